@@ -1,0 +1,1 @@
+//! Fixtures, generators and the laws that every translation keeps.
