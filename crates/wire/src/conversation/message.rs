@@ -1,0 +1,75 @@
+//! A message: who speaks, and the parts of what is said.
+
+use crate::conversation::Part;
+use crate::json::Text;
+use crate::protocol::NodeSemantics;
+
+/// One turn's worth of parts by one speaker.
+///
+/// A message mirrors what the protocol calls one: a Chat message, an Anthropic message, a Gemini content. The items of
+/// a Responses list that the assistant produced in a row make one message, each item one part or more.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    pub role: Role,
+    pub parts: Vec<Part<'a>>,
+    /// The participant's name, where several speak in one role.
+    pub name: Option<Text<'a>>,
+    semantics: NodeSemantics<'a>,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    System,
+    /// Instructions of the application, which OpenAI's newer models tell from the platform's.
+    Developer,
+    #[default]
+    User,
+    Assistant,
+    /// Results of tools, where the protocol gives them a role of their own.
+    Tool,
+}
+
+impl Role {
+    /// Whether this role instructs rather than converses.
+    pub fn instructs(self) -> bool {
+        match self {
+            Self::System | Self::Developer => true,
+            Self::User | Self::Assistant | Self::Tool => false,
+        }
+    }
+}
+
+impl<'a> Message<'a> {
+    pub fn new(role: Role, parts: Vec<Part<'a>>) -> Self {
+        Self { role, parts, name: None, semantics: NodeSemantics::default() }
+    }
+
+    /// What the wire meant by this message beyond its parts.
+    pub fn semantics(&self) -> &NodeSemantics<'a> {
+        &self.semantics
+    }
+
+    pub(crate) fn with_semantics(mut self, semantics: NodeSemantics<'a>) -> Self {
+        self.semantics = semantics;
+        self
+    }
+
+    pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
+        &mut self.semantics
+    }
+
+    /// Whether nothing is said: no part other than blank text.
+    pub fn is_blank(&self) -> bool {
+        self.parts.iter().all(Part::is_blank)
+    }
+
+    pub fn into_owned(self) -> Message<'static> {
+        Message {
+            role: self.role,
+            parts: self.parts.into_iter().map(Part::into_owned).collect(),
+            name: self.name.map(Text::into_owned),
+            semantics: self.semantics.into_owned(),
+        }
+    }
+}

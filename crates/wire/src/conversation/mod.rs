@@ -1,0 +1,48 @@
+//! The canonical conversation: what every protocol can say, in no protocol's shape.
+
+mod message;
+mod part;
+mod request;
+mod response;
+mod tool;
+mod usage;
+
+pub use message::Message;
+pub use message::Role;
+pub use part::Arguments;
+pub use part::CallForm;
+pub use part::Content;
+pub use part::Media;
+pub use part::MediaKind;
+pub use part::Opaque;
+pub use part::Part;
+pub use part::Reasoning;
+pub use part::ReasoningForm;
+pub use part::ResultOutput;
+pub use part::Source;
+pub use part::ToolCall;
+pub use part::ToolResult;
+pub use request::CacheOptions;
+pub use request::OutputFormat;
+pub use request::OutputSchema;
+pub use request::Request;
+pub use request::Sampling;
+pub use request::Thinking;
+pub use request::ThinkingMode;
+pub use request::ThinkingShow;
+pub use response::Candidate;
+pub use response::Finish;
+pub use response::FinishKind;
+pub use response::Response;
+pub use tool::AllowedMode;
+pub use tool::AllowedTool;
+pub use tool::CustomFormat;
+pub use tool::CustomTool;
+pub use tool::FunctionTool;
+pub use tool::HostedService;
+pub use tool::HostedTool;
+pub use tool::NamespaceTool;
+pub use tool::Tool;
+pub use tool::ToolChoice;
+pub use tool::ToolKind;
+pub use usage::Usage;

@@ -1,0 +1,305 @@
+//! A part: one piece of content. Parts do not change; an edit is a new part, so nothing said about the old one sticks.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::protocol::NodeSemantics;
+use crate::protocol::Protocol;
+
+/// One piece of a message, with what the wire meant by it.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    content: Content<'a>,
+    semantics: NodeSemantics<'a>,
+}
+
+/// What a [`Part`] holds.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    Text(Text<'a>),
+    Media(Box<Media<'a>>),
+    ToolCall(Box<ToolCall<'a>>),
+    ToolResult(Box<ToolResult<'a>>),
+    Reasoning(Box<Reasoning<'a>>),
+    Refusal(Text<'a>),
+    Opaque(Box<Opaque<'a>>),
+}
+
+/// An image, a sound, a film or a document.
+#[derive(Clone, Debug)]
+pub struct Media<'a> {
+    pub kind: MediaKind,
+    pub source: Source<'a>,
+    /// How closely an image is to be looked at: `low`, `high`, `auto`, `original`.
+    pub detail: Option<Text<'a>>,
+    /// The file's name, or a document's title.
+    pub name: Option<Text<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MediaKind {
+    Image,
+    Audio,
+    Video,
+    Document,
+}
+
+/// Where the bytes of a [`Media`] are.
+#[derive(Clone, Debug)]
+pub enum Source<'a> {
+    /// Base64 in the body. The type is absent where the protocol leaves it to the receiver.
+    Base64 { mime: Option<Text<'a>>, data: Text<'a> },
+    /// Plain text in the body.
+    Text { mime: Option<Text<'a>>, text: Text<'a> },
+    Url { mime: Option<Text<'a>>, url: Text<'a> },
+    /// A file that the vendor holds; no other vendor can read it.
+    File { mime: Option<Text<'a>>, id: Text<'a> },
+}
+
+/// The model asks for a tool.
+#[derive(Clone, Debug)]
+pub struct ToolCall<'a> {
+    /// What the result will be paired by; Gemini may leave it out.
+    pub id: Option<Text<'a>>,
+    pub name: Text<'a>,
+    pub arguments: Arguments<'a>,
+    pub form: CallForm,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CallForm {
+    /// Arguments are JSON by a schema.
+    #[default]
+    Function,
+    /// The input is free text.
+    Custom,
+}
+
+/// The arguments of a call as the protocol spells them.
+#[derive(Clone, Debug)]
+pub enum Arguments<'a> {
+    /// A JSON value in the body (Anthropic, Gemini).
+    Json(Json<'a>),
+    /// A string that should hold JSON (OpenAI), or a custom tool's input.
+    Text(Text<'a>),
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug)]
+pub struct ToolResult<'a> {
+    pub call_id: Option<Text<'a>>,
+    /// The tool's name, where the protocol pairs by it or repeats it.
+    pub name: Option<Text<'a>>,
+    pub output: ResultOutput<'a>,
+    pub is_error: Option<bool>,
+    pub form: CallForm,
+}
+
+#[derive(Clone, Debug)]
+pub enum ResultOutput<'a> {
+    /// Text, images and documents; none of them is an empty answer.
+    Parts(Vec<Part<'a>>),
+    /// A JSON object (Gemini), with media beside it.
+    Object { response: Json<'a>, parts: Vec<Part<'a>> },
+}
+
+/// The model's thinking, as far as it is shown.
+///
+/// What only its issuer can read (signatures, ciphertext) is in the part's semantics as an artefact.
+#[derive(Clone, Debug)]
+pub struct Reasoning<'a> {
+    pub form: ReasoningForm,
+    /// The visible text in the pieces that the protocol sent: none for thinking that is only signed or encrypted.
+    pub texts: Vec<Text<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReasoningForm {
+    /// The chain of thought itself.
+    Raw,
+    /// A summary for people.
+    Summary,
+    /// Only its issuer can read it.
+    Redacted,
+}
+
+/// Something that one protocol says and the conversation has no word for, kept whole.
+#[derive(Clone, Debug)]
+pub struct Opaque<'a> {
+    pub protocol: Protocol,
+    /// The `type` or member name by which the protocol tells it.
+    pub kind: Text<'a>,
+    pub json: Json<'a>,
+}
+
+impl<'a> Part<'a> {
+    pub fn new(content: Content<'a>) -> Self {
+        Self { content, semantics: NodeSemantics::default() }
+    }
+
+    pub fn text(text: impl Into<Text<'a>>) -> Self {
+        Self::new(Content::Text(text.into()))
+    }
+
+    pub fn content(&self) -> &Content<'a> {
+        &self.content
+    }
+
+    /// What the wire meant by this part beyond its content.
+    pub fn semantics(&self) -> &NodeSemantics<'a> {
+        &self.semantics
+    }
+
+    pub fn into_content(self) -> Content<'a> {
+        self.content
+    }
+
+    pub(crate) fn with_semantics(mut self, semantics: NodeSemantics<'a>) -> Self {
+        self.semantics = semantics;
+        self
+    }
+
+    pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
+        &mut self.semantics
+    }
+
+    pub(crate) fn content_mut(&mut self) -> &mut Content<'a> {
+        &mut self.content
+    }
+
+    /// Whether this is blank text that nobody signed.
+    pub fn is_blank(&self) -> bool {
+        match &self.content {
+            Content::Text(text) => text.is_blank() && self.semantics.artefact().is_none(),
+            Content::Media(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Reasoning(_)
+            | Content::Refusal(_)
+            | Content::Opaque(_) => false,
+        }
+    }
+
+    pub fn into_owned(self) -> Part<'static> {
+        Part { content: self.content.into_owned(), semantics: self.semantics.into_owned() }
+    }
+}
+
+impl<'a> Content<'a> {
+    pub fn into_owned(self) -> Content<'static> {
+        match self {
+            Self::Text(text) => Content::Text(text.into_owned()),
+            Self::Media(media) => Content::Media(Box::new(media.into_owned())),
+            Self::ToolCall(call) => Content::ToolCall(Box::new(call.into_owned())),
+            Self::ToolResult(result) => Content::ToolResult(Box::new(result.into_owned())),
+            Self::Reasoning(reasoning) => Content::Reasoning(Box::new(reasoning.into_owned())),
+            Self::Refusal(text) => Content::Refusal(text.into_owned()),
+            Self::Opaque(opaque) => Content::Opaque(Box::new(opaque.into_owned())),
+        }
+    }
+}
+
+impl Media<'_> {
+    pub fn into_owned(self) -> Media<'static> {
+        Media {
+            kind: self.kind,
+            source: self.source.into_owned(),
+            detail: self.detail.map(Text::into_owned),
+            name: self.name.map(Text::into_owned),
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The declared media type.
+    pub fn mime(&self) -> Option<&Text<'a>> {
+        match self {
+            Self::Base64 { mime, .. }
+            | Self::Text { mime, .. }
+            | Self::Url { mime, .. }
+            | Self::File { mime, .. } => mime.as_ref(),
+        }
+    }
+
+    pub fn into_owned(self) -> Source<'static> {
+        let own = |mime: Option<Text<'a>>| mime.map(Text::into_owned);
+        match self {
+            Self::Base64 { mime, data } => {
+                Source::Base64 { mime: own(mime), data: data.into_owned() }
+            }
+            Self::Text { mime, text } => Source::Text { mime: own(mime), text: text.into_owned() },
+            Self::Url { mime, url } => Source::Url { mime: own(mime), url: url.into_owned() },
+            Self::File { mime, id } => Source::File { mime: own(mime), id: id.into_owned() },
+        }
+    }
+}
+
+impl ToolCall<'_> {
+    pub fn into_owned(self) -> ToolCall<'static> {
+        ToolCall {
+            id: self.id.map(Text::into_owned),
+            name: self.name.into_owned(),
+            arguments: self.arguments.into_owned(),
+            form: self.form,
+        }
+    }
+}
+
+impl Arguments<'_> {
+    pub fn into_owned(self) -> Arguments<'static> {
+        match self {
+            Self::Json(json) => Arguments::Json(json.into_owned()),
+            Self::Text(text) => Arguments::Text(text.into_owned()),
+        }
+    }
+}
+
+impl ToolResult<'_> {
+    pub fn into_owned(self) -> ToolResult<'static> {
+        ToolResult {
+            call_id: self.call_id.map(Text::into_owned),
+            name: self.name.map(Text::into_owned),
+            output: self.output.into_owned(),
+            is_error: self.is_error,
+            form: self.form,
+        }
+    }
+}
+
+impl<'a> ResultOutput<'a> {
+    /// The parts of the answer, media beside an object included.
+    pub fn parts(&self) -> &[Part<'a>] {
+        match self {
+            Self::Parts(parts) | Self::Object { parts, .. } => parts,
+        }
+    }
+
+    pub fn into_owned(self) -> ResultOutput<'static> {
+        let own = |parts: Vec<Part<'a>>| parts.into_iter().map(Part::into_owned).collect();
+        match self {
+            Self::Parts(parts) => ResultOutput::Parts(own(parts)),
+            Self::Object { response, parts } => {
+                ResultOutput::Object { response: response.into_owned(), parts: own(parts) }
+            }
+        }
+    }
+}
+
+impl Reasoning<'_> {
+    pub fn into_owned(self) -> Reasoning<'static> {
+        Reasoning {
+            form: self.form,
+            texts: self.texts.into_iter().map(Text::into_owned).collect(),
+        }
+    }
+}
+
+impl Opaque<'_> {
+    pub fn into_owned(self) -> Opaque<'static> {
+        Opaque {
+            protocol: self.protocol,
+            kind: self.kind.into_owned(),
+            json: self.json.into_owned(),
+        }
+    }
+}
+

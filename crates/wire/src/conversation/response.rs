@@ -1,0 +1,125 @@
+//! A response: the answers, why they ended, and what they cost.
+
+use crate::conversation::Message;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::protocol::NodeSemantics;
+
+/// What a model answered.
+#[derive(Clone, Debug, Default)]
+pub struct Response<'a> {
+    pub id: Option<Text<'a>>,
+    pub model: Option<Text<'a>>,
+    /// Unix time in seconds.
+    pub created: Option<Number<'a>>,
+    pub candidates: Vec<Candidate<'a>>,
+    pub usage: Option<Usage<'a>>,
+    pub service_tier: Option<Text<'a>>,
+    /// Why the vendor gave up, where the answer itself says so.
+    pub fault: Option<Fault<'a>>,
+    semantics: NodeSemantics<'a>,
+}
+
+/// One of the answers; nearly always the only one.
+#[derive(Clone, Debug, Default)]
+pub struct Candidate<'a> {
+    pub message: Message<'a>,
+    pub finish: Option<Finish<'a>>,
+    semantics: NodeSemantics<'a>,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Debug)]
+pub struct Finish<'a> {
+    pub kind: FinishKind,
+    /// The vendor's own word.
+    pub raw: Option<Text<'a>>,
+    /// The stop sequence that was met, where the vendor tells.
+    pub stop_sequence: Option<Text<'a>>,
+    /// What else the vendor says of the end, in its own shape.
+    pub details: Option<Json<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FinishKind {
+    Stop,
+    StopSequence,
+    ToolCalls,
+    Length,
+    /// The context window is full.
+    ContextFull,
+    /// The answer was withheld.
+    ContentFilter,
+    /// The prompt was refused; there is no answer.
+    PromptFilter,
+    Refusal,
+    /// The vendor paused and waits to be asked to go on.
+    Pause,
+    /// The model called a tool in a way that cannot be read.
+    MalformedCall,
+    /// The vendor failed or was stopped.
+    Failed,
+    /// A word that this version does not know.
+    Other,
+}
+
+impl<'a> Response<'a> {
+    /// What the wire said of the response beyond these fields.
+    pub fn semantics(&self) -> &NodeSemantics<'a> {
+        &self.semantics
+    }
+
+    pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
+        &mut self.semantics
+    }
+
+    pub fn into_owned(self) -> Response<'static> {
+        Response {
+            id: self.id.map(Text::into_owned),
+            model: self.model.map(Text::into_owned),
+            created: self.created.map(Number::into_owned),
+            candidates: self.candidates.into_iter().map(Candidate::into_owned).collect(),
+            usage: self.usage.map(Usage::into_owned),
+            service_tier: self.service_tier.map(Text::into_owned),
+            fault: self.fault.map(Fault::into_owned),
+            semantics: self.semantics.into_owned(),
+        }
+    }
+}
+
+impl<'a> Candidate<'a> {
+    /// What the wire said of this answer beyond its message and end.
+    pub fn semantics(&self) -> &NodeSemantics<'a> {
+        &self.semantics
+    }
+
+    pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
+        &mut self.semantics
+    }
+
+    pub fn into_owned(self) -> Candidate<'static> {
+        Candidate {
+            message: self.message.into_owned(),
+            finish: self.finish.map(Finish::into_owned),
+            semantics: self.semantics.into_owned(),
+        }
+    }
+}
+
+impl<'a> Finish<'a> {
+    pub fn new(kind: FinishKind) -> Self {
+        Self { kind, raw: None, stop_sequence: None, details: None }
+    }
+
+    pub fn into_owned(self) -> Finish<'static> {
+        Finish {
+            kind: self.kind,
+            raw: self.raw.map(Text::into_owned),
+            stop_sequence: self.stop_sequence.map(Text::into_owned),
+            details: self.details.map(Json::into_owned),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Faults: errors that travel in a protocol, as the vendor or the gateway states them.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::protocol::Protocol;
+
+/// Something went wrong with a request, before or during its answer.
+#[derive(Clone, Debug)]
+pub struct Fault<'a> {
+    pub kind: FaultKind,
+    /// The words for the client.
+    pub message: Text<'a>,
+    /// The vendor's own code, such as `context_length_exceeded`.
+    pub code: Option<Text<'a>>,
+    /// The parameter that is to blame.
+    pub param: Option<Text<'a>>,
+    pub request_id: Option<Text<'a>>,
+    /// How long to wait before trying again, rounded up.
+    pub retry_after_s: Option<u64>,
+    /// The error as `(protocol, body)` had it; the same protocol gives these bytes back.
+    pub original: Option<(Protocol, Json<'a>)>,
+}
+
+/// The class of a [`Fault`], which each protocol has its own status and words for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    BadRequest,
+    /// The prompt does not fit the model's window.
+    ContextTooLong,
+    Authentication,
+    /// Out of credit or quota; waiting does not help.
+    Billing,
+    Permission,
+    NotFound,
+    Conflict,
+    TooLarge,
+    Unprocessable,
+    RateLimit,
+    Internal,
+    Overloaded,
+    Timeout,
+    Cancelled,
+    /// The answer's stream stopped before its end.
+    Truncated,
+}
+
+impl<'a> Fault<'a> {
+    pub fn new(kind: FaultKind, message: impl Into<Text<'a>>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            code: None,
+            param: None,
+            request_id: None,
+            retry_after_s: None,
+            original: None,
+        }
+    }
+
+    pub fn into_owned(self) -> Fault<'static> {
+        Fault {
+            kind: self.kind,
+            message: self.message.into_owned(),
+            code: self.code.map(Text::into_owned),
+            param: self.param.map(Text::into_owned),
+            request_id: self.request_id.map(Text::into_owned),
+            retry_after_s: self.retry_after_s,
+            original: self.original.map(|(protocol, body)| (protocol, body.into_owned())),
+        }
+    }
+}
+
+impl FaultKind {
+    /// The class that an HTTP status speaks of, where the body does not say more.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            401 => Self::Authentication,
+            402 => Self::Billing,
+            403 => Self::Permission,
+            404 => Self::NotFound,
+            408 | 504 => Self::Timeout,
+            409 => Self::Conflict,
+            413 => Self::TooLarge,
+            422 => Self::Unprocessable,
+            429 => Self::RateLimit,
+            499 => Self::Cancelled,
+            503 | 529 => Self::Overloaded,
+            400..=498 => Self::BadRequest,
+            _ => Self::Internal,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Loss is data: what a translation could not carry over, where it stood, and why.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Everything that a translation did to its input beyond writing it in another shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "a loss that nobody reads is a silent loss"]
+pub struct Report {
+    entries: Vec<Loss>,
+}
+
+/// One thing that did not come through as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// JSON pointer into the input; in a stream its first step is the number of the frame.
+    pub pointer: String,
+    pub kind: LossKind,
+    pub reason: Cow<'static, str>,
+}
+
+/// How much a [`Loss`] matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LossKind {
+    /// The same thing under another name or in another place.
+    Renamed,
+    /// Stated in the input and not carried, because the target does so anyway.
+    Implied,
+    /// A value that the target needs and the input lacks; the pointer is where it would stand in the input.
+    Synthesised,
+    /// The meaning is weakened.
+    Approximated,
+    /// The input was not valid for any provider and was mended.
+    Repaired,
+    /// An artefact of another issuer, kept for its own issuer.
+    Withheld,
+    /// Gone.
+    Dropped,
+}
+
+impl LossKind {
+    pub const ALL: [Self; 7] = [
+        Self::Renamed,
+        Self::Implied,
+        Self::Synthesised,
+        Self::Approximated,
+        Self::Repaired,
+        Self::Withheld,
+        Self::Dropped,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Renamed => "renamed",
+            Self::Implied => "implied",
+            Self::Synthesised => "synthesised",
+            Self::Approximated => "approximated",
+            Self::Repaired => "repaired",
+            Self::Withheld => "withheld",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    /// Whether such a loss can change the answer; the others are bookkeeping.
+    pub fn matters(self) -> bool {
+        match self {
+            Self::Renamed | Self::Implied | Self::Synthesised => false,
+            Self::Approximated | Self::Repaired | Self::Withheld | Self::Dropped => true,
+        }
+    }
+}
+
+impl fmt::Display for LossKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Report {
+    /// Says what happened at `pointer`.
+    pub fn lose(
+        &mut self,
+        pointer: impl Into<String>,
+        kind: LossKind,
+        reason: impl Into<Cow<'static, str>>,
+    ) {
+        self.entries.push(Loss { pointer: pointer.into(), kind, reason: reason.into() });
+    }
+
+    /// Takes over the entries of another report.
+    pub fn extend(&mut self, other: Report) {
+        self.entries.extend(other.entries);
+    }
+
+    pub fn entries(&self) -> &[Loss] {
+        &self.entries
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many entries there are of one kind.
+    pub fn count(&self, kind: LossKind) -> usize {
+        self.entries.iter().filter(|loss| loss.kind == kind).count()
+    }
+
+    /// The entries that a strict policy refuses.
+    pub fn drops(&self) -> impl Iterator<Item = &Loss> {
+        self.entries.iter().filter(|loss| loss.kind == LossKind::Dropped)
+    }
+}

@@ -1,0 +1,151 @@
+//! Where a node stood in the input it was read from, small enough to sit on every node.
+//!
+//! Pointers are wanted only for what goes wrong or gets lost, so they are kept as steps and rendered on demand.
+
+use std::fmt;
+
+/// A JSON pointer into the input, as up to four steps of a static path and an index.
+///
+/// The default place is the root, which is also where nodes stand that no input spoke of.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    steps: [Step; STEPS_MAX],
+    indices: [u32; STEPS_MAX],
+}
+
+const STEPS_MAX: usize = 4;
+const NO_INDEX: u32 = u32::MAX;
+
+/// A fixed stretch of path in one of the four protocols.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Step {
+    #[default]
+    None,
+    Annotations,
+    Candidates,
+    Choices,
+    Citations,
+    Content,
+    ContentBlock,
+    Contents,
+    Delta,
+    DeltaToolCalls,
+    /// The number of a frame in a stream; it has no name of its own.
+    Frame,
+    FunctionCall,
+    FunctionDeclarations,
+    Functions,
+    FunctionResponseParts,
+    Input,
+    Instructions,
+    Item,
+    Message,
+    MessageContent,
+    MessageToolCalls,
+    Messages,
+    Output,
+    Part,
+    Parts,
+    ReasoningContent,
+    Refusal,
+    Response,
+    ResponseOutput,
+    Summary,
+    System,
+    SystemInstruction,
+    ToolCalls,
+    Tools,
+    Usage,
+}
+
+impl Step {
+    fn path(self) -> &'static str {
+        match self {
+            Self::None | Self::Frame => "",
+            Self::Annotations => "/annotations",
+            Self::Candidates => "/candidates",
+            Self::Choices => "/choices",
+            Self::Citations => "/citations",
+            Self::Content => "/content",
+            Self::ContentBlock => "/content_block",
+            Self::Contents => "/contents",
+            Self::Delta => "/delta",
+            Self::DeltaToolCalls => "/delta/tool_calls",
+            Self::FunctionCall => "/function_call",
+            Self::FunctionDeclarations => "/functionDeclarations",
+            Self::Functions => "/functions",
+            Self::FunctionResponseParts => "/functionResponse/parts",
+            Self::Input => "/input",
+            Self::Instructions => "/instructions",
+            Self::Item => "/item",
+            Self::Message => "/message",
+            Self::MessageContent => "/message/content",
+            Self::MessageToolCalls => "/message/tool_calls",
+            Self::Messages => "/messages",
+            Self::Output => "/output",
+            Self::Part => "/part",
+            Self::Parts => "/parts",
+            Self::ReasoningContent => "/reasoning_content",
+            Self::Refusal => "/refusal",
+            Self::Response => "/response",
+            Self::ResponseOutput => "/response/output",
+            Self::Summary => "/summary",
+            Self::System => "/system",
+            Self::SystemInstruction => "/systemInstruction",
+            Self::ToolCalls => "/tool_calls",
+            Self::Tools => "/tools",
+            Self::Usage => "/usage",
+        }
+    }
+}
+
+impl Place {
+    /// The place one step further in; past the deepest step the place stays where it is.
+    pub(crate) fn step(mut self, step: Step) -> Self {
+        self.push(step, NO_INDEX);
+        self
+    }
+
+    /// The place of element `index` of the list at `step`.
+    pub(crate) fn element(mut self, step: Step, index: usize) -> Self {
+        self.push(step, u32::try_from(index).unwrap_or(NO_INDEX));
+        self
+    }
+
+    fn push(&mut self, step: Step, index: u32) {
+        if let Some(free) = self.steps.iter().position(|step| *step == Step::None) {
+            self.steps[free] = step;
+            self.indices[free] = index;
+        }
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.steps[0] == Step::None
+    }
+
+    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
+    pub(crate) fn pointer(&self, suffix: &str) -> String {
+        format!("{self}{suffix}")
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (step, index) in self.steps.iter().zip(self.indices) {
+            if *step == Step::None {
+                break;
+            }
+            f.write_str(step.path())?;
+            if index != NO_INDEX {
+                write!(f, "/{index}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}

@@ -1,0 +1,76 @@
+//! Citations: where a text says it has its knowledge from.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::protocol::Protocol;
+
+/// One source of a text part.
+#[derive(Clone, Debug)]
+pub struct Citation<'a> {
+    protocol: Protocol,
+    json: Json<'a>,
+    url: Option<Text<'a>>,
+    title: Option<Text<'a>>,
+    cited_text: Option<Text<'a>>,
+    /// The stretch of the part's text that the source supports, in characters.
+    span: Option<(u64, u64)>,
+}
+
+impl<'a> Citation<'a> {
+    /// A citation as `protocol` spells it; the setters say what of it others can understand.
+    pub(in crate::protocol) fn new(protocol: Protocol, json: Json<'a>) -> Self {
+        Self { protocol, json, url: None, title: None, cited_text: None, span: None }
+    }
+
+    pub(in crate::protocol) fn set_url(&mut self, url: Text<'a>) {
+        self.url = Some(url);
+    }
+
+    pub(in crate::protocol) fn set_title(&mut self, title: Text<'a>) {
+        self.title = Some(title);
+    }
+
+    pub(in crate::protocol) fn set_cited_text(&mut self, text: Text<'a>) {
+        self.cited_text = Some(text);
+    }
+
+    pub(in crate::protocol) fn set_span(&mut self, start: u64, end: u64) {
+        self.span = Some((start, end));
+    }
+
+    /// The protocol in which [`Citation::json`] is spelled.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    pub fn json(&self) -> &Json<'a> {
+        &self.json
+    }
+
+    pub fn url(&self) -> Option<&Text<'a>> {
+        self.url.as_ref()
+    }
+
+    pub fn title(&self) -> Option<&Text<'a>> {
+        self.title.as_ref()
+    }
+
+    pub fn cited_text(&self) -> Option<&Text<'a>> {
+        self.cited_text.as_ref()
+    }
+
+    pub fn span(&self) -> Option<(u64, u64)> {
+        self.span
+    }
+
+    pub fn into_owned(self) -> Citation<'static> {
+        Citation {
+            protocol: self.protocol,
+            json: self.json.into_owned(),
+            url: self.url.map(Text::into_owned),
+            title: self.title.map(Text::into_owned),
+            cited_text: self.cited_text.map(Text::into_owned),
+            span: self.span,
+        }
+    }
+}

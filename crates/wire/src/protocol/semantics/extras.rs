@@ -1,0 +1,77 @@
+//! Extras: fields that no contract declares, kept raw for transit. No logic may read them.
+//!
+//! A known field that was stated as null is an extra too, so that null and absent both come back as they were.
+
+use std::borrow::Cow;
+
+use crate::json::Json;
+
+/// The extras of one node.
+#[derive(Clone, Debug, Default)]
+pub struct Extras<'a>(Vec<Extra<'a>>);
+
+/// One field in transit.
+#[derive(Clone, Debug)]
+pub struct Extra<'a> {
+    /// The object inside the node that the field stands in, as a path without slashes at its ends; empty for the node.
+    pub scope: Cow<'static, str>,
+    pub key: Cow<'a, str>,
+    pub json: Json<'a>,
+}
+
+impl<'a> Extras<'a> {
+    pub(in crate::protocol) fn keep(
+        &mut self,
+        scope: impl Into<Cow<'static, str>>,
+        key: Cow<'a, str>,
+        json: Json<'a>,
+    ) {
+        self.0.push(Extra { scope: scope.into(), key, json });
+    }
+
+    /// A later value for the same field takes the place of the earlier one.
+    pub(in crate::protocol) fn update(&mut self, later: Extras<'a>) {
+        for extra in later.0 {
+            self.0.retain(|kept| kept.scope != extra.scope || kept.key != extra.key);
+            self.0.push(extra);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Extra<'a>> {
+        self.0.iter()
+    }
+
+    /// The fields that stand in one object of the node.
+    pub(in crate::protocol) fn within(&self, scope: &str) -> impl Iterator<Item = &Extra<'a>> {
+        self.0.iter().filter(move |extra| extra.scope == scope)
+    }
+
+    pub fn into_owned(self) -> Extras<'static> {
+        let own = |extra: Extra<'a>| Extra {
+            scope: extra.scope,
+            key: Cow::Owned(extra.key.into_owned()),
+            json: extra.json.into_owned(),
+        };
+        Extras(self.0.into_iter().map(own).collect())
+    }
+}
+
+impl Extra<'_> {
+    /// The path of the field below its node, with a leading slash.
+    pub fn pointer(&self) -> String {
+        let key = self.key.replace('~', "~0").replace('/', "~1");
+        match &*self.scope {
+            "" => format!("/{key}"),
+            scope => format!("/{scope}/{key}"),
+        }
+    }
+
+    /// Whether the field says nothing: null, or an empty string, list or object.
+    pub fn is_void(&self) -> bool {
+        matches!(&*self.json.compact(), "null" | "\"\"" | "[]" | "{}")
+    }
+}

@@ -1,0 +1,24 @@
+//! What a protocol meant that the conversation cannot say.
+//!
+//! Everyone may read it; only code under `protocol/` can write it, because every setter is `pub(in crate::protocol)`.
+
+mod artefact;
+mod citation;
+mod extras;
+mod namespace;
+mod node;
+mod request;
+
+pub use artefact::Artefact;
+pub use artefact::ArtefactKind;
+pub use citation::Citation;
+pub use extras::Extra;
+pub use extras::Extras;
+pub use namespace::Declared;
+pub(in crate::protocol) use namespace::namespace;
+pub use node::CacheMarker;
+pub use node::Item;
+pub use node::NodeSemantics;
+pub(in crate::protocol) use node::Shape;
+pub use request::Semantics;
+pub use request::Session;

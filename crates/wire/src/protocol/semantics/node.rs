@@ -1,0 +1,219 @@
+//! The semantics of one node: where it stood, how it was shaped, and what rides on it.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::place::Place;
+use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::Citation;
+use crate::protocol::semantics::Extras;
+
+/// What the wire meant by a message, a part, a tool or an answer beyond its content.
+///
+/// It belongs to its node: an edited part is a new part with none, so that no signature outlives its text.
+#[derive(Clone, Debug, Default)]
+pub struct NodeSemantics<'a> {
+    place: Place,
+    shape: Shape,
+    /// Boxed because a plain conversation has none.
+    detail: Option<Box<Detail<'a>>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Detail<'a> {
+    extras: Extras<'a>,
+    cache: Option<CacheMarker<'a>>,
+    artefact: Option<Artefact<'a>>,
+    citations: Vec<Citation<'a>>,
+    logprobs: Option<Json<'a>>,
+    item: Option<Item<'a>>,
+}
+
+/// How a node was spelled where a protocol has several spellings; each protocol gives the bits its own meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol) struct Shape(u32);
+
+/// A mark up to which the prompt may be cached.
+#[derive(Clone, Debug)]
+pub struct CacheMarker<'a> {
+    /// How long, in the vendor's word.
+    pub ttl: Option<Text<'a>>,
+    /// The marker as the protocol spelled it.
+    pub json: Json<'a>,
+}
+
+/// The Responses item that a part opens.
+#[derive(Clone, Debug, Default)]
+pub struct Item<'a> {
+    pub id: Option<Text<'a>>,
+    pub status: Option<Text<'a>>,
+    /// `commentary` or `final_answer`.
+    pub phase: Option<Text<'a>>,
+    pub extras: Extras<'a>,
+}
+
+impl Shape {
+    pub(in crate::protocol) const fn bit(number: u32) -> Self {
+        Self(1 << number)
+    }
+
+    pub(in crate::protocol) const fn has(self, shape: Shape) -> bool {
+        self.0 & shape.0 == shape.0
+    }
+
+    pub(in crate::protocol) const fn with(self, shape: Shape) -> Self {
+        Self(self.0 | shape.0)
+    }
+}
+
+impl<'a> NodeSemantics<'a> {
+    pub(in crate::protocol) fn at(place: Place) -> Self {
+        Self { place, shape: Shape::default(), detail: None }
+    }
+
+    pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
+        self.shape = self.shape.with(shape);
+    }
+
+    pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
+        self.add_shape(shape);
+        self
+    }
+
+    pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
+        &mut self.detail_mut().extras
+    }
+
+    pub(in crate::protocol) fn set_cache(&mut self, marker: CacheMarker<'a>) {
+        self.detail_mut().cache = Some(marker);
+    }
+
+    pub(in crate::protocol) fn set_artefact(&mut self, artefact: Artefact<'a>) {
+        self.detail_mut().artefact = Some(artefact);
+    }
+
+    pub(in crate::protocol) fn add_citation(&mut self, citation: Citation<'a>) {
+        self.detail_mut().citations.push(citation);
+    }
+
+    pub(in crate::protocol) fn set_logprobs(&mut self, logprobs: Json<'a>) {
+        self.detail_mut().logprobs = Some(logprobs);
+    }
+
+    pub(in crate::protocol) fn set_item(&mut self, item: Item<'a>) {
+        self.detail_mut().item = Some(item);
+    }
+
+    pub(in crate::protocol) fn item_mut(&mut self) -> &mut Item<'a> {
+        self.detail_mut().item.get_or_insert_default()
+    }
+
+    fn detail_mut(&mut self) -> &mut Detail<'a> {
+        self.detail.get_or_insert_default()
+    }
+
+    /// Adds what a later word on the same node says: newer values win, citations add up.
+    pub(in crate::protocol) fn merge(&mut self, later: NodeSemantics<'a>) {
+        self.shape = self.shape.with(later.shape);
+        let Some(later) = later.detail else { return };
+        let Detail { extras, cache, artefact, citations, logprobs, item } = *later;
+        let detail = self.detail_mut();
+        detail.extras.update(extras);
+        detail.cache = cache.or(detail.cache.take());
+        detail.artefact = artefact.or(detail.artefact.take());
+        detail.citations.extend(citations);
+        detail.logprobs = logprobs.or(detail.logprobs.take());
+        match (&mut detail.item, item) {
+            (Some(item), Some(later)) => item.merge(later),
+            (old, later) => *old = later.or(old.take()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, later: NodeSemantics<'a>) {
+        self.merge(later);
+    }
+
+    /// Where the node stood in its input.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(in crate::protocol) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
+        self.shape.has(shape)
+    }
+
+    /// Undeclared fields in transit.
+    pub fn extras(&self) -> Option<&Extras<'a>> {
+        self.detail.as_deref().map(|detail| &detail.extras).filter(|extras| !extras.is_empty())
+    }
+
+    pub fn cache(&self) -> Option<&CacheMarker<'a>> {
+        self.detail.as_deref()?.cache.as_ref()
+    }
+
+    pub fn artefact(&self) -> Option<&Artefact<'a>> {
+        self.detail.as_deref()?.artefact.as_ref()
+    }
+
+    pub fn citations(&self) -> &[Citation<'a>] {
+        self.detail.as_deref().map_or(&[], |detail| &detail.citations)
+    }
+
+    /// Log probabilities of the part's tokens, as OpenAI lists them.
+    pub fn logprobs(&self) -> Option<&Json<'a>> {
+        self.detail.as_deref()?.logprobs.as_ref()
+    }
+
+    pub fn item(&self) -> Option<&Item<'a>> {
+        self.detail.as_deref()?.item.as_ref()
+    }
+
+    pub fn into_owned(self) -> NodeSemantics<'static> {
+        NodeSemantics {
+            place: self.place,
+            shape: self.shape,
+            detail: self.detail.map(|detail| Box::new(detail.into_owned())),
+        }
+    }
+}
+
+impl Detail<'_> {
+    fn into_owned(self) -> Detail<'static> {
+        Detail {
+            extras: self.extras.into_owned(),
+            cache: self.cache.map(CacheMarker::into_owned),
+            artefact: self.artefact.map(Artefact::into_owned),
+            citations: self.citations.into_iter().map(Citation::into_owned).collect(),
+            logprobs: self.logprobs.map(Json::into_owned),
+            item: self.item.map(Item::into_owned),
+        }
+    }
+}
+
+impl CacheMarker<'_> {
+    pub fn into_owned(self) -> CacheMarker<'static> {
+        CacheMarker { ttl: self.ttl.map(Text::into_owned), json: self.json.into_owned() }
+    }
+}
+
+impl<'a> Item<'a> {
+    fn merge(&mut self, later: Item<'a>) {
+        let Item { id, status, phase, extras } = later;
+        self.id = id.or(self.id.take());
+        self.status = status.or(self.status.take());
+        self.phase = phase.or(self.phase.take());
+        self.extras.update(extras);
+    }
+
+    pub fn into_owned(self) -> Item<'static> {
+        Item {
+            id: self.id.map(Text::into_owned),
+            status: self.status.map(Text::into_owned),
+            phase: self.phase.map(Text::into_owned),
+            extras: self.extras.into_owned(),
+        }
+    }
+}

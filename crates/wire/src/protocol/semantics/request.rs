@@ -1,0 +1,134 @@
+//! The semantics of a request as a whole.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::Report;
+use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::AnthropicSemantics;
+use crate::protocol::gemini::GeminiSemantics;
+use crate::protocol::openai_chat::ChatSemantics;
+use crate::protocol::openai_responses::ResponsesSemantics;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Shape;
+
+/// What a request meant that the conversation cannot say: shared meanings first, then a namespace per protocol.
+#[derive(Clone, Debug, Default)]
+pub struct Semantics<'a> {
+    session: Session<'a>,
+    tools_stated_empty: bool,
+    chat: Option<Box<ChatSemantics<'a>>>,
+    responses: Option<Box<ResponsesSemantics<'a>>>,
+    anthropic: Option<Box<AnthropicSemantics<'a>>>,
+    gemini: Option<Box<GeminiSemantics<'a>>>,
+    extras: Extras<'a>,
+    audit: Report,
+    shape: Shape,
+}
+
+/// The conversation that the vendor holds and this request continues.
+#[derive(Clone, Debug, Default)]
+pub struct Session<'a> {
+    pub previous_response_id: Option<Text<'a>>,
+    pub conversation: Option<Json<'a>>,
+}
+
+impl<'a> Semantics<'a> {
+    pub(in crate::protocol) fn session_mut(&mut self) -> &mut Session<'a> {
+        &mut self.session
+    }
+
+    /// Says that `tools` was there and had nothing in it.
+    pub(in crate::protocol) fn state_tools_empty(&mut self) {
+        self.tools_stated_empty = true;
+    }
+
+    pub(in crate::protocol) fn chat_mut(&mut self) -> &mut ChatSemantics<'a> {
+        self.chat.get_or_insert_default()
+    }
+
+    pub(in crate::protocol) fn responses_mut(&mut self) -> &mut ResponsesSemantics<'a> {
+        self.responses.get_or_insert_default()
+    }
+
+    pub(in crate::protocol) fn anthropic_mut(&mut self) -> &mut AnthropicSemantics<'a> {
+        self.anthropic.get_or_insert_default()
+    }
+
+    pub(in crate::protocol) fn gemini_mut(&mut self) -> &mut GeminiSemantics<'a> {
+        self.gemini.get_or_insert_default()
+    }
+
+    pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
+        &mut self.extras
+    }
+
+    pub(in crate::protocol) fn audit_mut(&mut self) -> &mut Report {
+        &mut self.audit
+    }
+
+    pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
+        self.shape = self.shape.with(shape);
+    }
+
+    pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
+        self.shape.has(shape)
+    }
+
+    pub fn session(&self) -> &Session<'a> {
+        &self.session
+    }
+
+    /// Whether the tool list was stated and empty, which some clients use to mean "none".
+    pub fn tools_stated_empty(&self) -> bool {
+        self.tools_stated_empty
+    }
+
+    pub fn chat(&self) -> Option<&ChatSemantics<'a>> {
+        self.chat.as_deref()
+    }
+
+    pub fn responses(&self) -> Option<&ResponsesSemantics<'a>> {
+        self.responses.as_deref()
+    }
+
+    pub fn anthropic(&self) -> Option<&AnthropicSemantics<'a>> {
+        self.anthropic.as_deref()
+    }
+
+    pub fn gemini(&self) -> Option<&GeminiSemantics<'a>> {
+        self.gemini.as_deref()
+    }
+
+    /// Undeclared fields in transit.
+    pub fn extras(&self) -> &Extras<'a> {
+        &self.extras
+    }
+
+    /// What reading the request already had to mend.
+    pub fn audit(&self) -> &Report {
+        &self.audit
+    }
+
+    pub fn into_owned(self) -> Semantics<'static> {
+        Semantics {
+            session: self.session.into_owned(),
+            tools_stated_empty: self.tools_stated_empty,
+            chat: self.chat.map(|it| Box::new(it.into_owned())),
+            responses: self.responses.map(|it| Box::new(it.into_owned())),
+            anthropic: self.anthropic.map(|it| Box::new(it.into_owned())),
+            gemini: self.gemini.map(|it| Box::new(it.into_owned())),
+            extras: self.extras.into_owned(),
+            audit: self.audit,
+            shape: self.shape,
+        }
+    }
+}
+
+impl Session<'_> {
+    pub fn into_owned(self) -> Session<'static> {
+        Session {
+            previous_response_id: self.previous_response_id.map(Text::into_owned),
+            conversation: self.conversation.map(Json::into_owned),
+        }
+    }
+}
