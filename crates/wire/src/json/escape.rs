@@ -1,0 +1,114 @@
+//! Adds and removes the escapes of JSON strings.
+
+use memchr::memchr;
+
+use super::scan;
+
+/// What a string body says, and which halves of surrogate pairs it holds that no text can.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unescaped {
+    pub(super) text: String,
+    /// Where in `text` a U+FFFD stands for which lone surrogate.
+    lone: Vec<(usize, u16)>,
+}
+
+/// Removes the escapes of a checked string body; a lone surrogate becomes U+FFFD.
+pub(super) fn unescape(body: &str) -> Unescaped {
+    let mut unescaped = Unescaped {
+        text: String::with_capacity(body.len()),
+        lone: Vec::new(),
+    };
+    let mut rest = body;
+    while let Some((before, after)) = split_at_backslash(rest) {
+        unescaped.text.push_str(before);
+        rest = unescaped.push_escape(after);
+    }
+    unescaped.text.push_str(rest);
+    unescaped
+}
+
+fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
+    memchr(b'\\', body.as_bytes()).map(|at| (&body[..at], &body[at + 1..]))
+}
+
+impl Unescaped {
+    /// A text that held no escapes.
+    pub(super) fn whole(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            lone: Vec::new(),
+        }
+    }
+
+    /// Takes the escape at the start of `body`, which follows a backslash, and returns what comes behind.
+    fn push_escape<'s>(&mut self, body: &'s str) -> &'s str {
+        let mut chars = body.chars();
+        match chars.next() {
+            Some('u') => return self.push_unit(chars.as_str()),
+            Some('b') => self.text.push('\u{8}'),
+            Some('f') => self.text.push('\u{c}'),
+            Some('n') => self.text.push('\n'),
+            Some('r') => self.text.push('\r'),
+            Some('t') => self.text.push('\t'),
+            other => self.text.extend(other),
+        }
+        chars.as_str()
+    }
+
+    fn push_unit<'s>(&mut self, digits: &'s str) -> &'s str {
+        let Some((first, rest)) = unit(digits) else {
+            return digits;
+        };
+        if let Some(scalar) = char::from_u32(first.into()) {
+            self.text.push(scalar);
+            return rest;
+        }
+        if let Some((second, behind)) = rest.strip_prefix("\\u").and_then(unit)
+            && let Some(Ok(scalar)) = char::decode_utf16([first, second]).next()
+        {
+            self.text.push(scalar);
+            return behind;
+        }
+        self.lone.push((self.text.len(), first));
+        self.text.push(char::REPLACEMENT_CHARACTER);
+        rest
+    }
+}
+
+fn unit(digits: &str) -> Option<(u16, &str)> {
+    let (digits, rest) = digits.split_at_checked(4)?;
+    Some((u16::from_str_radix(digits, 16).ok()?, rest))
+}
+
+/// Appends `text` as the body of a JSON string.
+pub(super) fn escape(out: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    loop {
+        let at = scan::special(bytes, start);
+        out.push_str(&text[start..at]);
+        let Some(&byte) = bytes.get(at) else {
+            return;
+        };
+        push_escaped(out, byte);
+        start = at + 1;
+    }
+}
+
+fn push_escaped(out: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    match byte {
+        b'"' => out.push_str("\\\""),
+        b'\\' => out.push_str("\\\\"),
+        b'\n' => out.push_str("\\n"),
+        b'\r' => out.push_str("\\r"),
+        b'\t' => out.push_str("\\t"),
+        0x08 => out.push_str("\\b"),
+        0x0c => out.push_str("\\f"),
+        _ => {
+            out.push_str("\\u00");
+            out.push(DIGITS[usize::from(byte >> 4)].into());
+            out.push(DIGITS[usize::from(byte & 15)].into());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! JSON as it was spelled: strings keep their escapes, numbers their digits and objects their order until somebody asks.
+//!
+//! A reader hands out slices of its input, and a writer copies them to the output.
+
+mod compare;
+mod escape;
+mod number;
+mod raw;
+mod reader;
+mod scan;
+mod text;
+mod writer;
+
+pub use number::Number;
+pub use raw::Json;
+pub use reader::Kind;
+pub use reader::Reader;
+pub use scan::DEPTH_MAX;
+pub use text::Text;
+pub use writer::Encode;
+pub use writer::Writer;

@@ -1,0 +1,262 @@
+//! A JSON string in the form it had on the wire, so that copying it costs one `memcpy`.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::Hash;
+use std::hash::Hasher;
+
+use memchr::memchr;
+
+use super::escape;
+use super::escape::Unescaped;
+use super::scan;
+use super::scan::Escapes;
+
+/// A string as it stood in JSON (escapes kept), or plain text of ours.
+///
+/// Two texts are equal when they say the same, however they are spelled. Lone surrogates, which no `str` can hold, survive
+/// copying and count in comparisons.
+#[derive(Clone)]
+pub struct Text<'a> {
+    repr: Cow<'a, str>,
+    form: Form,
+}
+
+/// How the representation relates to what the text says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// No escapes, and none needed.
+    Clean,
+    /// The body of a JSON string that holds escapes.
+    Escaped,
+    /// What the text says; it may need escapes.
+    Plain,
+}
+
+impl<'a> Text<'a> {
+    /// Text of ours or of a human; it is escaped when it is written, if need be.
+    pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            repr: text.into(),
+            form: Form::Plain,
+        }
+    }
+
+    /// A constant that needs no escapes.
+    pub const fn literal(text: &'static str) -> Text<'static> {
+        debug_assert!(needs_no_escape(text.as_bytes()));
+        Text {
+            repr: Cow::Borrowed(text),
+            form: Form::Clean,
+        }
+    }
+
+    /// The body of a JSON string, without its quotes, known to be valid.
+    pub(crate) fn escaped(body: impl Into<Cow<'a, str>>) -> Self {
+        let repr = body.into();
+        let form = match memchr(b'\\', repr.as_bytes()) {
+            Some(_) => Form::Escaped,
+            None => Form::Clean,
+        };
+        Self { repr, form }
+    }
+
+    /// The body of a JSON string that a scan has just measured.
+    pub(super) fn scanned(body: &'a str, escapes: Escapes) -> Self {
+        let form = match escapes {
+            Escapes::Absent => Form::Clean,
+            Escapes::Present => Form::Escaped,
+        };
+        Self {
+            repr: Cow::Borrowed(body),
+            form,
+        }
+    }
+
+    /// What the text says; a lone surrogate becomes U+FFFD.
+    pub fn to_str(&self) -> Cow<'_, str> {
+        match self.form {
+            Form::Clean | Form::Plain => Cow::Borrowed(&self.repr),
+            Form::Escaped => Cow::Owned(escape::unescape(&self.repr).text),
+        }
+    }
+
+    /// What the text says, borrowed from the input for as long as the input lives where that is possible.
+    pub fn into_str(self) -> Cow<'a, str> {
+        match self.form {
+            Form::Clean | Form::Plain => self.repr,
+            Form::Escaped => Cow::Owned(escape::unescape(&self.repr).text),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.repr.is_empty()
+    }
+
+    /// Whether the text is empty or says nothing but whitespace.
+    pub fn is_blank(&self) -> bool {
+        let rest = self.repr.trim_start();
+        match self.form {
+            Form::Escaped if rest.starts_with('\\') => {
+                escape::unescape(rest).text.trim().is_empty()
+            }
+            Form::Clean | Form::Plain | Form::Escaped => rest.is_empty(),
+        }
+    }
+
+    pub fn reborrow(&self) -> Text<'_> {
+        Text {
+            repr: Cow::Borrowed(&self.repr),
+            form: self.form,
+        }
+    }
+
+    pub fn into_owned(self) -> Text<'static> {
+        Text {
+            repr: Cow::Owned(self.repr.into_owned()),
+            form: self.form,
+        }
+    }
+
+    /// The bytes of the representation: a measure for budgets, not the length of what the text says.
+    pub fn len_hint(&self) -> usize {
+        self.repr.len()
+    }
+
+    /// Appends `other`. Halves of a surrogate pair that a stream has split join again.
+    pub fn push(&mut self, other: &Text<'_>) {
+        match (self.form, other.form) {
+            (Form::Plain, Form::Escaped) => *self = Text::escaped(self.json_body().into_owned()),
+            (Form::Escaped, Form::Plain) => {
+                return escape::escape(self.repr.to_mut(), &other.repr);
+            }
+            _ => {}
+        }
+        self.repr.to_mut().push_str(&other.repr);
+        self.form = self.form.joined(other.form);
+    }
+
+    /// The escaped body, without quotes.
+    pub(crate) fn json_body(&self) -> Cow<'_, str> {
+        if self.form != Form::Plain || scan::special(self.repr.as_bytes(), 0) == self.repr.len() {
+            return Cow::Borrowed(&self.repr);
+        }
+        let mut body = String::with_capacity(self.repr.len() + self.repr.len() / 8);
+        escape::escape(&mut body, &self.repr);
+        Cow::Owned(body)
+    }
+
+    /// Appends the escaped body, without quotes.
+    pub(super) fn push_json_body(&self, out: &mut String) {
+        match self.form {
+            Form::Clean | Form::Escaped => out.push_str(&self.repr),
+            Form::Plain => escape::escape(out, &self.repr),
+        }
+    }
+
+    /// The text as a slice of the input, if it is one and holds no escapes.
+    pub(super) fn as_borrowed(&self) -> Option<&'a str> {
+        match (&self.repr, self.form) {
+            (Cow::Borrowed(text), Form::Clean | Form::Plain) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn content(&self) -> Unescaped {
+        match self.form {
+            Form::Clean | Form::Plain => Unescaped::whole(&self.repr),
+            Form::Escaped => escape::unescape(&self.repr),
+        }
+    }
+}
+
+impl Form {
+    /// The form of two representations put behind each other; plain and escaped ones have been brought together before.
+    fn joined(self, other: Form) -> Form {
+        match (self, other) {
+            (Form::Clean, form) | (form, Form::Clean) => form,
+            (Form::Plain, Form::Plain) => Form::Plain,
+            (Form::Escaped, _) | (_, Form::Escaped) => Form::Escaped,
+        }
+    }
+}
+
+const fn needs_no_escape(mut bytes: &[u8]) -> bool {
+    while let [first, rest @ ..] = bytes {
+        if matches!(first, b'"' | b'\\' | 0..0x20) {
+            return false;
+        }
+        bytes = rest;
+    }
+    true
+}
+
+impl Ord for Text<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.form, other.form) {
+            (Form::Clean | Form::Plain, Form::Clean | Form::Plain) => self.repr.cmp(&other.repr),
+            _ => self.content().cmp(&other.content()),
+        }
+    }
+}
+
+impl PartialOrd for Text<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.form, other.form) {
+            (Form::Clean | Form::Plain, Form::Clean | Form::Plain) => self.repr == other.repr,
+            (Form::Escaped, Form::Escaped) if self.repr == other.repr => true,
+            _ => self.content() == other.content(),
+        }
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl Hash for Text<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_str().hash(state);
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        *self == Text::plain(other)
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text::plain(text)
+    }
+}
+
+impl Default for Text<'_> {
+    fn default() -> Self {
+        Text::literal("")
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Text({} bytes)", self.repr.len())
+    }
+}
