@@ -37,11 +37,7 @@ pub enum ErrorKind {
 impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Detail {
-            kind,
-            message: message.into(),
-            pointer: String::new(),
-        }))
+        Self(Box::new(Detail { kind, message: message.into(), pointer: String::new() }))
     }
 
     /// Says that the value was found under `key` of the enclosing object; called while unwinding.

@@ -1,16 +1,25 @@
 //! One conversation, four LLM wire protocols, every loss on record.
 
+pub mod conversation;
+pub mod json;
+pub mod protocol;
+pub mod sse;
+pub mod target;
+
 mod error;
-mod json;
+mod fault;
+mod limit;
+mod loss;
+mod place;
 
 pub use error::Error;
 pub use error::ErrorKind;
 pub use error::Result;
-pub use json::DEPTH_MAX;
-pub use json::Encode;
-pub use json::Json;
-pub use json::Kind;
-pub use json::Number;
-pub use json::Reader;
-pub use json::Text;
-pub use json::Writer;
+pub use fault::Fault;
+pub use fault::FaultKind;
+pub use loss::Loss;
+pub use loss::LossKind;
+pub use loss::Report;
+pub use place::Place;
+pub use protocol::Exchange;
+pub use protocol::Protocol;

@@ -47,12 +47,24 @@ pub enum MediaKind {
 #[derive(Clone, Debug)]
 pub enum Source<'a> {
     /// Base64 in the body. The type is absent where the protocol leaves it to the receiver.
-    Base64 { mime: Option<Text<'a>>, data: Text<'a> },
+    Base64 {
+        mime: Option<Text<'a>>,
+        data: Text<'a>,
+    },
     /// Plain text in the body.
-    Text { mime: Option<Text<'a>>, text: Text<'a> },
-    Url { mime: Option<Text<'a>>, url: Text<'a> },
+    Text {
+        mime: Option<Text<'a>>,
+        text: Text<'a>,
+    },
+    Url {
+        mime: Option<Text<'a>>,
+        url: Text<'a>,
+    },
     /// A file that the vendor holds; no other vendor can read it.
-    File { mime: Option<Text<'a>>, id: Text<'a> },
+    File {
+        mime: Option<Text<'a>>,
+        id: Text<'a>,
+    },
 }
 
 /// The model asks for a tool.
@@ -286,10 +298,7 @@ impl<'a> ResultOutput<'a> {
 
 impl Reasoning<'_> {
     pub fn into_owned(self) -> Reasoning<'static> {
-        Reasoning {
-            form: self.form,
-            texts: self.texts.into_iter().map(Text::into_owned).collect(),
-        }
+        Reasoning { form: self.form, texts: self.texts.into_iter().map(Text::into_owned).collect() }
     }
 }
 
@@ -302,4 +311,3 @@ impl Opaque<'_> {
         }
     }
 }
-

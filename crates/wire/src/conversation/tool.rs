@@ -78,11 +78,20 @@ pub enum ToolChoice<'a> {
     Auto,
     None,
     Required,
-    Named { name: Text<'a>, form: crate::conversation::CallForm },
+    Named {
+        name: Text<'a>,
+        form: crate::conversation::CallForm,
+    },
     /// Some of the tools, without touching the list itself.
-    Allowed { mode: AllowedMode, tools: Vec<AllowedTool<'a>> },
+    Allowed {
+        mode: AllowedMode,
+        tools: Vec<AllowedTool<'a>>,
+    },
     /// A choice that only this protocol has, such as one hosted tool.
-    Other { protocol: Protocol, json: Json<'a> },
+    Other {
+        protocol: Protocol,
+        json: Json<'a>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,9 +215,6 @@ impl ToolChoice<'_> {
 
 impl AllowedTool<'_> {
     pub fn into_owned(self) -> AllowedTool<'static> {
-        AllowedTool {
-            name: self.name.map(Text::into_owned),
-            json: self.json.map(Json::into_owned),
-        }
+        AllowedTool { name: self.name.map(Text::into_owned), json: self.json.map(Json::into_owned) }
     }
 }

@@ -14,10 +14,7 @@ pub(super) struct Unescaped {
 
 /// Removes the escapes of a checked string body; a lone surrogate becomes U+FFFD.
 pub(super) fn unescape(body: &str) -> Unescaped {
-    let mut unescaped = Unescaped {
-        text: String::with_capacity(body.len()),
-        lone: Vec::new(),
-    };
+    let mut unescaped = Unescaped { text: String::with_capacity(body.len()), lone: Vec::new() };
     let mut rest = body;
     while let Some((before, after)) = split_at_backslash(rest) {
         unescaped.text.push_str(before);
@@ -34,10 +31,7 @@ fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
 impl Unescaped {
     /// A text that held no escapes.
     pub(super) fn whole(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            lone: Vec::new(),
-        }
+        Self { text: text.to_owned(), lone: Vec::new() }
     }
 
     /// Takes the escape at the start of `body`, which follows a backslash, and returns what comes behind.

@@ -17,9 +17,7 @@ impl<'a> Number<'a> {
 
     /// The shortest spelling that reads back as `value`; JSON has none for infinities and for what is not a number.
     pub fn from_f64(value: f64) -> Option<Number<'static>> {
-        value
-            .is_finite()
-            .then(|| Number(Cow::Owned(format!("{value:?}"))))
+        value.is_finite().then(|| Number(Cow::Owned(format!("{value:?}"))))
     }
 
     pub fn as_str(&self) -> &str {
@@ -85,17 +83,9 @@ impl Decimal {
         let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
         let digits = significant.trim_start_matches('0').to_owned();
         if digits.is_empty() {
-            return Some(Self {
-                sign: Sign::Positive,
-                digits,
-                exponent: 0,
-            });
+            return Some(Self { sign: Sign::Positive, digits, exponent: 0 });
         }
-        Some(Self {
-            sign,
-            digits,
-            exponent: exponent.checked_add(zeros)?,
-        })
+        Some(Self { sign, digits, exponent: exponent.checked_add(zeros)? })
     }
 }
 

@@ -23,11 +23,7 @@ impl<'a> Json<'a> {
         let start = scan::whitespace(source.as_bytes(), 0);
         let end = scan::value(source.as_bytes(), start, 0)?;
         if scan::whitespace(source.as_bytes(), end) < source.len() {
-            return Err(scan::syntax(
-                "expected the end of the input",
-                source.as_bytes(),
-                end,
-            ));
+            return Err(scan::syntax("expected the end of the input", source.as_bytes(), end));
         }
         Ok(Self(match source {
             Cow::Borrowed(source) => Cow::Borrowed(&source[start..end]),

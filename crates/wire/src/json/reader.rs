@@ -34,11 +34,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(source: &'a str) -> Self {
-        Self {
-            source,
-            at: 0,
-            depth: 0,
-        }
+        Self { source, at: 0, depth: 0 }
     }
 
     /// Checks the bytes to be UTF-8 and passes over a byte order mark.
@@ -204,9 +200,7 @@ impl<'a> Reader<'a> {
         }
         loop {
             if ahead.key()? == *name {
-                return ahead
-                    .or_null(Reader::string)
-                    .map_err(|error| error.under_key(name));
+                return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
             ahead.skip()?;
             if ahead.closes(b'}') {
@@ -297,10 +291,7 @@ impl fmt::Display for Kind {
 
 #[cold]
 fn wrong_kind(expected: Kind, found: Kind) -> Error {
-    Error::new(
-        ErrorKind::Type,
-        format!("expected {expected}, found {found}"),
-    )
+    Error::new(ErrorKind::Type, format!("expected {expected}, found {found}"))
 }
 
 #[cold]
@@ -311,9 +302,6 @@ fn not_whole<T: fmt::Display>(least: T, most: T) -> Error {
 
 #[cold]
 fn not_utf8(error: std::str::Utf8Error) -> Error {
-    let message = format!(
-        "expected UTF-8, found an invalid byte ({})",
-        error.valid_up_to()
-    );
+    let message = format!("expected UTF-8, found an invalid byte ({})", error.valid_up_to());
     Error::new(ErrorKind::Syntax, message)
 }

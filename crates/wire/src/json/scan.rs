@@ -25,10 +25,7 @@ pub(super) enum Escapes {
 pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
     let end = special(bytes, at);
     match bytes.get(end) {
-        Some(b'"') => Ok(StringBody {
-            end,
-            escapes: Escapes::Absent,
-        }),
+        Some(b'"') => Ok(StringBody { end, escapes: Escapes::Absent }),
         _ => escaped_string(bytes, end),
     }
 }
@@ -37,10 +34,7 @@ fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
     loop {
         match bytes.get(at) {
             Some(b'"') => {
-                return Ok(StringBody {
-                    end: at,
-                    escapes: Escapes::Present,
-                });
+                return Ok(StringBody { end: at, escapes: Escapes::Present });
             }
             Some(b'\\') => at = special(bytes, escape(bytes, at + 1)?),
             Some(_) => return Err(syntax("expected an escaped control character", bytes, at)),
@@ -118,11 +112,7 @@ pub(super) fn number(bytes: &[u8], at: usize) -> Result<usize> {
 
 fn digits(bytes: &[u8], at: usize) -> Result<usize> {
     let rest = bytes.get(at..).unwrap_or_default();
-    match rest
-        .iter()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(rest.len())
-    {
+    match rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len()) {
         0 => Err(syntax("expected a digit", bytes, at)),
         count => Ok(at + count),
     }
@@ -130,10 +120,7 @@ fn digits(bytes: &[u8], at: usize) -> Result<usize> {
 
 /// The index behind `word` (`null`, `true` or `false`) at `at`.
 pub(super) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize> {
-    if bytes
-        .get(at..)
-        .is_some_and(|rest| rest.starts_with(word.as_bytes()))
-    {
+    if bytes.get(at..).is_some_and(|rest| rest.starts_with(word.as_bytes())) {
         return Ok(at + word.len());
     }
     Err(syntax("expected a value", bytes, at))
@@ -141,13 +128,7 @@ pub(super) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize> {
 
 /// The index behind the value at `at`, which stands inside `depth` arrays and objects.
 pub(super) fn value(bytes: &[u8], at: usize, depth: usize) -> Result<usize> {
-    let mut scan = Scan {
-        bytes,
-        at,
-        outside: depth,
-        depth,
-        objects: 0,
-    };
+    let mut scan = Scan { bytes, at, outside: depth, depth, objects: 0 };
     scan.value()?;
     while scan.depth > scan.outside {
         scan.step()?;
@@ -253,10 +234,7 @@ pub(super) fn deeper(depth: usize) -> Result<usize> {
     if depth < DEPTH_MAX {
         return Ok(depth + 1);
     }
-    Err(Error::new(
-        ErrorKind::Limit,
-        format!("expected at most {DEPTH_MAX} levels of nesting"),
-    ))
+    Err(Error::new(ErrorKind::Limit, format!("expected at most {DEPTH_MAX} levels of nesting")))
 }
 
 /// A syntax error at `at`. What stands there is not quoted: it may be part of a prompt.
@@ -268,8 +246,5 @@ pub(super) fn syntax(expected: &str, bytes: &[u8], at: usize) -> Error {
         Some(byte) if byte.is_ascii_punctuation() => format!("`{}`", char::from(*byte)),
         Some(_) => "something else".to_owned(),
     };
-    Error::new(
-        ErrorKind::Syntax,
-        format!("{expected}, found {found} (byte {at})"),
-    )
+    Error::new(ErrorKind::Syntax, format!("{expected}, found {found} (byte {at})"))
 }

@@ -37,19 +37,13 @@ enum Form {
 impl<'a> Text<'a> {
     /// Text of ours or of a human; it is escaped when it is written, if need be.
     pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
-        Self {
-            repr: text.into(),
-            form: Form::Plain,
-        }
+        Self { repr: text.into(), form: Form::Plain }
     }
 
     /// A constant that needs no escapes.
     pub const fn literal(text: &'static str) -> Text<'static> {
         debug_assert!(needs_no_escape(text.as_bytes()));
-        Text {
-            repr: Cow::Borrowed(text),
-            form: Form::Clean,
-        }
+        Text { repr: Cow::Borrowed(text), form: Form::Clean }
     }
 
     /// The body of a JSON string, without its quotes, known to be valid.
@@ -68,10 +62,7 @@ impl<'a> Text<'a> {
             Escapes::Absent => Form::Clean,
             Escapes::Present => Form::Escaped,
         };
-        Self {
-            repr: Cow::Borrowed(body),
-            form,
-        }
+        Self { repr: Cow::Borrowed(body), form }
     }
 
     /// What the text says; a lone surrogate becomes U+FFFD.
@@ -106,17 +97,11 @@ impl<'a> Text<'a> {
     }
 
     pub fn reborrow(&self) -> Text<'_> {
-        Text {
-            repr: Cow::Borrowed(&self.repr),
-            form: self.form,
-        }
+        Text { repr: Cow::Borrowed(&self.repr), form: self.form }
     }
 
     pub fn into_owned(self) -> Text<'static> {
-        Text {
-            repr: Cow::Owned(self.repr.into_owned()),
-            form: self.form,
-        }
+        Text { repr: Cow::Owned(self.repr.into_owned()), form: self.form }
     }
 
     /// The bytes of the representation: a measure for budgets, not the length of what the text says.

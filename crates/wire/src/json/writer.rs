@@ -36,9 +36,12 @@ pub trait Encode {
 
 impl Writer {
     pub fn with_capacity(bytes: usize) -> Self {
-        Self {
-            out: String::with_capacity(bytes),
-        }
+        Self { out: String::with_capacity(bytes) }
+    }
+
+    /// Goes on writing where `out` ends, which must be a place where a value can stand.
+    pub(crate) fn appending(out: String) -> Self {
+        Self { out }
     }
 
     pub fn into_string(self) -> String {
@@ -119,10 +122,7 @@ impl Writer {
     /// Puts the comma that is due.
     #[inline]
     fn separate(&mut self) {
-        if !matches!(
-            self.out.as_bytes().last(),
-            None | Some(b'{' | b'[' | b':' | b',')
-        ) {
+        if !matches!(self.out.as_bytes().last(), None | Some(b'{' | b'[' | b':' | b',' | b' ')) {
             self.out.push(',');
         }
     }

@@ -79,6 +79,13 @@ impl<'a> NodeSemantics<'a> {
         self
     }
 
+    /// Takes the extras that reading the node left over.
+    pub(in crate::protocol) fn keep(&mut self, extras: Extras<'a>) {
+        if !extras.is_empty() {
+            self.detail_mut().extras.update(extras);
+        }
+    }
+
     pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.detail_mut().extras
     }

@@ -3,7 +3,6 @@
 use crate::json::Json;
 use crate::json::Text;
 use crate::loss::Report;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;

@@ -1,0 +1,178 @@
+//! Folding: a stream of events becomes the whole response it stands for.
+
+use crate::conversation::Arguments;
+use crate::conversation::Candidate;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::Response;
+use crate::conversation::Role;
+use crate::conversation::ToolCall;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::event::Closed;
+use crate::protocol::event::Delta;
+use crate::protocol::event::Event;
+use crate::protocol::event::Note;
+use crate::protocol::event::NoteAt;
+use crate::protocol::event::NoteKind;
+use crate::protocol::event::Open;
+use crate::protocol::event::Opening;
+use crate::protocol::event::PartId;
+use crate::protocol::event::Start;
+use crate::protocol::semantics::NodeSemantics;
+
+/// A response in the making.
+#[derive(Debug, Default)]
+pub struct Fold {
+    response: Response<'static>,
+    /// Where each part went, by the number it was opened under: candidate and index.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Fold {
+    /// Adds one event.
+    pub fn step(&mut self, event: Event<'_>) {
+        match event.into_owned() {
+            Event::Start(start) => self.start(start),
+            Event::Open(open) => self.open(open),
+            Event::Delta(part, delta) => self.grow(part, delta),
+            Event::Note(note) => self.note(note),
+            Event::Close(Closed { part, semantics }) => {
+                if let Some(part) = self.part(part) {
+                    part.semantics_mut().merge(semantics);
+                }
+            }
+            Event::Usage(usage) => {
+                self.response.usage.get_or_insert_default().update(usage);
+            }
+            Event::Finish { candidate, finish } => {
+                self.candidate(candidate).finish = Some(finish);
+            }
+            Event::Fault(fault) => self.response.fault = Some(fault),
+        }
+    }
+
+    /// The whole response; a stream that failed has its fault in it.
+    pub fn finish(self) -> Response<'static> {
+        self.response
+    }
+
+    fn start(&mut self, start: Start<'static>) {
+        let Start { id, model, created, service_tier, semantics } = start;
+        self.response.id = id;
+        self.response.model = model;
+        self.response.created = created;
+        self.response.service_tier = service_tier;
+        *self.response.semantics_mut() = semantics;
+    }
+
+    fn open(&mut self, open: Open<'static>) {
+        let Open { part: _, candidate, opening, semantics } = open;
+        let part = Part::new(begin(opening)).with_semantics(semantics);
+        let place = candidate as usize;
+        let candidate = self.candidate(candidate);
+        candidate.message.parts.push(part);
+        let index = candidate.message.parts.len() - 1;
+        self.parts.push((place, index));
+    }
+
+    fn grow(&mut self, part: PartId, delta: Delta<'static>) {
+        let Some(part) = self.part(part) else { return };
+        match (part.content_mut(), delta) {
+            (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
+            (Content::Reasoning(reasoning), Delta::Text(more)) => {
+                match reasoning.texts.last_mut() {
+                    Some(text) => text.push(&more),
+                    None => reasoning.texts.push(more),
+                }
+            }
+            (Content::Reasoning(reasoning), Delta::NextPiece) => {
+                reasoning.texts.push(Text::default());
+            }
+            (Content::ToolCall(call), Delta::Text(more)) => {
+                if let Arguments::Text(text) = &mut call.arguments {
+                    text.push(&more);
+                }
+            }
+            (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
+            | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
+        }
+    }
+
+    fn note(&mut self, note: Note<'static>) {
+        let semantics = match note.at {
+            NoteAt::Response => self.response.semantics_mut(),
+            NoteAt::Candidate(candidate) => self.candidate(candidate).semantics_mut(),
+            NoteAt::Part(part) => match self.part(part) {
+                Some(part) => part.semantics_mut(),
+                None => return,
+            },
+        };
+        match note.kind {
+            NoteKind::Citation(citation) => semantics.add_citation(citation),
+            NoteKind::Logprobs(more) => add_logprobs(semantics, &more),
+            NoteKind::Semantics(later) => semantics.merge(later),
+        }
+    }
+
+    fn candidate(&mut self, candidate: u32) -> &mut Candidate<'static> {
+        let index = candidate as usize;
+        while self.response.candidates.len() <= index {
+            let message = Message::new(Role::Assistant, Vec::new());
+            self.response.candidates.push(Candidate { message, ..Candidate::default() });
+        }
+        &mut self.response.candidates[index]
+    }
+
+    fn part(&mut self, part: PartId) -> Option<&mut Part<'static>> {
+        let (candidate, index) = *self.parts.get(part.0 as usize)?;
+        self.response.candidates.get_mut(candidate)?.message.parts.get_mut(index)
+    }
+}
+
+fn begin(opening: Opening<'static>) -> Content<'static> {
+    match opening {
+        Opening::Text => Content::Text(Text::default()),
+        Opening::Refusal => Content::Refusal(Text::default()),
+        Opening::Reasoning(form) => {
+            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
+        }
+        Opening::ToolCall { id, name, form } => Content::ToolCall(Box::new(ToolCall {
+            id,
+            name,
+            arguments: Arguments::Text(Text::default()),
+            form,
+        })),
+        Opening::Whole(content) => content,
+    }
+}
+
+/// Appends the elements of one JSON list to another.
+fn add_logprobs(semantics: &mut NodeSemantics<'static>, more: &Json<'static>) {
+    let joined = match semantics.logprobs() {
+        Some(before) => joined_lists(before, more),
+        None => more.clone(),
+    };
+    semantics.set_logprobs(joined);
+}
+
+fn joined_lists(before: &Json<'_>, more: &Json<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.array(|writer| {
+        for list in [before, more] {
+            let mut reader = list.reader();
+            if list.kind() == Kind::Array {
+                // Both lists were checked when they were read, so reading them again cannot fail.
+                let _ = reader.array(|_, element| {
+                    writer.value(&element.raw()?);
+                    Ok(())
+                });
+            }
+        }
+    });
+    Json::trusted(writer.into_string().into())
+}

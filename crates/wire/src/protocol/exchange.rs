@@ -1,0 +1,305 @@
+//! The face of the protocols: decode from any of them, encode to any of them.
+
+use crate::conversation::Request;
+use crate::conversation::Response;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
+use crate::protocol::gemini;
+use crate::protocol::openai_chat;
+use crate::protocol::openai_responses;
+use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
+use crate::sse::Frame;
+use crate::target::Target;
+
+/// A request with everything its protocol meant: content that anyone may edit, semantics that only protocols write.
+#[derive(Clone, Debug)]
+pub struct Exchange<'a> {
+    pub request: Request<'a>,
+    protocol: Protocol,
+    semantics: Semantics<'a>,
+}
+
+/// A body in another protocol, and what did not come through.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    pub body: String,
+    pub report: Report,
+}
+
+impl<'a> Exchange<'a> {
+    /// A request of our own making, to be sent in `protocol`'s manner of speaking.
+    pub fn new(protocol: Protocol, request: Request<'a>) -> Self {
+        Self { request, protocol, semantics: Semantics::default() }
+    }
+
+    pub(in crate::protocol) fn decoded(
+        protocol: Protocol,
+        request: Request<'a>,
+        semantics: Semantics<'a>,
+    ) -> Self {
+        Self { request, protocol, semantics }
+    }
+
+    /// The protocol that the request came in.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    pub fn semantics(&self) -> &Semantics<'a> {
+        &self.semantics
+    }
+
+    /// Writes the request in `protocol` for the model that `target` describes.
+    pub fn encode(&self, protocol: Protocol, target: &Target) -> Result<Encoded> {
+        let mut report = self.semantics.audit().clone();
+        let body = match protocol {
+            Protocol::OpenaiChat => openai_chat::encode_request(self, target, &mut report),
+            Protocol::OpenaiResponses => {
+                openai_responses::encode_request(self, target, &mut report)
+            }
+            Protocol::AnthropicMessages => {
+                anthropic_messages::encode_request(self, target, &mut report)
+            }
+            Protocol::Gemini => gemini::encode_request(self, target, &mut report),
+        }?;
+        Ok(Encoded { body, report })
+    }
+
+    pub fn into_owned(self) -> Exchange<'static> {
+        Exchange {
+            request: self.request.into_owned(),
+            protocol: self.protocol,
+            semantics: self.semantics.into_owned(),
+        }
+    }
+}
+
+impl Encoded {
+    /// Refuses the translation if it dropped anything.
+    pub fn strict(self) -> Result<Self> {
+        let pointers: Vec<&str> = self.report.drops().map(|loss| loss.pointer.as_str()).collect();
+        if pointers.is_empty() {
+            return Ok(self);
+        }
+        let message = format!("the target protocol cannot carry {}", pointers.join(", "));
+        Err(Error::new(ErrorKind::Refused, message))
+    }
+}
+
+impl Protocol {
+    /// Reads a request body.
+    pub fn decode_request(self, body: &[u8]) -> Result<Exchange<'_>> {
+        let body = utf8(body)?;
+        match self {
+            Self::OpenaiChat => openai_chat::decode_request(body),
+            Self::OpenaiResponses => openai_responses::decode_request(body),
+            Self::AnthropicMessages => anthropic_messages::decode_request(body),
+            Self::Gemini => gemini::decode_request(body),
+        }
+    }
+
+    /// Reads a whole answer.
+    pub fn decode_response(self, body: &[u8]) -> Result<Response<'_>> {
+        let body = utf8(body)?;
+        match self {
+            Self::OpenaiChat => openai_chat::decode_response(body),
+            Self::OpenaiResponses => openai_responses::decode_response(body),
+            Self::AnthropicMessages => anthropic_messages::decode_response(body),
+            Self::Gemini => gemini::decode_response(body),
+        }
+    }
+
+    /// Writes a whole answer that came in `source`'s protocol.
+    pub fn encode_response(
+        self,
+        response: &Response<'_>,
+        source: Protocol,
+        asked: &Asked<'_>,
+    ) -> Encoded {
+        let mut report = Report::default();
+        let body = match self {
+            Self::OpenaiChat => openai_chat::encode_response(response, source, asked, &mut report),
+            Self::OpenaiResponses => {
+                openai_responses::encode_response(response, source, asked, &mut report)
+            }
+            Self::AnthropicMessages => {
+                anthropic_messages::encode_response(response, source, asked, &mut report)
+            }
+            Self::Gemini => gemini::encode_response(response, source, asked, &mut report),
+        };
+        Encoded { body, report }
+    }
+
+    /// Reads an error that came with an HTTP status. Anything can be read: what is not the protocol's error shape
+    /// becomes the message.
+    pub fn decode_fault(self, status: u16, body: &[u8]) -> Fault<'static> {
+        let body = String::from_utf8_lossy(body);
+        match self {
+            Self::OpenaiChat => openai_chat::decode_fault(status, &body),
+            Self::OpenaiResponses => openai_responses::decode_fault(status, &body),
+            Self::AnthropicMessages => anthropic_messages::decode_fault(status, &body),
+            Self::Gemini => gemini::decode_fault(status, &body),
+        }
+    }
+
+    /// The HTTP status and body with which this protocol states a fault.
+    pub fn encode_fault(self, fault: &Fault<'_>) -> (u16, String) {
+        match self {
+            Self::OpenaiChat => openai_chat::encode_fault(fault),
+            Self::OpenaiResponses => openai_responses::encode_fault(fault),
+            Self::AnthropicMessages => anthropic_messages::encode_fault(fault),
+            Self::Gemini => gemini::encode_fault(fault),
+        }
+    }
+
+    /// Where a canonical field stands in this protocol, below its node.
+    pub(in crate::protocol) fn pointer(self, field: Field, shape: Shape) -> &'static str {
+        match self {
+            Self::OpenaiChat => openai_chat::pointer(field, shape),
+            Self::OpenaiResponses => openai_responses::pointer(field, shape),
+            Self::AnthropicMessages => anthropic_messages::pointer(field, shape),
+            Self::Gemini => gemini::pointer(field, shape),
+        }
+    }
+
+    /// What becomes of a canonical field on its way into this protocol.
+    pub fn fate(self, field: Field) -> Fate {
+        match self {
+            Self::OpenaiChat => openai_chat::fate(field),
+            Self::OpenaiResponses => openai_responses::fate(field),
+            Self::AnthropicMessages => anthropic_messages::fate(field),
+            Self::Gemini => gemini::fate(field),
+        }
+    }
+
+    /// The declaration of a field below a node that only this protocol has.
+    pub(in crate::protocol) fn declared(self, path: &str) -> Option<&'static Declared> {
+        self.declared_of_nodes().iter().find(|declared| declared.path == path)
+    }
+
+    /// Fields of messages, parts, tools and answers that only this protocol has.
+    pub fn declared_of_nodes(self) -> &'static [Declared] {
+        match self {
+            Self::OpenaiChat => openai_chat::DECLARED,
+            Self::OpenaiResponses => openai_responses::DECLARED,
+            Self::AnthropicMessages => anthropic_messages::DECLARED,
+            Self::Gemini => gemini::DECLARED,
+        }
+    }
+
+    /// Fields of a request that only this protocol has.
+    pub fn declared_of_requests(self) -> &'static [Declared] {
+        match self {
+            Self::OpenaiChat => openai_chat::ChatSemantics::DECLARED,
+            Self::OpenaiResponses => openai_responses::ResponsesSemantics::DECLARED,
+            Self::AnthropicMessages => anthropic_messages::AnthropicSemantics::DECLARED,
+            Self::Gemini => gemini::GeminiSemantics::DECLARED,
+        }
+    }
+}
+
+fn utf8(body: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(body)
+        .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8, found other bytes"))?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads a stream of one protocol, frame by frame; a step consumes its state and returns the next.
+#[derive(Debug)]
+pub enum StreamDecoder {
+    OpenaiChat(openai_chat::Decoder),
+    OpenaiResponses(openai_responses::Decoder),
+    AnthropicMessages(anthropic_messages::Decoder),
+    Gemini(gemini::Decoder),
+}
+
+impl StreamDecoder {
+    pub fn new(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::OpenaiChat => Self::OpenaiChat(openai_chat::Decoder::default()),
+            Protocol::OpenaiResponses => {
+                Self::OpenaiResponses(openai_responses::Decoder::default())
+            }
+            Protocol::AnthropicMessages => {
+                Self::AnthropicMessages(anthropic_messages::Decoder::default())
+            }
+            Protocol::Gemini => Self::Gemini(gemini::Decoder::default()),
+        }
+    }
+
+    /// Reads one frame. A frame that cannot be read is an error and ends the stream.
+    pub fn step<'f>(self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<Self> {
+        Ok(match self {
+            Self::OpenaiChat(decoder) => Self::OpenaiChat(decoder.step(frame, emit)?),
+            Self::OpenaiResponses(decoder) => Self::OpenaiResponses(decoder.step(frame, emit)?),
+            Self::AnthropicMessages(decoder) => Self::AnthropicMessages(decoder.step(frame, emit)?),
+            Self::Gemini(decoder) => Self::Gemini(decoder.step(frame, emit)?),
+        })
+    }
+
+    /// Says that no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
+    pub fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+        match self {
+            Self::OpenaiChat(decoder) => decoder.end(emit),
+            Self::OpenaiResponses(decoder) => decoder.end(emit),
+            Self::AnthropicMessages(decoder) => decoder.end(emit),
+            Self::Gemini(decoder) => decoder.end(emit),
+        }
+    }
+}
+
+/// Writes a stream of one protocol, event by event.
+#[derive(Debug)]
+pub enum StreamEncoder<'a> {
+    OpenaiChat(openai_chat::Encoder<'a>),
+    OpenaiResponses(openai_responses::Encoder<'a>),
+    AnthropicMessages(anthropic_messages::Encoder<'a>),
+    Gemini(gemini::Encoder<'a>),
+}
+
+impl<'a> StreamEncoder<'a> {
+    /// An encoder into `protocol` of a stream that comes in `source`'s.
+    pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
+        match protocol {
+            Protocol::OpenaiChat => Self::OpenaiChat(openai_chat::Encoder::new(source, asked)),
+            Protocol::OpenaiResponses => {
+                Self::OpenaiResponses(openai_responses::Encoder::new(source, asked))
+            }
+            Protocol::AnthropicMessages => {
+                Self::AnthropicMessages(anthropic_messages::Encoder::new(source, asked))
+            }
+            Protocol::Gemini => Self::Gemini(gemini::Encoder::new(source, asked)),
+        }
+    }
+
+    /// Writes what an event makes of the stream, as complete SSE frames.
+    pub fn step(self, event: Event<'_>, out: &mut String) -> Self {
+        match self {
+            Self::OpenaiChat(encoder) => Self::OpenaiChat(encoder.step(event, out)),
+            Self::OpenaiResponses(encoder) => Self::OpenaiResponses(encoder.step(event, out)),
+            Self::AnthropicMessages(encoder) => Self::AnthropicMessages(encoder.step(event, out)),
+            Self::Gemini(encoder) => Self::Gemini(encoder.step(event, out)),
+        }
+    }
+
+    /// Writes what is still owed at the end of the stream, and says what did not come through.
+    pub fn end(self, out: &mut String) -> Report {
+        match self {
+            Self::OpenaiChat(encoder) => encoder.end(out),
+            Self::OpenaiResponses(encoder) => encoder.end(out),
+            Self::AnthropicMessages(encoder) => encoder.end(out),
+            Self::Gemini(encoder) => encoder.end(out),
+        }
+    }
+}

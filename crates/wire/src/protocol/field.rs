@@ -1,0 +1,143 @@
+//! The fields of the canonical conversation, by name: what each protocol calls them and what becomes of them there.
+
+use crate::loss::LossKind;
+
+macro_rules! fields {
+    ($( $(#[$doc:meta])* $variant:ident => $name:literal; )*) => {
+        /// A field of the canonical request or response.
+        ///
+        /// Each protocol's `losses.rs` says of every field where it stands in that protocol and what becomes of it on
+        /// the way there. A new variant breaks the build in all of them until each has said so.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Field {
+            $( $(#[$doc])* $variant, )*
+        }
+
+        impl Field {
+            pub const ALL: &'static [Self] = &[ $( Self::$variant, )* ];
+
+            /// The field's name for people.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $( Self::$variant => $name, )*
+                }
+            }
+        }
+    };
+}
+
+fields! {
+    // The request as a whole.
+    Model => "model";
+    Stream => "stream";
+    MaxOutputTokens => "max output tokens";
+    Temperature => "temperature";
+    TopP => "top p";
+    TopK => "top k";
+    Seed => "seed";
+    PresencePenalty => "presence penalty";
+    FrequencyPenalty => "frequency penalty";
+    Stop => "stop sequences";
+    Candidates => "number of answers";
+    Logprobs => "log probabilities";
+    TopLogprobs => "top log probabilities";
+    OutputFormat => "output format";
+    OutputSchema => "output schema";
+    OutputSchemaName => "output schema: name";
+    OutputSchemaDescription => "output schema: description";
+    OutputSchemaStrict => "output schema: strict";
+    Verbosity => "verbosity";
+    ThinkingMode => "thinking: mode";
+    ThinkingEffort => "thinking: effort";
+    ThinkingBudget => "thinking: budget";
+    ThinkingShow => "thinking: shown";
+    ToolChoice => "tool choice";
+    ParallelToolCalls => "parallel tool calls";
+    SafetyIdentifier => "safety identifier";
+    User => "user";
+    Metadata => "metadata";
+    ServiceTier => "service tier";
+    Store => "store";
+    CacheKey => "prompt cache key";
+    CacheOptions => "prompt cache options";
+    CacheRetention => "prompt cache retention";
+    PreviousResponse => "previous response";
+    Conversation => "conversation";
+    ToolsStatedEmpty => "tools stated empty";
+    // Messages.
+    /// The role word itself; the message is lost with it only where the fate says so.
+    Role => "message: role";
+    MessageName => "message: name";
+    // Parts.
+    Text => "text";
+    Image => "image";
+    Audio => "audio";
+    Video => "video";
+    Document => "document";
+    MediaDetail => "media: detail";
+    MediaName => "media: name";
+    MediaFile => "media: file id";
+    MediaUrl => "media: URL";
+    ToolCall => "tool call";
+    CallId => "tool call: id";
+    CallName => "tool call: name";
+    CallArguments => "tool call: arguments";
+    CustomCall => "custom tool call";
+    ToolResult => "tool result";
+    ResultCallId => "tool result: call id";
+    ResultName => "tool result: tool name";
+    ResultOutput => "tool result: output";
+    ResultMedia => "tool result: media";
+    ResultIsError => "tool result: error flag";
+    Reasoning => "reasoning";
+    Signature => "reasoning: signature";
+    Ciphertext => "reasoning: ciphertext";
+    Refusal => "refusal";
+    Opaque => "vendor's own content";
+    CacheMarker => "cache marker";
+    Citations => "citations";
+    PartLogprobs => "part: log probabilities";
+    ItemId => "item id";
+    ItemStatus => "item status";
+    ItemPhase => "item phase";
+    // Tools.
+    Tool => "function tool";
+    ToolName => "tool: name";
+    ToolDescription => "tool: description";
+    ToolParameters => "tool: parameters";
+    ToolStrict => "tool: strict";
+    ToolOutputSchema => "tool: output schema";
+    ToolCacheMarker => "tool: cache marker";
+    CustomTool => "custom tool";
+    CustomFormat => "custom tool: format";
+    HostedTool => "hosted tool";
+    NamespaceTool => "tool namespace";
+    // The response as a whole.
+    ResponseId => "response: id";
+    ResponseModel => "response: model";
+    ResponseCreated => "response: time";
+    ResponseServiceTier => "response: service tier";
+    FinishReason => "finish reason";
+    StopSequence => "stop sequence met";
+    FinishDetails => "finish details";
+    UsageInput => "usage: input";
+    UsageCacheRead => "usage: cache read";
+    UsageCacheWrite => "usage: cache write";
+    UsageCacheWrite5m => "usage: cache write, 5 minutes";
+    UsageCacheWrite1h => "usage: cache write, 1 hour";
+    UsageToolPrompt => "usage: tool prompt";
+    UsageOutput => "usage: output";
+    UsageReasoning => "usage: reasoning";
+    UsageTotal => "usage: total";
+}
+
+/// What becomes of a canonical field in a target protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives.
+    Carried,
+    /// It depends on the value or the model; the encoder reports what it does. The words say what it depends on.
+    Depends(&'static str),
+    /// It never arrives as it was.
+    Lost(LossKind, &'static str),
+}

@@ -1,0 +1,83 @@
+//! The four protocols, both ways, and the semantics that only they may write.
+
+mod asked;
+mod event;
+mod exchange;
+mod field;
+mod losing;
+mod object;
+mod record;
+mod semantics;
+
+pub mod anthropic_messages;
+pub mod gemini;
+pub mod openai_chat;
+pub mod openai_responses;
+
+pub use asked::Asked;
+pub use event::Closed;
+pub use event::Delta;
+pub use event::Event;
+pub use event::Fold;
+pub use event::Note;
+pub use event::NoteAt;
+pub use event::NoteKind;
+pub use event::Open;
+pub use event::Opening;
+pub use event::Order;
+pub use event::PartId;
+pub use event::Start;
+pub use event::unfold;
+pub use exchange::Encoded;
+pub use exchange::Exchange;
+pub use exchange::StreamDecoder;
+pub use exchange::StreamEncoder;
+pub use field::Fate;
+pub use field::Field;
+pub use record::Record;
+pub use semantics::Artefact;
+pub use semantics::ArtefactKind;
+pub use semantics::CacheMarker;
+pub use semantics::Citation;
+pub use semantics::Declared;
+pub use semantics::Extra;
+pub use semantics::Extras;
+pub use semantics::Item;
+pub use semantics::NodeSemantics;
+pub use semantics::Semantics;
+pub use semantics::Session;
+
+/// One of the four wire protocols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Protocol {
+    OpenaiChat,
+    OpenaiResponses,
+    AnthropicMessages,
+    Gemini,
+}
+
+impl Protocol {
+    pub const ALL: [Self; 4] =
+        [Self::OpenaiChat, Self::OpenaiResponses, Self::AnthropicMessages, Self::Gemini];
+
+    /// The protocol's full name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::AnthropicMessages => "anthropic-messages",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The protocol of that name; short names and the names of older documents count too.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "openai-chat" | "chat" => Some(Self::OpenaiChat),
+            "openai-responses" | "responses" => Some(Self::OpenaiResponses),
+            "anthropic-messages" | "messages" => Some(Self::AnthropicMessages),
+            "gemini" | "gemini-chat" => Some(Self::Gemini),
+            _ => None,
+        }
+    }
+}

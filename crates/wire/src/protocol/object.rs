@@ -1,0 +1,89 @@
+//! Reading and writing the objects of a protocol so that undeclared fields and stated nulls come back.
+
+use crate::error::Result;
+use crate::json::Encode;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Writer;
+use crate::protocol::semantics::Extras;
+
+/// Reads an object member by member, keeping what `member` does not know.
+///
+/// A null is kept among the extras whatever its key, so `member` never sees one; so is every member that it leaves
+/// unread with [`Member::Unknown`]. `scope` is the path of this object inside its node, empty for the node itself. The
+/// extras are handed to `member` for objects inside this one.
+pub(in crate::protocol) fn read_object<'a>(
+    reader: &mut Reader<'a>,
+    scope: &'static str,
+    extras: &mut Extras<'a>,
+    mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+) -> Result<()> {
+    reader.object(|key, reader| {
+        if reader.kind()? != Kind::Null && member(&key, reader, extras)? == Member::Read {
+            return Ok(());
+        }
+        let json = reader.raw()?;
+        extras.keep(scope, key, json);
+        Ok(())
+    })
+}
+
+/// Whether a member was read, or is not known and still stands unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Member {
+    Read,
+    Unknown,
+}
+
+/// Writes an object of which some fields are ours and the rest are extras that came with it.
+pub(in crate::protocol) struct Object<'w, 'e> {
+    writer: &'w mut Writer,
+    extras: Option<(&'e Extras<'e>, &'static str)>,
+    /// The keys written so far; kept only where there are extras that they could shadow.
+    written: Vec<&'static str>,
+}
+
+impl<'w, 'e> Object<'w, 'e> {
+    /// Opens an object. `extras` are those of the node and the scope inside it that this object is.
+    pub(in crate::protocol) fn open(
+        writer: &'w mut Writer,
+        extras: Option<(&'e Extras<'e>, &'static str)>,
+    ) -> Self {
+        writer.begin_object();
+        Self { writer, extras, written: Vec::new() }
+    }
+
+    pub(in crate::protocol) fn key(&mut self, key: &'static str) -> &mut Writer {
+        if self.extras.is_some() {
+            self.written.push(key);
+        }
+        self.writer.key(key);
+        self.writer
+    }
+
+    pub(in crate::protocol) fn field(&mut self, key: &'static str, value: &(impl Encode + ?Sized)) {
+        self.key(key).value(value);
+    }
+
+    pub(in crate::protocol) fn optional(
+        &mut self,
+        key: &'static str,
+        value: Option<&(impl Encode + ?Sized)>,
+    ) {
+        if let Some(value) = value {
+            self.field(key, value);
+        }
+    }
+
+    /// Writes the extras that no field took the place of, and closes the object.
+    pub(in crate::protocol) fn close(self) {
+        if let Some((extras, scope)) = self.extras {
+            for extra in extras.within(scope) {
+                if !self.written.iter().any(|key| *key == extra.key) {
+                    self.writer.field(&extra.key, &extra.json);
+                }
+            }
+        }
+        self.writer.end_object();
+    }
+}

@@ -1,0 +1,26 @@
+//! Chat Completions, both ways.
+
+mod decode_request;
+mod decode_response;
+mod decode_stream;
+mod encode_request;
+mod encode_response;
+mod encode_stream;
+mod fault;
+mod losses;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub(in crate::protocol) use decode_request::decode_request;
+pub(in crate::protocol) use decode_response::decode_response;
+pub use decode_stream::Decoder;
+pub(in crate::protocol) use encode_request::encode_request;
+pub(in crate::protocol) use encode_response::encode_response;
+pub use encode_stream::Encoder;
+pub(in crate::protocol) use fault::decode_fault;
+pub(in crate::protocol) use fault::encode_fault;
+pub(in crate::protocol) use losses::fate;
+pub(in crate::protocol) use losses::pointer;
+pub use types::ChatSemantics;
+pub(in crate::protocol) use types::DECLARED;

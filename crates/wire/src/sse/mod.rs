@@ -1,0 +1,17 @@
+//! Server-sent events: bytes in any chunks become frames, and frames become bytes.
+
+mod parser;
+mod write;
+
+pub use parser::Parser;
+pub(crate) use write::data_frame;
+pub(crate) use write::named_frame;
+
+/// One event of a stream. Comments, ids and retry hints are not events and never show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The `event:` field, if there was one.
+    pub event: Option<&'a str>,
+    /// The `data:` lines, joined by line feeds.
+    pub data: &'a str,
+}

@@ -1,0 +1,134 @@
+//! The incremental parser: any split of the bytes gives the same frames.
+
+use memchr::memchr2;
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::limit::FRAME_BYTES_MAX;
+use crate::sse::Frame;
+
+/// Parses an event stream from chunks of bytes.
+///
+/// Accepts line ends of any kind, a byte order mark, comments, fields without a space after the colon and data over
+/// several lines. Bytes are read as UTF-8 line by line, never chunk by chunk.
+#[derive(Debug, Default)]
+pub struct Parser {
+    /// A line that has begun and not ended.
+    line: Vec<u8>,
+    event: String,
+    has_event: bool,
+    data: String,
+    has_data: bool,
+    begun: bool,
+    /// The last byte was a carriage return that ended a line; a line feed now belongs to it.
+    after_return: bool,
+}
+
+impl Parser {
+    /// Reads the next bytes and calls `emit` for every frame that they complete.
+    pub fn push(
+        &mut self,
+        mut bytes: &[u8],
+        emit: &mut dyn FnMut(Frame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        while !bytes.is_empty() {
+            if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
+                return self.hold(bytes);
+            };
+            self.after_return = bytes[end] == b'\r';
+            let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
+            bytes = rest;
+            if self.line.is_empty() {
+                self.line(line, emit)?;
+            } else {
+                self.hold(line)?;
+                let line = std::mem::take(&mut self.line);
+                self.line(&line, emit)?;
+                self.line = line;
+                self.line.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what stands after the last line end: some servers leave out the last blank line.
+    pub fn end(mut self, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.line(&line, emit)?;
+        }
+        self.dispatch(emit)
+    }
+
+    fn hold(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.line.len() + bytes.len() > FRAME_BYTES_MAX {
+            return Err(too_long());
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        let line = self.without_mark(line);
+        if line.is_empty() {
+            return self.dispatch(emit);
+        }
+        let line = std::str::from_utf8(line)
+            .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the event stream"))?;
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => self.add_data(value),
+            "event" => {
+                self.event.clear();
+                self.event.push_str(value);
+                self.has_event = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn without_mark<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
+        let first = !std::mem::replace(&mut self.begun, true);
+        match line.strip_prefix("\u{feff}".as_bytes()) {
+            Some(rest) if first => rest,
+            _ => line,
+        }
+    }
+
+    fn add_data(&mut self, value: &str) -> Result<()> {
+        if self.data.len() + value.len() > FRAME_BYTES_MAX {
+            return Err(too_long());
+        }
+        if self.has_data {
+            self.data.push('\n');
+        }
+        self.data.push_str(value);
+        self.has_data = true;
+        Ok(())
+    }
+
+    fn dispatch(&mut self, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        let emitted = if self.has_data {
+            let event = self.has_event.then_some(self.event.as_str());
+            emit(Frame { event, data: &self.data })
+        } else {
+            Ok(())
+        };
+        self.event.clear();
+        self.data.clear();
+        self.has_event = false;
+        self.has_data = false;
+        emitted
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::Limit, format!("expected frames of at most {FRAME_BYTES_MAX} bytes"))
+}
