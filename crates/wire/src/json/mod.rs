@@ -1,4 +1,4 @@
-//! JSON as it was spelled: strings keep their escapes, numbers their digits and objects their order until somebody asks.
+//! JSON as it was spelled: strings keep their escapes, numbers their digits, objects their order.
 //!
 //! A reader hands out slices of its input, and a writer copies them to the output.
 
@@ -8,6 +8,8 @@ mod number;
 mod raw;
 mod reader;
 mod scan;
+#[cfg(test)]
+mod testing;
 mod text;
 mod writer;
 
