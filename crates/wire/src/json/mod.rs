@@ -4,6 +4,7 @@
 
 mod compare;
 mod escape;
+mod kind;
 mod number;
 mod raw;
 mod reader;
@@ -13,9 +14,9 @@ mod testing;
 mod text;
 mod writer;
 
+pub use kind::Kind;
 pub use number::Number;
 pub use raw::Json;
-pub use reader::Kind;
 pub use reader::Reader;
 pub use scan::DEPTH_MAX;
 pub use text::Text;

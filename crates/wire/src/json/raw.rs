@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::compare;
-use super::reader::Kind;
+use super::kind::Kind;
 use super::reader::Reader;
 use super::scan;
 use super::text::Text;
@@ -60,14 +60,11 @@ impl<'a> Json<'a> {
     }
 
     pub fn kind(&self) -> Kind {
-        match self.0.as_bytes().first() {
-            Some(b'"') => Kind::String,
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
-        }
+        self.0
+            .bytes()
+            .next()
+            .and_then(Kind::of)
+            .unwrap_or(Kind::Null)
     }
 
     pub fn is_null(&self) -> bool {

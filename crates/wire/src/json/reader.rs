@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
 use super::scan;
@@ -10,17 +11,6 @@ use super::text::Text;
 use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
-
-/// What sort of value stands in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    Null,
-    Boolean,
-    Number,
-    String,
-    Array,
-    Object,
-}
 
 /// Reads JSON value by value.
 ///
@@ -49,14 +39,9 @@ impl<'a> Reader<'a> {
 
     /// The kind of the value that comes next, by its first byte.
     pub fn kind(&mut self) -> Result<Kind> {
-        match self.peek() {
-            Some(b'"') => Ok(Kind::String),
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f') => Ok(Kind::Boolean),
-            Some(b'n') => Ok(Kind::Null),
-            _ => Err(self.syntax("expected a value")),
+        match self.peek().and_then(Kind::of) {
+            Some(kind) => Ok(kind),
+            None => Err(self.syntax("expected a value")),
         }
     }
 
@@ -280,19 +265,6 @@ impl<'a> Reader<'a> {
 impl fmt::Debug for Reader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Reader(at {} of {} bytes)", self.at, self.source.len())
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Null => "null",
-            Kind::Boolean => "a boolean",
-            Kind::Number => "a number",
-            Kind::String => "a string",
-            Kind::Array => "an array",
-            Kind::Object => "an object",
-        })
     }
 }
 
