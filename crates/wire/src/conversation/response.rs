@@ -91,6 +91,10 @@ impl<'a> Response<'a> {
 }
 
 impl<'a> Candidate<'a> {
+    pub fn new(message: Message<'a>) -> Self {
+        Self { message, finish: None, semantics: NodeSemantics::default() }
+    }
+
     /// What the wire said of this answer beyond its message and end.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::kind::Kind;
 use super::raw::Json;
-use super::reader::Kind;
 use super::text::Text;
 use crate::error::Result;
 

@@ -34,7 +34,7 @@ impl Unescaped {
         Self { text: text.to_owned(), lone: Vec::new() }
     }
 
-    /// Takes the escape at the start of `body`, which follows a backslash, and returns what comes behind.
+    /// Takes the escape whose backslash stands before `body`, and returns what comes behind.
     fn push_escape<'s>(&mut self, body: &'s str) -> &'s str {
         let mut chars = body.chars();
         match chars.next() {
@@ -103,6 +103,56 @@ fn push_escaped(out: &mut String, byte: u8) {
             out.push_str("\\u00");
             out.push(DIGITS[usize::from(byte >> 4)].into());
             out.push(DIGITS[usize::from(byte & 15)].into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn escaped(text: &str) -> String {
+        let mut body = String::new();
+        escape(&mut body, text);
+        body
+    }
+
+    proptest! {
+        #[test]
+        fn escapes_are_those_of_serde_json(text in "(\\PC|[\u{0}-\u{7f}]){0,80}") {
+            let body = escaped(&text);
+            prop_assert_eq!(format!("\"{body}\""), serde_json::to_string(&text).unwrap());
+            prop_assert_eq!(unescape(&body).text, text);
+        }
+
+        #[test]
+        fn units_mean_what_they_mean_to_serde_json(text in "\\PC{0,20}") {
+            let body: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+            prop_assert_eq!(unescape(&body).text, text);
+        }
+    }
+
+    #[test]
+    fn every_short_escape_is_understood() {
+        assert_eq!(unescape(r#"\"\\\/\b\f\n\r\t"#).text, "\"\\/\u{8}\u{c}\n\r\t");
+    }
+
+    #[test]
+    fn lone_surrogates_become_replacement_characters() {
+        let check = |body: &str, expected: &str| assert_eq!(unescape(body).text, expected);
+        check(r"a\ud83d", "a\u{fffd}");
+        check(r"\ude00b", "\u{fffd}b");
+        check(r"\ud83d\n", "\u{fffd}\n");
+        check(r"\ud83d\u0041", "\u{fffd}A");
+        check(r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}");
+    }
+
+    #[test]
+    fn bodies_that_were_never_checked_do_no_harm() {
+        for body in ["\\", r"\u", r"\u12", r"\uzzzz", r"\ü", r"\u00ü"] {
+            unescape(body);
         }
     }
 }

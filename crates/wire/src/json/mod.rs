@@ -1,19 +1,22 @@
-//! JSON as it was spelled: strings keep their escapes, numbers their digits and objects their order until somebody asks.
+//! JSON as it was spelled: strings keep their escapes, numbers their digits, objects their order.
 //!
 //! A reader hands out slices of its input, and a writer copies them to the output.
 
 mod compare;
 mod escape;
+mod kind;
 mod number;
 mod raw;
 mod reader;
 mod scan;
+#[cfg(test)]
+mod testing;
 mod text;
 mod writer;
 
+pub use kind::Kind;
 pub use number::Number;
 pub use raw::Json;
-pub use reader::Kind;
 pub use reader::Reader;
 pub use scan::DEPTH_MAX;
 pub use text::Text;

@@ -15,7 +15,7 @@ impl<'a> Number<'a> {
         Self(Cow::Borrowed(spelling))
     }
 
-    /// The shortest spelling that reads back as `value`; JSON has none for infinities and for what is not a number.
+    /// The shortest spelling that reads back as `value`; JSON has none for what is not finite.
     pub fn from_f64(value: f64) -> Option<Number<'static>> {
         value.is_finite().then(|| Number(Cow::Owned(format!("{value:?}"))))
     }
@@ -48,7 +48,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// A number taken apart: the digits without zeros at either end, to be multiplied by a power of ten.
+/// A number taken apart: the digits without zeros at either end, times a power of ten.
 #[derive(PartialEq, Eq)]
 struct Decimal {
     sign: Sign,
@@ -118,5 +118,63 @@ impl From<i64> for Number<'_> {
 impl fmt::Debug for Number<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(spelling: &str) -> Number<'_> {
+        Number::scanned(spelling)
+    }
+
+    #[test]
+    fn equal_values_are_equal_however_they_are_spelled() {
+        for (one, two) in
+            [("1", "1.0"), ("1", "10e-1"), ("0", "-0.00"), ("0.10", "1E-1"), ("1e2", "100")]
+        {
+            assert_eq!(number(one), number(two));
+        }
+        assert_eq!(number("1e99999999999999999999"), number("1e99999999999999999999"));
+    }
+
+    #[test]
+    fn different_values_differ_even_beyond_the_precision_of_floats() {
+        for (one, two) in [
+            ("9007199254740992", "9007199254740993.0"),
+            ("1", "-1"),
+            ("1", "10"),
+            ("0.1", "0.01"),
+            ("1e99999999999999999999", "2e99999999999999999999"),
+        ] {
+            assert_ne!(number(one), number(two));
+        }
+    }
+
+    #[test]
+    fn integers_are_those_spelled_as_such() {
+        assert_eq!(number("18446744073709551615").as_u64(), Some(u64::MAX));
+        assert_eq!(number("18446744073709551616").as_u64(), None);
+        assert_eq!(number("-1").as_u64(), None);
+        assert_eq!(number("-9223372036854775808").as_i64(), Some(i64::MIN));
+        assert_eq!(number("1.0").as_i64(), None);
+        assert_eq!(number("1e3").as_u64(), None);
+    }
+
+    #[test]
+    fn floats_are_finite() {
+        assert_eq!(number("1e3").as_f64(), Some(1000.0));
+        assert_eq!(number("1e999").as_f64(), None);
+        assert_eq!(Number::from_f64(f64::NAN), None);
+        assert_eq!(Number::from_f64(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn floats_are_spelled_as_json() {
+        for value in [0.0, -0.5, 0.7, 1.0, 1e21, 1e-9, f64::MAX, f64::MIN_POSITIVE] {
+            let spelled = Number::from_f64(value).unwrap();
+            assert_eq!(serde_json::from_str::<f64>(spelled.as_str()).unwrap(), value);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::compare;
-use super::reader::Kind;
+use super::kind::Kind;
 use super::reader::Reader;
 use super::scan;
 use super::text::Text;
@@ -22,8 +22,9 @@ impl<'a> Json<'a> {
         let source = source.into();
         let start = scan::whitespace(source.as_bytes(), 0);
         let end = scan::value(source.as_bytes(), start, 0)?;
-        if scan::whitespace(source.as_bytes(), end) < source.len() {
-            return Err(scan::syntax("expected the end of the input", source.as_bytes(), end));
+        let rest = scan::whitespace(source.as_bytes(), end);
+        if rest < source.len() {
+            return Err(scan::syntax("expected the end of the input", source.as_bytes(), rest));
         }
         Ok(Self(match source {
             Cow::Borrowed(source) => Cow::Borrowed(&source[start..end]),
@@ -55,14 +56,7 @@ impl<'a> Json<'a> {
     }
 
     pub fn kind(&self) -> Kind {
-        match self.0.as_bytes().first() {
-            Some(b'"') => Kind::String,
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
-        }
+        self.0.bytes().next().and_then(Kind::of).unwrap_or(Kind::Null)
     }
 
     pub fn is_null(&self) -> bool {
@@ -94,7 +88,8 @@ impl<'a> Json<'a> {
         Text::plain(self.compact())
     }
 
-    /// Whether both mean the same: members in any order, the last of equal keys, strings by what they say, numbers by spelling.
+    /// Whether both mean the same: strings by what they say, numbers by spelling, members in any
+    /// order and of equal keys the last.
     pub fn same_value(&self, other: &Json<'_>) -> bool {
         compare::same_value(self, other)
     }
@@ -108,7 +103,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The index of the first whitespace outside strings at or behind `at`, which stands outside strings.
+/// The index of the first whitespace outside strings, from `at` on, which stands outside strings.
 fn next_gap(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
@@ -144,5 +139,84 @@ impl Eq for Json<'_> {}
 impl fmt::Debug for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Json({}, {} bytes)", self.kind(), self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::testing::document;
+    use super::*;
+
+    fn same(one: &str, two: &str) -> bool {
+        Json::parse(one).unwrap().same_value(&Json::parse(two).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn compact_undoes_pretty_printing(value in document()) {
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            let compact = value.to_string();
+            let pretty = Json::parse(&pretty).unwrap();
+            prop_assert_eq!(pretty.compact(), compact.as_str());
+            let compact = Json::parse(&compact).unwrap();
+            prop_assert!(matches!(compact.compact(), Cow::Borrowed(_)));
+        }
+
+        #[test]
+        fn a_text_of_json_reads_back(value in document()) {
+            let json = Json::parse(value.to_string()).unwrap();
+            let body = json.to_text().json_body().into_owned();
+            let back = Json::parse_text(&Text::escaped(body)).unwrap();
+            prop_assert_eq!(back.as_str(), json.as_str());
+        }
+
+        #[test]
+        fn values_are_the_same_when_serde_json_says_so(one in document(), two in document()) {
+            prop_assert_eq!(same(&one.to_string(), &two.to_string()), one == two);
+            prop_assert!(same(&one.to_string(), &serde_json::to_string_pretty(&one).unwrap()));
+        }
+    }
+
+    #[test]
+    fn spelling_and_order_do_not_matter_but_numbers_do() {
+        assert!(same(
+            r#"{"a":1,"b":[true,null]}"#,
+            r#" { "b" : [ true , null ] , "\u0061" : 1 } "#
+        ));
+        assert!(same(r#"{"a":1,"a":2}"#, r#"{"a":2}"#));
+        assert!(same(r#""\u00e9\/""#, r#""é/""#));
+        assert!(!same("1", "1.0"));
+        assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":1}"#));
+        assert!(!same("[1,2]", "[2,1]"));
+        assert!(!same("true", "false"));
+        assert!(!same(r#""\ud800""#, r#""\ud801""#));
+    }
+
+    #[test]
+    fn whitespace_around_a_value_is_trimmed() {
+        for source in [Cow::Borrowed(" \n[1 ,2]\t"), Cow::Owned(" [1 ,2] ".to_owned())] {
+            assert_eq!(Json::parse(source).unwrap().as_str(), "[1 ,2]");
+        }
+    }
+
+    #[test]
+    fn a_second_value_is_refused() {
+        let error = Json::parse("[1] [2]").unwrap_err();
+        assert_eq!(error.message(), "expected the end of the input, found `[` (byte 4)");
+    }
+
+    #[test]
+    fn a_clean_text_is_parsed_in_place() {
+        let json = Json::parse_text(&Text::escaped("[1, 2]")).unwrap();
+        assert!(matches!(json.0, Cow::Borrowed("[1, 2]")));
+        assert!(json.input_reader().is_some());
+    }
+
+    #[test]
+    fn debug_shows_kind_and_length_alone() {
+        let json = Json::parse(r#"{"secret":"words"}"#).unwrap();
+        assert_eq!(format!("{json:?}"), "Json(an object, 18 bytes)");
     }
 }

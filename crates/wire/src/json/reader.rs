@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
 use super::scan;
@@ -10,17 +11,6 @@ use super::text::Text;
 use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
-
-/// What sort of value stands in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    Null,
-    Boolean,
-    Number,
-    String,
-    Array,
-    Object,
-}
 
 /// Reads JSON value by value.
 ///
@@ -45,14 +35,9 @@ impl<'a> Reader<'a> {
 
     /// The kind of the value that comes next, by its first byte.
     pub fn kind(&mut self) -> Result<Kind> {
-        match self.peek() {
-            Some(b'"') => Ok(Kind::String),
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f') => Ok(Kind::Boolean),
-            Some(b'n') => Ok(Kind::Null),
-            _ => Err(self.syntax("expected a value")),
+        match self.peek().and_then(Kind::of) {
+            Some(kind) => Ok(kind),
+            None => Err(self.syntax("expected a value")),
         }
     }
 
@@ -189,9 +174,10 @@ impl<'a> Reader<'a> {
         self.clone()
     }
 
-    /// Reads ahead in the object that comes next for its first member `name`, a string; null counts as absent.
+    /// Reads ahead in the object that comes next for its first member `name`, a string; null counts
+    /// as absent.
     ///
-    /// Nothing is consumed. The reading stops at the member, so that a tag near the start costs little.
+    /// Nothing is consumed. The reading stops at the member, so a tag near the start costs little.
     pub fn peek_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
         ahead.open(Kind::Object)?;
@@ -276,19 +262,6 @@ impl fmt::Debug for Reader<'_> {
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Null => "null",
-            Kind::Boolean => "a boolean",
-            Kind::Number => "a number",
-            Kind::String => "a string",
-            Kind::Array => "an array",
-            Kind::Object => "an object",
-        })
-    }
-}
-
 #[cold]
 fn wrong_kind(expected: Kind, found: Kind) -> Error {
     Error::new(ErrorKind::Type, format!("expected {expected}, found {found}"))
@@ -304,4 +277,178 @@ fn not_whole<T: fmt::Display>(least: T, most: T) -> Error {
 fn not_utf8(error: std::str::Utf8Error) -> Error {
     let message = format!("expected UTF-8, found an invalid byte ({})", error.valid_up_to());
     Error::new(ErrorKind::Syntax, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::super::testing::document;
+    use super::super::testing::nearly_json;
+    use super::*;
+    use crate::json::DEPTH_MAX;
+
+    /// Reads a whole document by every method there is, and returns what stood there.
+    fn walk(reader: &mut Reader<'_>) -> Result<Value> {
+        Ok(match reader.kind()? {
+            Kind::Null => reader.null().map(|()| Value::Null)?,
+            Kind::Boolean => reader.boolean()?.into(),
+            Kind::Number => serde_json::from_str(reader.number()?.as_str()).unwrap(),
+            Kind::String => reader.string()?.to_str().into(),
+            Kind::Array => {
+                let mut elements = Vec::new();
+                reader.array(|index, reader| {
+                    assert_eq!(index, elements.len());
+                    elements.push(walk(reader)?);
+                    Ok(())
+                })?;
+                elements.into()
+            }
+            Kind::Object => {
+                let mut members = serde_json::Map::new();
+                reader.object(|key, reader| {
+                    members.insert(key.into_owned(), walk(reader)?);
+                    Ok(())
+                })?;
+                members.into()
+            }
+        })
+    }
+
+    fn read_all(bytes: &[u8]) -> Result<Value> {
+        let mut reader = Reader::from_slice(bytes)?;
+        let value = walk(&mut reader)?;
+        reader.finish().map(|()| value)
+    }
+
+    fn skip_all(bytes: &[u8]) -> Result<()> {
+        let mut reader = Reader::from_slice(bytes)?;
+        reader.skip()?;
+        reader.finish()
+    }
+
+    proptest! {
+        #[test]
+        fn reading_gives_what_serde_json_reads(value in document()) {
+            let compact = value.to_string();
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            for text in [&compact, &pretty] {
+                let raw = Reader::new(text).raw().unwrap();
+                prop_assert_eq!(raw.as_str(), text);
+                prop_assert_eq!(&read_all(text.as_bytes()).unwrap(), &value);
+            }
+        }
+
+        #[test]
+        fn exactly_what_serde_json_accepts_is_accepted(bytes in nearly_json()) {
+            let expected = serde_json::from_slice::<Value>(&bytes).ok();
+            let skipped = skip_all(&bytes);
+            prop_assert_eq!(skipped.is_ok(), expected.is_some(), "skip: {:?}", skipped);
+            prop_assert_eq!(read_all(&bytes).ok(), expected);
+        }
+
+        #[test]
+        fn a_cut_document_is_an_error(value in document()) {
+            let text = format!("[{value}]");
+            for end in 0..text.len() {
+                prop_assert!(read_all(&text.as_bytes()[..end]).is_err());
+                prop_assert!(skip_all(&text.as_bytes()[..end]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn special_bytes_are_found_at_every_place() {
+        for length in 0..200 {
+            let text = "ü".repeat(length / 2) + &"x".repeat(length % 2);
+            assert_eq!(skip_all(format!("\"{text}\"").as_bytes()), Ok(()));
+            assert_eq!(skip_all(format!("\"{text}\\n{text}\"").as_bytes()), Ok(()));
+            for wrong in ["\n", "\u{1f}", "\u{0}", "\\x", "\\u12g4", "\\u123"] {
+                let error = skip_all(format!("\"{text}{wrong}\"").as_bytes()).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Syntax);
+            }
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_accepted_and_kept() {
+        let text = Reader::new(r#""\ud83d and \uDE00""#).string().unwrap();
+        assert_eq!(text.json_body(), r"\ud83d and \uDE00");
+        assert_eq!(text.to_str(), "\u{fffd} and \u{fffd}");
+    }
+
+    #[test]
+    fn nesting_has_a_limit_however_it_is_read() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(skip_all(nested(DEPTH_MAX).as_bytes()).is_ok());
+        assert!(read_all(nested(DEPTH_MAX).as_bytes()).is_ok());
+        for text in [nested(DEPTH_MAX + 1), nested(100_000), r#"{"a":["#.repeat(100_000)] {
+            assert_eq!(skip_all(text.as_bytes()).unwrap_err().kind(), ErrorKind::Limit);
+            assert_eq!(read_all(text.as_bytes()).unwrap_err().kind(), ErrorKind::Limit);
+            assert_eq!(Json::parse(text).unwrap_err().kind(), ErrorKind::Limit);
+        }
+    }
+
+    #[test]
+    fn the_limit_counts_the_levels_around_a_skipped_value() {
+        let text = format!(r#"{{"a":{}{}}}"#, "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
+        let error = Reader::new(&text).object(|_, reader| reader.skip()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn errors_say_expected_found_and_where() {
+        let text = r#"{"messages":[{"role":"user"},{"role":{}}]}"#;
+        let mut reader = Reader::new(text);
+        let error = reader.object(|_, reader| {
+            reader.array(|_, reader| reader.object(|_, reader| reader.string().map(|_| ())))
+        });
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Type);
+        assert_eq!(error.to_string(), "expected a string, found an object at /messages/1/role");
+    }
+
+    #[test]
+    fn syntax_errors_do_not_quote_words() {
+        let error = skip_all(br#"{"a":1 secret"#).unwrap_err();
+        assert_eq!(error.to_string(), "expected `,` or `}`, found something else (byte 7)");
+    }
+
+    #[test]
+    fn whole_numbers_are_spelled_as_such_and_fit() {
+        assert_eq!(Reader::new("7").u64(), Ok(7));
+        assert_eq!(Reader::new("-7").i64(), Ok(-7));
+        for text in ["1.5", "1e2", "-1", "18446744073709551616", "\"1\""] {
+            assert_eq!(Reader::new(text).u64().unwrap_err().kind(), ErrorKind::Type);
+        }
+    }
+
+    #[test]
+    fn null_counts_as_none() {
+        assert_eq!(Reader::new(" null").or_null(Reader::u64), Ok(None));
+        assert_eq!(Reader::new(" 3").or_null(Reader::u64), Ok(Some(3)));
+    }
+
+    #[test]
+    fn a_tag_is_found_without_consuming() {
+        let tag = |text: &'static str| Reader::new(text).peek_tag("type");
+        let late = r#" { "x" : [{"type":"y"}] , "typ\u0065" : "text" }"#;
+        assert_eq!(tag(r#"{"type":"text"}"#).unwrap().unwrap(), "text");
+        assert_eq!(tag(late).unwrap().unwrap(), "text");
+        assert_eq!(tag(r#"{"type":null}"#), Ok(None));
+        assert_eq!(tag(r#"{"x":1}"#), Ok(None));
+        assert_eq!(tag("{}"), Ok(None));
+        assert_eq!(tag(r#"{"type":1}"#).unwrap_err().pointer(), "/type");
+        assert_eq!(tag("[]").unwrap_err().kind(), ErrorKind::Type);
+        let mut reader = Reader::new(r#"{"type":"text"}"#);
+        reader.peek_tag("type").unwrap();
+        assert!(reader.skip().is_ok());
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_passed_over_and_bad_utf8_refused() {
+        assert_eq!(read_all(b"\xef\xbb\xbf1"), Ok(1.into()));
+        assert_eq!(read_all(b"\"\xff\"").unwrap_err().kind(), ErrorKind::Syntax);
+    }
 }

@@ -43,7 +43,8 @@ fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
     }
 }
 
-/// The index behind the escape whose letter stands at `at`. Halves of surrogate pairs may stand alone: streams split them.
+/// The index behind the escape whose letter stands at `at`. Halves of surrogate pairs may stand
+/// alone: streams split them.
 #[inline]
 fn escape(bytes: &[u8], at: usize) -> Result<usize> {
     match bytes.get(at) {
@@ -58,23 +59,58 @@ fn escape(bytes: &[u8], at: usize) -> Result<usize> {
 
 /// The index of the first quote, backslash or control character at or behind `at`, or the length.
 #[inline]
-pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let hits = special_bits(u64::from_le_bytes(*chunk));
-        if hits != 0 {
-            return at + hits.trailing_zeros() as usize / 8;
+pub(super) fn special(bytes: &[u8], at: usize) -> usize {
+    for word in 0..SHORT_WORDS {
+        if let Some(found) = special_in_word(bytes, at + 8 * word) {
+            return found;
         }
-        at += 8;
     }
-    let tail = bytes.get(at..).unwrap_or_default();
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    at + tail.iter().position(is_special).unwrap_or(tail.len())
+    special_in_long_run(bytes, at + 8 * SHORT_WORDS)
 }
 
+/// Long runs go by blocks, which the compiler turns into vector instructions.
+fn special_in_long_run(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        if block.iter().fold(false, |found, byte| found | is_special(*byte)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    loop {
+        match special_in_word(bytes, at) {
+            Some(found) => return found,
+            None => at += 8,
+        }
+    }
+}
+
+/// Looks at the eight bytes from `at` on; where fewer are left, the length is an answer too.
+#[inline]
+fn special_in_word(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let Some(word) = rest.first_chunk() else {
+        return Some(at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len()));
+    };
+    match special_bits(u64::from_le_bytes(*word)) {
+        0 => None,
+        hits => Some(at + hits.trailing_zeros() as usize / 8),
+    }
+}
+
+#[inline]
+const fn is_special(byte: u8) -> bool {
+    // No short circuit, so that the test has no branches.
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// How many words are tried before a run counts as long.
+const SHORT_WORDS: usize = 2;
+const BLOCK: usize = 64;
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = ONES << 7;
 
-/// Sets the high bit of each special byte. Borrows may set further bits, but only above a true hit, so the lowest is right.
+/// Sets the high bit of each special byte. Borrows may set further bits, but only above a true hit,
+/// so the lowest is right.
 #[inline]
 const fn special_bits(word: u64) -> u64 {
     let quote = word ^ (ONES * b'"' as u64);
@@ -136,7 +172,7 @@ pub(super) fn value(bytes: &[u8], at: usize, depth: usize) -> Result<usize> {
     Ok(scan.at)
 }
 
-/// The scan of one value: a loop rather than a recursion, so that the nesting of the input costs no stack.
+/// The scan of one value: a loop rather than a recursion, so that nesting costs no stack.
 struct Scan<'s> {
     bytes: &'s [u8],
     at: usize,
@@ -152,7 +188,7 @@ impl Scan<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Scans a scalar or empty container, or opens a container up to and including its first value's key.
+    /// Opens containers until a scalar or an empty container has been passed.
     fn value(&mut self) -> Result<()> {
         loop {
             match self.peek() {
@@ -186,7 +222,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Scans what may follow a value inside a container: the end of the container, or a comma and the next value.
+    /// Passes what may follow a value inside a container: its end, or a comma and the next value.
     fn step(&mut self) -> Result<()> {
         let in_object = self.objects & 1 == 1;
         match (self.peek(), in_object) {

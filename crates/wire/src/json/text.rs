@@ -15,8 +15,8 @@ use super::scan::Escapes;
 
 /// A string as it stood in JSON (escapes kept), or plain text of ours.
 ///
-/// Two texts are equal when they say the same, however they are spelled. Lone surrogates, which no `str` can hold, survive
-/// copying and count in comparisons.
+/// Two texts are equal when they say the same, however they are spelled. Lone surrogates, which no
+/// `str` can hold, survive copying and count in comparisons.
 #[derive(Clone)]
 pub struct Text<'a> {
     repr: Cow<'a, str>,
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What the text says, borrowed from the input for as long as the input lives where that is possible.
+    /// What the text says, borrowed from the input where that is possible.
     pub fn into_str(self) -> Cow<'a, str> {
         match self.form {
             Form::Clean | Form::Plain => self.repr,
@@ -104,7 +104,7 @@ impl<'a> Text<'a> {
         Text { repr: Cow::Owned(self.repr.into_owned()), form: self.form }
     }
 
-    /// The bytes of the representation: a measure for budgets, not the length of what the text says.
+    /// The bytes of the representation: a measure for budgets, not the length of what it says.
     pub fn len_hint(&self) -> usize {
         self.repr.len()
     }
@@ -157,7 +157,7 @@ impl<'a> Text<'a> {
 }
 
 impl Form {
-    /// The form of two representations put behind each other; plain and escaped ones have been brought together before.
+    /// The form of two representations put together; plain and escaped ones never meet here.
     fn joined(self, other: Form) -> Form {
         match (self, other) {
             (Form::Clean, form) | (form, Form::Clean) => form,
@@ -243,5 +243,84 @@ impl Default for Text<'_> {
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Text({} bytes)", self.repr.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The forms in which one text may come.
+    fn forms(text: &str) -> [Text<'_>; 3] {
+        let body = serde_json::to_string(text).unwrap();
+        let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+        [Text::plain(text), Text::escaped(body[1..body.len() - 1].to_owned()), Text::escaped(units)]
+    }
+
+    proptest! {
+        #[test]
+        fn all_forms_of_a_text_are_equal(text in "(\\PC|[\n\"\\\\]){0,30}") {
+            for form in forms(&text) {
+                prop_assert_eq!(&form.to_str(), &text);
+                prop_assert_eq!(form.is_blank(), text.trim().is_empty());
+                prop_assert_eq!(form.is_empty(), text.is_empty());
+                prop_assert!(form == *text.as_str());
+                let quoted = format!("\"{}\"", form.json_body());
+                prop_assert_eq!(&serde_json::from_str::<String>(&quoted).unwrap(), &text);
+                prop_assert_eq!(form.clone().into_owned().into_str(), text.as_str());
+            }
+        }
+
+        #[test]
+        fn order_is_that_of_the_content(one in "[ab\n\"]{0,4}", two in "[ab\n\"]{0,4}") {
+            for left in forms(&one) {
+                for right in forms(&two) {
+                    prop_assert_eq!(left.cmp(&right), one.cmp(&two));
+                    prop_assert_eq!(left == right, one == two);
+                }
+            }
+        }
+
+        #[test]
+        fn pushing_concatenates_whatever_the_forms(
+            one in "(\\PC|[\n\"]){0,9}", two in "(\\PC|[\n\"]){0,9}", three in "(\\PC|[\n\"]){0,9}",
+        ) {
+            for first in forms(&one) {
+                for second in forms(&two) {
+                    for third in forms(&three) {
+                        let mut joined = first.reborrow();
+                        joined.push(&second);
+                        joined.push(&third);
+                        prop_assert_eq!(joined.to_str(), format!("{one}{two}{three}"));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pushing_joins_the_halves_of_a_surrogate_pair() {
+        for start in [Text::default(), Text::plain("so \"far\" "), Text::escaped(r"so\nfar ")] {
+            let mut joined = start.clone();
+            joined.push(&Text::escaped(r"\ud83d"));
+            joined.push(&Text::escaped(r"\ude00!"));
+            assert_eq!(joined.to_str(), format!("{}\u{1f600}!", start.to_str()));
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_kept_and_told_apart() {
+        let high = Text::escaped(r"\ud83d");
+        assert_eq!(high.json_body(), r"\ud83d");
+        assert_eq!(high, Text::escaped(r"\uD83D"));
+        assert_ne!(high, Text::escaped(r"\ud83c"));
+        assert_ne!(high, "\u{fffd}");
+    }
+
+    #[test]
+    fn debug_shows_the_length_alone() {
+        assert_eq!(format!("{:?}", Text::plain("secret words")), "Text(12 bytes)");
     }
 }

@@ -11,8 +11,8 @@ use super::text::Text;
 
 /// Writes JSON from left to right.
 ///
-/// A comma is due unless the last byte is one of `{`, `[`, `:` and `,`. No value ends in one of them (a string ends in its
-/// quote), so that the last byte tells.
+/// A comma is due unless the last byte is one of `{`, `[`, `:` and `,`. No value ends in one of
+/// them (a string ends in its quote), so that the last byte tells.
 ///
 /// ```
 /// let mut writer = sabir_wire::Writer::default();
@@ -245,5 +245,90 @@ impl<T: Encode> Encode for [T] {
 impl<T: Encode> Encode for Vec<T> {
     fn encode(&self, writer: &mut Writer) {
         self.as_slice().encode(writer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::super::testing::document;
+    use super::*;
+
+    /// A foreign document, written value by value.
+    struct Whole<'a>(&'a Value);
+
+    impl Encode for Whole<'_> {
+        fn encode(&self, writer: &mut Writer) {
+            match self.0 {
+                Value::Null => writer.null(),
+                Value::Bool(truth) => writer.value(truth),
+                Value::Number(number) => writer.value(&Json::parse(number.to_string()).unwrap()),
+                Value::String(text) => writer.value(text),
+                Value::Array(elements) => {
+                    writer.value(&elements.iter().map(Whole).collect::<Vec<_>>());
+                }
+                Value::Object(members) => writer.object(|writer| {
+                    for (key, value) in members {
+                        writer.field(key, &Whole(value));
+                    }
+                }),
+            }
+        }
+    }
+
+    fn written(value: &(impl Encode + ?Sized)) -> String {
+        let mut writer = Writer::with_capacity(16);
+        writer.value(value);
+        writer.into_string()
+    }
+
+    proptest! {
+        #[test]
+        fn writing_gives_what_serde_json_writes(value in document()) {
+            prop_assert_eq!(written(&Whole(&value)), value.to_string());
+        }
+
+        #[test]
+        fn embedded_json_is_a_string_that_holds_it(value in document()) {
+            let mut writer = Writer::default();
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            writer.embedded(&Json::parse(pretty).unwrap());
+            let expected = serde_json::to_string(&value.to_string()).unwrap();
+            prop_assert_eq!(writer.as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn strings_that_end_like_structure_are_followed_by_commas() {
+        let texts = ["{", "[", ":", ",", "", "}"].map(Text::plain);
+        assert_eq!(written(texts.as_slice()), r#"["{","[",":",",","","}"]"#);
+    }
+
+    #[test]
+    fn a_text_is_written_as_it_was_spelled() {
+        assert_eq!(written(&Text::escaped(r"\u00e9\/\ud83d")), r#""\u00e9\/\ud83d""#);
+        assert_eq!(written(&Text::plain("a\"b")), r#""a\"b""#);
+    }
+
+    #[test]
+    fn scalars_and_absent_fields_are_written() {
+        let mut writer = Writer::default();
+        writer.object(|writer| {
+            writer.field("a", &7_u64);
+            writer.field("b", &-7_i64);
+            writer.field("c", [Some(1_u32), None].as_slice());
+            writer.field("d", &Number::from(12_u64));
+            writer.optional("e", None::<&str>);
+            writer.optional("f\n", Some("g"));
+            writer.field("h", &Json::literal("[ 1 ]"));
+            writer.key("i");
+            writer.array(|_| ());
+        });
+        let expected = r#"{"a":7,"b":-7,"c":[1,null],"d":12,"f\n":"g","h":[ 1 ],"i":[]}"#;
+        assert_eq!(writer.as_str(), expected);
+        writer.clear();
+        assert!(writer.is_empty());
     }
 }

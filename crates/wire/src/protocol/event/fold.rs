@@ -123,7 +123,7 @@ impl Fold {
         let index = candidate as usize;
         while self.response.candidates.len() <= index {
             let message = Message::new(Role::Assistant, Vec::new());
-            self.response.candidates.push(Candidate { message, ..Candidate::default() });
+            self.response.candidates.push(Candidate::new(message));
         }
         &mut self.response.candidates[index]
     }
