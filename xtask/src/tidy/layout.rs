@@ -37,12 +37,13 @@ pub(super) fn protocol_folders(tree: &Tree) -> Vec<Finding> {
         .collect();
     let mut findings = Vec::new();
     for (folder, names) in &folders {
-        for (other, expected) in &folders {
-            let missing = expected.difference(names);
-            findings.extend(missing.map(|name| missing_module(folder, name, other)));
-        }
+        let others = folders
+            .iter()
+            .flat_map(|(_, names)| names)
+            .collect::<BTreeSet<_>>();
+        let missing = others.into_iter().filter(|name| !names.contains(*name));
+        findings.extend(missing.map(|name| missing_module(folder, name)));
     }
-    findings.dedup();
     findings
 }
 
@@ -56,9 +57,12 @@ fn module_names<'a>(tree: &'a Tree, folder: &str) -> BTreeSet<&'a str> {
     tree.below(folder).map(|(path, _)| first(path)).collect()
 }
 
-fn missing_module(folder: &str, name: &str, other: &str) -> Finding {
-    let sibling = other.rsplit('/').next().unwrap_or(other);
-    Finding::new(folder, 1, format!("lacks `{name}`, which {sibling} has"))
+fn missing_module(folder: &str, name: &str) -> Finding {
+    Finding::new(
+        folder,
+        1,
+        format!("lacks `{name}`, which another protocol has"),
+    )
 }
 
 #[cfg(test)]
@@ -108,6 +112,8 @@ mod tests {
         let files = [
             ("crates/wire/src/protocol/gemini/mod.rs", ""),
             ("crates/wire/src/protocol/gemini/helpers.rs", ""),
+            ("crates/wire/src/protocol/anthropic_messages/mod.rs", ""),
+            ("crates/wire/src/protocol/anthropic_messages/helpers.rs", ""),
             ("crates/wire/src/protocol/openai_chat/mod.rs", ""),
         ];
         assert_eq!(
