@@ -1,3 +1,59 @@
-//! The project's own chores.
+//! The project's own chores, run as `cargo xtask CHORE`. Each chore is a module and a row of `CHORES`.
 
-fn main() {}
+mod tidy;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use anyhow::Result;
+
+struct Chore {
+    name: &'static str,
+    /// What may follow the name, as the usage text shows it.
+    arguments: &'static str,
+    summary: &'static str,
+    /// Gets the arguments after the name; the exit code is the chore's verdict, an error its failure to reach one.
+    run: fn(&[String]) -> Result<ExitCode>,
+}
+
+const CHORES: &[Chore] = &[Chore {
+    name: "tidy",
+    arguments: "",
+    summary: "check the rules of this project that neither rustc nor clippy knows",
+    run: tidy::run,
+}];
+
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", usage());
+        return Ok(ExitCode::SUCCESS);
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        print!("{}", usage());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(chore) = CHORES.iter().find(|chore| chore.name == name) else {
+        eprint!("unknown chore {name:?}\n\n{}", usage());
+        return Ok(ExitCode::from(2));
+    };
+    (chore.run)(rest).with_context(|| format!("cargo xtask {name}"))
+}
+
+fn usage() -> String {
+    let mut text = String::from("usage: cargo xtask CHORE [ARGUMENTS]\n\nChores:\n");
+    for chore in CHORES {
+        let call = format!("{} {}", chore.name, chore.arguments);
+        text.push_str(&format!("  {call:<24} {}\n", chore.summary));
+    }
+    text
+}
+
+/// The top folder of the project, wherever the command was called.
+pub(crate) fn project_root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask stands in the project's top folder")
+}
