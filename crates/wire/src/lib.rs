@@ -1,8 +1,10 @@
 //! One conversation, four LLM wire protocols, every loss on record.
 
+pub mod alias;
 pub mod conversation;
 pub mod json;
 pub mod protocol;
+pub mod roles;
 pub mod sse;
 pub mod target;
 

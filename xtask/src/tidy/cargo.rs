@@ -13,26 +13,10 @@ struct Arrows {
 
 /// Data flows one way. A new crate gets a row here, and a paragraph in ARCHITECTURE.md.
 const ARROWS: &[Arrows] = &[
-    Arrows {
-        name: "sabir-wire",
-        uses: &[],
-        uses_in_tests: &[],
-    },
-    Arrows {
-        name: "sabir-testkit",
-        uses: &["sabir-wire"],
-        uses_in_tests: &[],
-    },
-    Arrows {
-        name: "sabir",
-        uses: &["sabir-wire"],
-        uses_in_tests: &["sabir-testkit"],
-    },
-    Arrows {
-        name: "xtask",
-        uses: &["sabir-wire", "sabir-testkit"],
-        uses_in_tests: &[],
-    },
+    Arrows { name: "sabir-wire", uses: &[], uses_in_tests: &[] },
+    Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &[] },
+    Arrows { name: "sabir", uses: &["sabir-wire"], uses_in_tests: &["sabir-testkit"] },
+    Arrows { name: "xtask", uses: &["sabir-wire", "sabir-testkit"], uses_in_tests: &[] },
 ];
 
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -40,32 +24,19 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// Checks the members of the workspace; fuzz targets and peer benchmarks stand outside it and may use what they like.
 pub(super) fn dependency_arrows(tree: &Tree) -> Vec<Finding> {
     let is_member = |path: &str| path.starts_with("crates/") || path.starts_with("xtask/");
-    let manifests = tree
-        .files()
-        .filter(|(path, _)| is_member(path) && is_named(path, "Cargo.toml"));
-    manifests
-        .flat_map(|(path, text)| manifest_arrows(path, text))
-        .collect()
+    let manifests =
+        tree.files().filter(|(path, _)| is_member(path) && is_named(path, "Cargo.toml"));
+    manifests.flat_map(|(path, text)| manifest_arrows(path, text)).collect()
 }
 
 /// Cargo writes the registry it was configured with; a mirror's address must not end up in the repository.
 pub(super) fn lock_sources(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree
-        .files()
-        .filter(|(path, _)| is_named(path, "Cargo.lock"))
-    {
+    for (path, text) in tree.files().filter(|(path, _)| is_named(path, "Cargo.lock")) {
         for (index, line) in text.lines().enumerate() {
-            let source = line
-                .trim()
-                .strip_prefix("source = ")
-                .map(|value| value.trim_matches('"'));
+            let source = line.trim().strip_prefix("source = ").map(|value| value.trim_matches('"'));
             if source.is_some_and(|source| source != REGISTRY) {
-                findings.push(Finding::new(
-                    path,
-                    index + 1,
-                    "a source other than crates.io",
-                ));
+                findings.push(Finding::new(path, index + 1, "a source other than crates.io"));
             }
         }
     }
@@ -122,21 +93,11 @@ fn entries(text: &str) -> impl Iterator<Item = Entry<'_>> {
         if let Some(header) = line.trim().strip_prefix('[') {
             table = header.trim_end_matches(']');
             let (parent, key) = table.rsplit_once('.')?;
-            return Some(Entry {
-                line: line_number,
-                table: parent,
-                key,
-                value: "",
-            });
+            return Some(Entry { line: line_number, table: parent, key, value: "" });
         }
         let (key, value) = line.split_once('=')?;
         let key = key.split('.').next().unwrap_or(key).trim();
-        Some(Entry {
-            line: line_number,
-            table,
-            key,
-            value: value.trim().trim_matches('"'),
-        })
+        Some(Entry { line: line_number, table, key, value: value.trim().trim_matches('"') })
     })
 }
 
@@ -171,10 +132,7 @@ mod tests {
     #[test]
     fn a_crate_without_a_row_is_found() {
         let files = [("crates/new/Cargo.toml", "[package]\nname = \"sabir-new\"\n")];
-        assert_eq!(
-            places(dependency_arrows, &files),
-            ["crates/new/Cargo.toml:2"]
-        );
+        assert_eq!(places(dependency_arrows, &files), ["crates/new/Cargo.toml:2"]);
     }
 
     #[test]
@@ -190,11 +148,7 @@ mod tests {
                     source = \"git+https://code.example/a#0\"\n";
         assert_eq!(
             places(lock_sources, &[("fuzz/Cargo.lock", lock)]),
-            [
-                "fuzz/Cargo.lock:1",
-                "fuzz/Cargo.lock:2",
-                "fuzz/Cargo.lock:3"
-            ]
+            ["fuzz/Cargo.lock:1", "fuzz/Cargo.lock:2", "fuzz/Cargo.lock:3"]
         );
     }
 }

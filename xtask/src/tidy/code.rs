@@ -31,24 +31,12 @@ const EXPECT: &str =
 const BANS: &[Ban] = &[
     Ban::new("#[allow(", Place::Anywhere, EXPECT),
     Ban::new("#![allow(", Place::Anywhere, EXPECT),
-    Ban::new(
-        "#[ignore",
-        Place::Anywhere,
-        "assert today's behaviour, or delete the test",
-    ),
+    Ban::new("#[ignore", Place::Anywhere, "assert today's behaviour, or delete the test"),
     Ban::new("todo!(", Place::Anywhere, UNFINISHED),
     Ban::new("unimplemented!(", Place::Anywhere, UNFINISHED),
     Ban::new("dbg!(", Place::Anywhere, UNFINISHED),
-    Ban::new(
-        ".unwrap()",
-        Place::Product,
-        "return an error, or expect(\"…\") with the invariant",
-    ),
-    Ban::new(
-        "serde_json",
-        Place::WireProduct,
-        "wire reads and writes JSON by its own json module",
-    ),
+    Ban::new(".unwrap()", Place::Product, "return an error, or expect(\"…\") with the invariant"),
+    Ban::new("serde_json", Place::WireProduct, "wire reads and writes JSON by its own json module"),
     Ban::new("tokio", Place::Wire, PURE),
     Ban::new("rand", Place::Wire, PURE),
     Ban::new("std::env", Place::Wire, PURE),
@@ -57,20 +45,14 @@ const BANS: &[Ban] = &[
     Ban::new("std::process", Place::Wire, PURE),
     Ban::new("std::thread", Place::Wire, PURE),
     Ban::new("std::time", Place::Wire, PURE),
-    Ban::new(
-        "std::{",
-        Place::Wire,
-        "import one module per line, so that an impure one is seen",
-    ),
+    Ban::new("std::{", Place::Wire, "import one module per line, so that an impure one is seen"),
 ];
 
 pub(super) fn banned_code(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in tree.sources() {
         for ban in BANS {
-            let lines = source
-                .lines_with(ban.needle)
-                .filter(|&line| ban.place.holds(source, line));
+            let lines = source.lines_with(ban.needle).filter(|&line| ban.place.holds(source, line));
             findings.extend(lines.map(|line| ban.finding(&source.path, line)));
         }
     }
@@ -79,10 +61,7 @@ pub(super) fn banned_code(tree: &Tree) -> Vec<Finding> {
 
 /// A face that names what it shows can be read; a glob shows whatever is added later.
 pub(super) fn glob_reexports(tree: &Tree) -> Vec<Finding> {
-    let faces = tree
-        .sources()
-        .iter()
-        .filter(|it| matches!(it.file_name(), "mod.rs" | "lib.rs"));
+    let faces = tree.sources().iter().filter(|it| matches!(it.file_name(), "mod.rs" | "lib.rs"));
     faces
         .flat_map(|source| {
             source
@@ -97,10 +76,7 @@ pub(super) fn glob_reexports(tree: &Tree) -> Vec<Finding> {
 fn is_glob_use(statement: &str) -> bool {
     let after_pub = statement.trim_start_matches("pub").trim_start();
     let item = match after_pub.strip_prefix('(') {
-        Some(scope) => scope
-            .split_once(')')
-            .map_or("", |(_, item)| item)
-            .trim_start(),
+        Some(scope) => scope.split_once(')').map_or("", |(_, item)| item).trim_start(),
         None => after_pub,
     };
     item.starts_with("use ") && item.contains('*')
@@ -108,19 +84,11 @@ fn is_glob_use(statement: &str) -> bool {
 
 impl Ban {
     const fn new(needle: &'static str, place: Place, reason: &'static str) -> Self {
-        Self {
-            needle,
-            place,
-            reason,
-        }
+        Self { needle, place, reason }
     }
 
     fn finding(&self, path: &str, line: usize) -> Finding {
-        Finding::new(
-            path,
-            line,
-            format!("`{}` must not stand here: {}", self.needle, self.reason),
-        )
+        Finding::new(path, line, format!("`{}` must not stand here: {}", self.needle, self.reason))
     }
 }
 
@@ -151,41 +119,24 @@ mod tests {
 
     #[test]
     fn banned_text_is_found_in_code_and_tests_alike() {
-        for text in [
-            "#[allow(x)]",
-            "#![allow(x)]",
-            "#[ignore]",
-            "#[ignore = \"slow\"]",
-        ] {
+        for text in ["#[allow(x)]", "#![allow(x)]", "#[ignore]", "#[ignore = \"slow\"]"] {
             check(APP_FILE, text, &[1]);
         }
         for name in ["todo", "unimplemented", "dbg"] {
-            check(
-                APP_FILE,
-                &format!("#[cfg(test)]\nmod tests {{\n    {name}!();\n}}"),
-                &[3],
-            );
+            check(APP_FILE, &format!("#[cfg(test)]\nmod tests {{\n    {name}!();\n}}"), &[3]);
         }
     }
 
     #[test]
     fn banned_text_in_prose_and_longer_words_passes() {
-        check(
-            APP_FILE,
-            "// todo!()\nlet a = \"dbg!(b)\";\nmy_dbg!(c);\n#[ignored]",
-            &[],
-        );
+        check(APP_FILE, "// todo!()\nlet a = \"dbg!(b)\";\nmy_dbg!(c);\n#[ignored]", &[]);
         check(APP_FILE, "#[expect(x, reason = \"y\")]", &[]);
     }
 
     #[test]
     fn unwrap_stays_in_tests_and_xtask() {
         check(APP_FILE, "a\n    .unwrap();\nb.unwrap_or(c);", &[2]);
-        check(
-            APP_FILE,
-            "#[cfg(test)]\nmod tests {\n    a.unwrap();\n}",
-            &[],
-        );
+        check(APP_FILE, "#[cfg(test)]\nmod tests {\n    a.unwrap();\n}", &[]);
         check("crates/app/tests/a.rs", "a.unwrap();", &[]);
         check("xtask/src/a.rs", "a.unwrap();", &[]);
     }
@@ -193,11 +144,7 @@ mod tests {
     #[test]
     fn serde_json_stays_in_the_tests_of_wire() {
         check(WIRE_FILE, "use serde_json::Value;", &[1]);
-        check(
-            WIRE_FILE,
-            "#[cfg(test)]\nmod tests {\n    use serde_json::Value;\n}",
-            &[],
-        );
+        check(WIRE_FILE, "#[cfg(test)]\nmod tests {\n    use serde_json::Value;\n}", &[]);
         check("crates/testkit/src/a.rs", "use serde_json::Value;", &[]);
     }
 
@@ -207,16 +154,8 @@ mod tests {
             check(WIRE_FILE, &format!("use std::{module}::A;"), &[1]);
             check(APP_FILE, &format!("use std::{module}::A;"), &[]);
         }
-        check(
-            WIRE_FILE,
-            "use tokio::A;\nuse rand::B;\nuse std::{fmt, fs};",
-            &[1, 2, 3],
-        );
-        check(
-            WIRE_FILE,
-            "use std::fmt;\nuse std::fmt::{self, Write};\nlet operand = 1;",
-            &[],
-        );
+        check(WIRE_FILE, "use tokio::A;\nuse rand::B;\nuse std::{fmt, fs};", &[1, 2, 3]);
+        check(WIRE_FILE, "use std::fmt;\nuse std::fmt::{self, Write};\nlet operand = 1;", &[]);
     }
 
     #[test]

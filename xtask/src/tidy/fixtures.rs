@@ -10,10 +10,8 @@ use super::tree::Tree;
 const FIXTURES: &str = "fixtures";
 
 pub(super) fn expectations_exist(tree: &Tree) -> Vec<Finding> {
-    let cases: BTreeSet<&str> = tree
-        .below(FIXTURES)
-        .filter_map(|(path, _)| Some(path.split_once('/')?.0))
-        .collect();
+    let cases: BTreeSet<&str> =
+        tree.below(FIXTURES).filter_map(|(path, _)| Some(path.split_once('/')?.0)).collect();
     let paths = cases.iter().map(|case| format!("{FIXTURES}/{case}"));
     paths
         .filter(|case| tree.text(&format!("{case}/expect.json")).is_none())
@@ -22,17 +20,11 @@ pub(super) fn expectations_exist(tree: &Tree) -> Vec<Finding> {
 }
 
 pub(super) fn json_parses(tree: &Tree) -> Vec<Finding> {
-    let files = tree
-        .below(FIXTURES)
-        .filter(|(path, _)| path.ends_with(".json"));
+    let files = tree.below(FIXTURES).filter(|(path, _)| path.ends_with(".json"));
     files
         .filter_map(|(path, text)| {
             let error = serde_json::from_str::<Value>(text).err()?;
-            Some(Finding::new(
-                &format!("{FIXTURES}/{path}"),
-                error.line(),
-                error.to_string(),
-            ))
+            Some(Finding::new(&format!("{FIXTURES}/{path}"), error.line(), error.to_string()))
         })
         .collect()
 }
@@ -64,18 +56,10 @@ fn entries(losses: &Value) -> Option<&Vec<Value>> {
 
 fn unexplained(path: &str, losses: &[Value]) -> Vec<Finding> {
     let reason = |loss: &Value| {
-        loss.get("reason")
-            .and_then(Value::as_str)
-            .map(str::trim)
-            .unwrap_or("")
-            .len()
+        loss.get("reason").and_then(Value::as_str).map(str::trim).unwrap_or("").len()
     };
-    let bare = losses
-        .iter()
-        .enumerate()
-        .filter(|(_, loss)| reason(loss) == 0);
-    bare.map(|(index, _)| Finding::new(path, 1, format!("entry {index} has no reason")))
-        .collect()
+    let bare = losses.iter().enumerate().filter(|(_, loss)| reason(loss) == 0);
+    bare.map(|(index, _)| Finding::new(path, 1, format!("entry {index} has no reason"))).collect()
 }
 
 #[cfg(test)]
@@ -88,11 +72,8 @@ mod tests {
 
     #[test]
     fn a_case_with_an_expectation_passes() {
-        let files = [
-            EXPECT,
-            ("fixtures/README.md", ""),
-            ("fixtures/plain/gemini/request.json", ""),
-        ];
+        let files =
+            [EXPECT, ("fixtures/README.md", ""), ("fixtures/plain/gemini/request.json", "")];
         assert!(places(expectations_exist, &files).is_empty());
     }
 
@@ -104,11 +85,7 @@ mod tests {
 
     #[test]
     fn sound_json_passes() {
-        let files = [
-            EXPECT,
-            ("fixtures/plain/gemini/stream.sse", "data: {\n"),
-            ("a.json", "{"),
-        ];
+        let files = [EXPECT, ("fixtures/plain/gemini/stream.sse", "data: {\n"), ("a.json", "{")];
         assert!(places(json_parses, &files).is_empty());
     }
 
@@ -122,31 +99,18 @@ mod tests {
 
     #[test]
     fn losses_with_reasons_pass() {
-        for losses in [
-            "[]",
-            r#"[{"reason": "no such field"}]"#,
-            r#"{"losses": [{"reason": "a"}]}"#,
-        ] {
-            assert!(
-                places(losses_have_reasons, &[(LOSSES, losses)]).is_empty(),
-                "{losses}"
-            );
+        for losses in ["[]", r#"[{"reason": "no such field"}]"#, r#"{"losses": [{"reason": "a"}]}"#]
+        {
+            assert!(places(losses_have_reasons, &[(LOSSES, losses)]).is_empty(), "{losses}");
         }
     }
 
     #[test]
     fn losses_without_reasons_are_found() {
-        for losses in [
-            r#"[{"kind": "dropped"}]"#,
-            r#"{"losses": [{"reason": " "}]}"#,
-            "{}",
-            "3",
-            "{",
-        ] {
-            assert_eq!(
-                places(losses_have_reasons, &[(LOSSES, losses)]),
-                [format!("{LOSSES}:1")]
-            );
+        for losses in
+            [r#"[{"kind": "dropped"}]"#, r#"{"losses": [{"reason": " "}]}"#, "{}", "3", "{"]
+        {
+            assert_eq!(places(losses_have_reasons, &[(LOSSES, losses)]), [format!("{LOSSES}:1")]);
         }
     }
 }

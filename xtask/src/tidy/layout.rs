@@ -14,18 +14,9 @@ const PROTOCOL_FOLDERS: [&str; 4] = [
 
 /// Every Rust file opens with a sentence on what it is for.
 pub(super) fn module_headers(tree: &Tree) -> Vec<Finding> {
-    let bare = tree
-        .sources()
-        .iter()
-        .filter(|source| !source.text.starts_with("//!"));
-    bare.map(|source| {
-        Finding::new(
-            &source.path,
-            1,
-            "the file does not open with a `//!` sentence",
-        )
-    })
-    .collect()
+    let bare = tree.sources().iter().filter(|source| !source.text.starts_with("//!"));
+    bare.map(|source| Finding::new(&source.path, 1, "the file does not open with a `//!` sentence"))
+        .collect()
 }
 
 /// The same job has the same name in every protocol, be it a file or a folder: who knows one protocol knows all.
@@ -37,10 +28,7 @@ pub(super) fn protocol_folders(tree: &Tree) -> Vec<Finding> {
         .collect();
     let mut findings = Vec::new();
     for (folder, names) in &folders {
-        let others = folders
-            .iter()
-            .flat_map(|(_, names)| names)
-            .collect::<BTreeSet<_>>();
+        let others = folders.iter().flat_map(|(_, names)| names).collect::<BTreeSet<_>>();
         let missing = others.into_iter().filter(|name| !names.contains(*name));
         findings.extend(missing.map(|name| missing_module(folder, name)));
     }
@@ -48,21 +36,12 @@ pub(super) fn protocol_folders(tree: &Tree) -> Vec<Finding> {
 }
 
 fn module_names<'a>(tree: &'a Tree, folder: &str) -> BTreeSet<&'a str> {
-    let first = |path: &'a str| {
-        path.split('/')
-            .next()
-            .unwrap_or(path)
-            .trim_end_matches(".rs")
-    };
+    let first = |path: &'a str| path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
     tree.below(folder).map(|(path, _)| first(path)).collect()
 }
 
 fn missing_module(folder: &str, name: &str) -> Finding {
-    Finding::new(
-        folder,
-        1,
-        format!("lacks `{name}`, which another protocol has"),
-    )
+    Finding::new(folder, 1, format!("lacks `{name}`, which another protocol has"))
 }
 
 #[cfg(test)]
@@ -77,15 +56,8 @@ mod tests {
 
     #[test]
     fn a_file_without_a_header_is_found() {
-        let files = [
-            ("a.rs", "use b;\n"),
-            ("c.rs", "\n//! C.\n"),
-            ("d.rs", "/// D.\nfn d() {}\n"),
-        ];
-        assert_eq!(
-            places(module_headers, &files),
-            ["a.rs:1", "c.rs:1", "d.rs:1"]
-        );
+        let files = [("a.rs", "use b;\n"), ("c.rs", "\n//! C.\n"), ("d.rs", "/// D.\nfn d() {}\n")];
+        assert_eq!(places(module_headers, &files), ["a.rs:1", "c.rs:1", "d.rs:1"]);
     }
 
     #[test]
@@ -95,14 +67,8 @@ mod tests {
             ("crates/wire/src/protocol/gemini/mod.rs", ""),
             ("crates/wire/src/protocol/gemini/decode_stream.rs", ""),
             ("crates/wire/src/protocol/openai_responses/mod.rs", ""),
-            (
-                "crates/wire/src/protocol/openai_responses/decode_stream/mod.rs",
-                "",
-            ),
-            (
-                "crates/wire/src/protocol/openai_responses/decode_stream/items.rs",
-                "",
-            ),
+            ("crates/wire/src/protocol/openai_responses/decode_stream/mod.rs", ""),
+            ("crates/wire/src/protocol/openai_responses/decode_stream/items.rs", ""),
         ];
         assert!(places(protocol_folders, &files).is_empty());
     }
@@ -116,9 +82,6 @@ mod tests {
             ("crates/wire/src/protocol/anthropic_messages/helpers.rs", ""),
             ("crates/wire/src/protocol/openai_chat/mod.rs", ""),
         ];
-        assert_eq!(
-            places(protocol_folders, &files),
-            ["crates/wire/src/protocol/openai_chat:1"]
-        );
+        assert_eq!(places(protocol_folders, &files), ["crates/wire/src/protocol/openai_chat:1"]);
     }
 }

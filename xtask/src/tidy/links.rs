@@ -25,33 +25,20 @@ fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().flat_map(move |(index, line)| {
         let is_fence = line.trim_start().starts_with("```");
         in_fence ^= is_fence;
-        let targets = if is_fence || in_fence {
-            Vec::new()
-        } else {
-            line_links(line)
-        };
+        let targets = if is_fence || in_fence { Vec::new() } else { line_links(line) };
         targets.into_iter().map(move |target| (index + 1, target))
     })
 }
 
 fn line_links(line: &str) -> Vec<&str> {
-    let definition = line
-        .strip_prefix('[')
-        .and_then(|rest| Some(rest.split_once("]: ")?.1));
+    let definition = line.strip_prefix('[').and_then(|rest| Some(rest.split_once("]: ")?.1));
     // Every second piece between backticks is code.
     let prose = line.split('`').step_by(2).collect::<Vec<_>>();
     // The text of a link may be code, so a target is looked for at the start of a piece, too.
     let inline = prose.into_iter().flat_map(|piece| {
-        piece
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| Some(rest.split_once(')')?.0))
+        piece.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))
     });
-    definition
-        .into_iter()
-        .chain(inline)
-        .filter_map(|it| it.split_whitespace().next())
-        .collect()
+    definition.into_iter().chain(inline).filter_map(|it| it.split_whitespace().next()).collect()
 }
 
 fn is_local(target: &str) -> bool {
@@ -84,11 +71,7 @@ mod tests {
         let guide = "[up](../README.md), [`code`](usage.md#top \"title\"), [web](https://a.example/b)\n\
                      [here](#there) `[no](link)` [folder](../docs/) [top](..)\n```\n[no](link)\n```\n\
                      [name]: usage.md\n";
-        let files = [
-            ("README.md", ""),
-            ("docs/guide.md", guide),
-            ("docs/usage.md", ""),
-        ];
+        let files = [("README.md", ""), ("docs/guide.md", guide), ("docs/usage.md", "")];
         assert!(places(local_links, &files).is_empty());
     }
 
@@ -98,12 +81,7 @@ mod tests {
             "[a](missing.md)\n[b](../../outside.md)\n[c](/docs/guide.md)\n```\n```\n[d]: gone.md\n";
         assert_eq!(
             places(local_links, &[("docs/guide.md", guide)]),
-            [
-                "docs/guide.md:1",
-                "docs/guide.md:2",
-                "docs/guide.md:3",
-                "docs/guide.md:6"
-            ]
+            ["docs/guide.md:1", "docs/guide.md:2", "docs/guide.md:3", "docs/guide.md:6"]
         );
     }
 }

@@ -56,11 +56,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     for finding in &findings {
         println!("{finding}");
     }
-    Ok(if findings.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn check(tree: &Tree) -> Vec<Finding> {
@@ -71,11 +67,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
 
 impl Finding {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -93,19 +85,13 @@ mod tests {
     pub(super) fn places(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
         let mut findings = rule(&Tree::of(files));
         findings.sort();
-        findings
-            .iter()
-            .map(|finding| format!("{}:{}", finding.path, finding.line))
-            .collect()
+        findings.iter().map(|finding| format!("{}:{}", finding.path, finding.line)).collect()
     }
 
     #[test]
     fn this_project_is_tidy() {
         let tree = Tree::read(crate::project_root()).unwrap();
-        assert!(
-            tree.text("Cargo.toml").is_some(),
-            "the walk must reach the top folder"
-        );
+        assert!(tree.text("Cargo.toml").is_some(), "the walk must reach the top folder");
         let findings: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
         assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
     }

@@ -10,15 +10,10 @@ const FUNCTION_LINES_NOTED: usize = 70;
 
 /// Files that are too long without their `#[cfg(test)]` items.
 pub(super) fn long_files(tree: &Tree) -> Vec<Finding> {
-    let long = tree
-        .sources()
-        .iter()
-        .filter(|source| source.line_count() > FILE_LINES_MAX);
+    let long = tree.sources().iter().filter(|source| source.line_count() > FILE_LINES_MAX);
     long.map(|source| {
-        let message = format!(
-            "{} lines beside tests, {FILE_LINES_MAX} allowed",
-            source.line_count()
-        );
+        let message =
+            format!("{} lines beside tests, {FILE_LINES_MAX} allowed", source.line_count());
         Finding::new(&source.path, FILE_LINES_MAX + 1, message)
     })
     .collect()
@@ -27,19 +22,13 @@ pub(super) fn long_files(tree: &Tree) -> Vec<Finding> {
 /// Functions that are too long.
 pub(super) fn overlong_functions(tree: &Tree) -> Vec<Finding> {
     let is_overlong = |lines: usize| lines > FUNCTION_LINES_MAX;
-    tree.sources()
-        .iter()
-        .flat_map(|source| functions(source, is_overlong))
-        .collect()
+    tree.sources().iter().flat_map(|source| functions(source, is_overlong)).collect()
 }
 
 /// Functions that are worth a look and no failure; those of [`overlong_functions`] are not repeated.
 pub(super) fn long_functions(tree: &Tree) -> Vec<Finding> {
     let is_long = |lines| lines > FUNCTION_LINES_NOTED && lines <= FUNCTION_LINES_MAX;
-    tree.sources()
-        .iter()
-        .flat_map(|source| functions(source, is_long))
-        .collect()
+    tree.sources().iter().flat_map(|source| functions(source, is_long)).collect()
 }
 
 fn functions(source: &Source, selects: impl Fn(usize) -> bool) -> Vec<Finding> {
@@ -71,10 +60,7 @@ mod tests {
 
     #[test]
     fn a_file_over_the_limit_is_found() {
-        assert_eq!(
-            places(long_files, &[("a.rs", &"a();\n".repeat(601))]),
-            ["a.rs:601"]
-        );
+        assert_eq!(places(long_files, &[("a.rs", &"a();\n".repeat(601))]), ["a.rs:601"]);
     }
 
     #[test]
@@ -82,16 +68,8 @@ mod tests {
         for (lines, noted, refused) in [(70, 0, 0), (71, 1, 0), (100, 1, 0), (101, 0, 1)] {
             let text = function_of(lines);
             let files = [("a.rs", text.as_str())];
-            assert_eq!(
-                places(long_functions, &files),
-                vec!["a.rs:2"; noted],
-                "{lines}"
-            );
-            assert_eq!(
-                places(overlong_functions, &files),
-                vec!["a.rs:2"; refused],
-                "{lines}"
-            );
+            assert_eq!(places(long_functions, &files), vec!["a.rs:2"; noted], "{lines}");
+            assert_eq!(places(overlong_functions, &files), vec!["a.rs:2"; refused], "{lines}");
         }
     }
 }

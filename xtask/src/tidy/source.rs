@@ -27,12 +27,7 @@ impl Source {
         let test_lines = find(&code, TEST_ATTRIBUTE)
             .map(|start| line_at(&code, start)..=line_at(&code, item_end(&code, start)))
             .collect();
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            code,
-            test_lines,
-        }
+        Self { path: path.to_owned(), text: text.to_owned(), code, test_lines }
     }
 
     pub(super) fn file_name(&self) -> &str {
@@ -46,18 +41,14 @@ impl Source {
 
     /// Whether only test builds compile this line: `#[cfg(test)]` items, test folders and files named `tests.rs`.
     pub(super) fn is_test(&self, line: usize) -> bool {
-        self.path
-            .split('/')
-            .any(|name| matches!(name, "tests" | "tests.rs" | "benches"))
+        self.path.split('/').any(|name| matches!(name, "tests" | "tests.rs" | "benches"))
             || self.test_lines.iter().any(|lines| lines.contains(&line))
     }
 
     /// How many lines the file has beside its `#[cfg(test)]` items.
     pub(super) fn line_count(&self) -> usize {
         let in_items = |line: &usize| self.test_lines.iter().any(|lines| lines.contains(line));
-        (1..=self.text.lines().count())
-            .filter(|line| !in_items(line))
-            .count()
+        (1..=self.text.lines().count()).filter(|line| !in_items(line)).count()
     }
 
     pub(super) fn functions(&self) -> impl Iterator<Item = Function<'_>> {
@@ -67,10 +58,7 @@ impl Source {
             let first = line_at(&self.code, start);
             let last = line_at(&self.code, item_end(&self.code, start));
             // `fn $name` in a macro has no name and is no function yet.
-            (!name.is_empty()).then_some(Function {
-                name,
-                lines: first..=last,
-            })
+            (!name.is_empty()).then_some(Function { name, lines: first..=last })
         })
     }
 
@@ -78,10 +66,7 @@ impl Source {
     pub(super) fn statements(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
         find(&self.code, start).map(|at| {
             let rest = &self.code[at..];
-            (
-                line_at(&self.code, at),
-                &rest[..rest.find(';').unwrap_or(rest.len())],
-            )
+            (line_at(&self.code, at), &rest[..rest.find(';').unwrap_or(rest.len())])
         })
     }
 }
@@ -93,13 +78,11 @@ fn is_word(c: char) -> bool {
 fn find(code: &str, needle: &str) -> impl Iterator<Item = usize> {
     let opens = needle.starts_with(is_word);
     let closes = needle.ends_with(is_word);
-    code.match_indices(needle)
-        .map(|(start, _)| start)
-        .filter(move |&start| {
-            let inside_left = opens && code[..start].ends_with(is_word);
-            let inside_right = closes && code[start + needle.len()..].starts_with(is_word);
-            !inside_left && !inside_right
-        })
+    code.match_indices(needle).map(|(start, _)| start).filter(move |&start| {
+        let inside_left = opens && code[..start].ends_with(is_word);
+        let inside_right = closes && code[start + needle.len()..].starts_with(is_word);
+        !inside_left && !inside_right
+    })
 }
 
 fn line_at(code: &str, offset: usize) -> usize {
@@ -196,10 +179,7 @@ fn raw_string_length(rest: &str) -> Option<usize> {
     let hashes = fence.len() - body.len() - 1;
     let closing = format!("\"{}", "#".repeat(hashes));
     let opening = rest.len() - body.len();
-    Some(
-        body.find(&closing)
-            .map_or(rest.len(), |at| opening + at + closing.len()),
-    )
+    Some(body.find(&closing).map_or(rest.len(), |at| opening + at + closing.len()))
 }
 
 #[cfg(test)]
@@ -210,10 +190,7 @@ mod tests {
     fn check(text: &str, code: &str) {
         let blanked = blank_prose(text);
         assert_eq!(blanked.len(), text.len(), "offsets must stay");
-        assert_eq!(
-            blanked.split_whitespace().collect::<Vec<_>>().join(" "),
-            code
-        );
+        assert_eq!(blanked.split_whitespace().collect::<Vec<_>>().join(" "), code);
     }
 
     #[test]
@@ -263,16 +240,7 @@ mod tests {
         let functions: Vec<_> = source.functions().collect();
         assert_eq!(
             functions,
-            [
-                Function {
-                    name: "a",
-                    lines: 1..=4
-                },
-                Function {
-                    name: "e",
-                    lines: 6..=6
-                }
-            ]
+            [Function { name: "a", lines: 1..=4 }, Function { name: "e", lines: 6..=6 }]
         );
     }
 }

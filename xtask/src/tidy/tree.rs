@@ -33,12 +33,7 @@ impl Tree {
 
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
-        Self::new(
-            files
-                .iter()
-                .map(|(path, text)| ((*path).into(), (*text).into()))
-                .collect(),
-        )
+        Self::new(files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect())
     }
 
     fn new(files: BTreeMap<String, String>) -> Self {
@@ -51,16 +46,13 @@ impl Tree {
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The files below `folder`, each with its path from there.
     pub(super) fn below(&self, folder: &str) -> impl Iterator<Item = (&str, &str)> {
         let prefix = format!("{folder}/");
-        self.files()
-            .filter_map(move |(path, text)| Some((path.strip_prefix(&prefix)?, text)))
+        self.files().filter_map(move |(path, text)| Some((path.strip_prefix(&prefix)?, text)))
     }
 
     pub(super) fn sources(&self) -> &[Source] {
@@ -82,11 +74,7 @@ fn list(root: &Path, folder: &str, ignore: &str, paths: &mut Vec<String>) -> io:
     for entry in fs::read_dir(root.join(folder))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if folder.is_empty() {
-            name
-        } else {
-            format!("{folder}/{name}")
-        };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
         if is_ignored(&path, ignore) {
             continue;
         }
@@ -120,13 +108,7 @@ mod tests {
         for path in ["target", "fuzz/corpus", ".venv", "tests/.venv", ".git"] {
             assert!(is_ignored(path, ignore), "{path}");
         }
-        for path in [
-            "crates/wire/target",
-            "corpus",
-            "src/lib.rs",
-            ".gitignore",
-            ".ci",
-        ] {
+        for path in ["crates/wire/target", "corpus", "src/lib.rs", ".gitignore", ".ci"] {
             assert!(!is_ignored(path, ignore), "{path}");
         }
     }

@@ -1,6 +1,8 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
+mod arguments;
 mod asked;
+mod calls;
 mod event;
 mod exchange;
 mod field;
