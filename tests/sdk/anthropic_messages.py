@@ -1,5 +1,7 @@
 """What the official `anthropic` SDK says about Messages bodies."""
 
+from collections.abc import Iterator
+
 import anthropic
 import httpx2
 from anthropic.types import Message, RawMessageStreamEvent
@@ -8,7 +10,7 @@ from anthropic.types.shared import ErrorResponse
 
 from case import Case
 from replay import Replay
-from shape import Complaint, complaints, value_complaints
+from shape import UNSEEN_ERROR, Complaint, complaints, value_complaints
 
 REPLAY = Replay()
 CLIENT = anthropic.Anthropic(api_key="none", base_url="http://replay", max_retries=0, http_client=REPLAY.client)
@@ -35,19 +37,21 @@ def response(case: Case) -> list[Complaint]:
     return complaints(Message, case.body)
 
 
-def stream(case: Case) -> list[Complaint]:
+def stream(case: Case) -> Iterator[Complaint]:
     REPLAY.answer_events(case.body)
-    found = _names(case.body)
+    yield from _names(case.body)
     try:
         for position, event in enumerate(CLIENT.messages.create(**ASK, stream=True)):
-            found += _event_complaints(position, event)
+            yield from complaints(RawMessageStreamEvent, event.to_json(), at=f"/{position}")
     except anthropic.APIError as raised:
-        if case.ends_in_error:
-            return found + value_complaints(ErrorResponse, raised.body)
-        raise
+        if not case.ends_in_error:
+            raise
+        yield from value_complaints(ErrorResponse, raised.body)
+        return
     if case.ends_in_error:
-        return [*found, Complaint("/", "the stream was to end in an error, but the SDK saw none")]
-    return found + _accumulated()
+        yield UNSEEN_ERROR
+    else:
+        yield from _accumulated()
 
 
 def error(case: Case) -> list[Complaint]:
@@ -74,17 +78,11 @@ def _names(body: str) -> list[Complaint]:
     ]
 
 
-def _event_complaints(position: int, event: RawMessageStreamEvent) -> list[Complaint]:
-    found = complaints(RawMessageStreamEvent, event.to_json())
-    return [Complaint(f"/{position}{at}", why) for at, why in found]
-
-
-def _accumulated() -> list[Complaint]:
+def _accumulated() -> Iterator[Complaint]:
     """The stream helper's own sum must be a whole message that has stopped for a reason."""
     with CLIENT.messages.stream(**ASK) as events:
         kinds = [event.type for event in events]
         final = events.get_final_message()
-    found = complaints(Message, final.to_json(), extra="allow")
+    yield from complaints(Message, final.to_json(), extra="allow")
     if kinds[-1] != "message_stop" or final.stop_reason is None:
-        found.append(Complaint("/", "the stream ends without a stop_reason and message_stop"))
-    return found
+        yield Complaint("/", "the stream ends without a stop_reason and message_stop")

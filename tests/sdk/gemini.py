@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from google import genai
@@ -11,11 +12,12 @@ from typing_extensions import Required, TypedDict
 
 from case import Case
 from replay import Replay
-from shape import Complaint, complaints
+from shape import UNSEEN_ERROR, Complaint, complaints
 
 REPLAY = Replay()
 CLIENT = genai.Client(
     api_key="none",
+    vertexai=False,
     http_options=types.HttpOptions(
         base_url="http://replay",
         httpx_client=REPLAY.client,
@@ -59,22 +61,23 @@ def response(case: Case) -> list[Complaint]:
     return complaints(types.GenerateContentResponse, case.body)
 
 
-def stream(case: Case) -> list[Complaint]:
+def stream(case: Case) -> Iterator[Complaint]:
     REPLAY.answer_events(case.body)
-    found, ended = [], False
     texts = (line.removeprefix("data: ") for line in case.body.replace("\r", "").split("\n") if line)
+    ended = False
     try:
         with _unknown_names_raise():
             for position, chunk in enumerate(CLIENT.models.generate_content_stream(**ASK)):
-                found += _chunk_complaints(position, next(texts))
+                yield from complaints(types.GenerateContentResponse, next(texts), at=f"/{position}")
                 ended = ended or _has_ended(chunk)
     except errors.APIError:
         if case.ends_in_error:
-            return found
+            return
         raise
     if case.ends_in_error:
-        return [*found, Complaint("/", "the stream was to end in an error, but the SDK saw none")]
-    return found if ended else [*found, Complaint("/", "the stream ends without a finishReason or blockReason")]
+        yield UNSEEN_ERROR
+    elif not ended:
+        yield Complaint("/", "the stream ends without a finishReason or blockReason")
 
 
 def error(case: Case) -> list[Complaint]:
@@ -94,11 +97,6 @@ def error(case: Case) -> list[Complaint]:
 def _unknown_names_raise() -> Any:
     """The SDK only warns of an enum name that it does not know."""
     return warnings.catch_warnings(action="error", category=UserWarning)
-
-
-def _chunk_complaints(position: int, text: str) -> list[Complaint]:
-    found = complaints(types.GenerateContentResponse, text)
-    return [Complaint(f"/{position}{at}", why) for at, why in found]
 
 
 def _has_ended(chunk: types.GenerateContentResponse) -> bool:

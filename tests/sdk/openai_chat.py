@@ -1,12 +1,14 @@
 """What the official `openai` SDK says about Chat Completions bodies."""
 
+from collections.abc import Iterator
+
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.chat.completion_create_params import CompletionCreateParams
 
 from case import Case
 from openai_errors import CLIENT, REPLAY, status_error
-from shape import Complaint, complaints
+from shape import UNSEEN_ERROR, Complaint, complaints
 
 ASK = {"model": "any", "messages": [{"role": "user", "content": "any"}]}
 
@@ -21,12 +23,21 @@ def response(case: Case) -> list[Complaint]:
     return complaints(ChatCompletion, case.body)
 
 
-def stream(case: Case) -> list[Complaint]:
+def stream(case: Case) -> Iterator[Complaint]:
     REPLAY.answer_events(case.body)
+    chunks: list[ChatCompletionChunk] = []
+    try:
+        for position, chunk in enumerate(CLIENT.chat.completions.create(**ASK, stream=True)):
+            chunks.append(chunk)
+            yield from complaints(ChatCompletionChunk, chunk.to_json(), at=f"/{position}")
+    except openai.APIError:
+        if case.ends_in_error:
+            return
+        raise
     if case.ends_in_error:
-        return _failing_stream()
-    found, ids = _chunks()
-    return found + _accumulated(ids)
+        yield UNSEEN_ERROR
+    else:
+        yield from _accumulated(chunks)
 
 
 def error(case: Case) -> list[Complaint]:
@@ -34,35 +45,7 @@ def error(case: Case) -> list[Complaint]:
     return status_error(case.status, lambda: CLIENT.chat.completions.create(**ASK))
 
 
-def _failing_stream() -> list[Complaint]:
-    found: list[Complaint] = []
-    try:
-        for position, chunk in enumerate(CLIENT.chat.completions.create(**ASK, stream=True)):
-            found += _chunk_complaints(position, chunk)
-    except openai.APIError:
-        return found
-    return [*found, Complaint("/", "the stream was to end in an error, but the SDK saw none")]
-
-
-def _chunks() -> tuple[list[Complaint], dict]:
-    """The complaints about each chunk, and the first id and name of each tool call."""
-    found, calls = [], {}
-    for position, chunk in enumerate(CLIENT.chat.completions.create(**ASK, stream=True)):
-        found += _chunk_complaints(position, chunk)
-        for choice in chunk.choices or []:
-            for call in choice.delta.tool_calls or []:
-                first = calls.setdefault((choice.index, call.index), {})
-                first.setdefault("id", call.id)
-                first.setdefault("name", call.function and call.function.name)
-    return found, calls
-
-
-def _chunk_complaints(position: int, chunk: ChatCompletionChunk) -> list[Complaint]:
-    found = complaints(ChatCompletionChunk, chunk.to_json())
-    return [Complaint(f"/{position}{at}", why) for at, why in found]
-
-
-def _accumulated(calls: dict) -> list[Complaint]:
+def _accumulated(chunks: list[ChatCompletionChunk]) -> Iterator[Complaint]:
     """The stream helper's own sum must be a whole completion, with the ids and names that were first sent."""
     with CLIENT.chat.completions.stream(**ASK) as events:
         try:
@@ -70,10 +53,18 @@ def _accumulated(calls: dict) -> list[Complaint]:
         except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError):
             # The helper refuses to parse a cut answer, whoever wrote it.
             final = events.current_completion_snapshot
-    found = complaints(ChatCompletion, final.to_json(), extra="allow")
+    yield from complaints(ChatCompletion, final.to_json(), extra="allow")
+    sent = _first_calls(chunks)
     for choice in final.choices:
         for index, call in enumerate(choice.message.tool_calls or []):
-            first = calls.get((choice.index, index), {})
-            if call.type == "function" and (call.id, call.function.name) != (first.get("id"), first.get("name")):
-                found.append(Complaint(f"/choices/{choice.index}/tool_calls/{index}", "id or name was sent twice"))
-    return found
+            if call.type == "function" and (call.id, call.function.name) != sent.get((choice.index, index)):
+                yield Complaint(f"/choices/{choice.index}/tool_calls/{index}", "id or name was sent twice")
+
+
+def _first_calls(chunks: list[ChatCompletionChunk]) -> dict:
+    """The id and name of each function call, as its first delta gives them."""
+    sent: dict = {}
+    for choice in (choice for chunk in chunks for choice in chunk.choices):
+        for call in choice.delta.tool_calls or []:
+            sent.setdefault((choice.index, call.index), (call.id, call.function and call.function.name))
+    return sent

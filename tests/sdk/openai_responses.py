@@ -1,12 +1,14 @@
 """What the official `openai` SDK says about Responses bodies."""
 
+from collections.abc import Iterator
+
 import openai
 from openai.types.responses import Response, ResponseOutputItem, ResponseStreamEvent
 from openai.types.responses.response_create_params import ResponseCreateParams
 
 from case import Case
 from openai_errors import CLIENT, REPLAY, status_error
-from shape import Complaint, complaints
+from shape import UNSEEN_ERROR, Complaint, complaints
 
 ASK = {"model": "any", "input": "any"}
 ENDINGS = ("response.completed", "response.incomplete")
@@ -23,18 +25,21 @@ def response(case: Case) -> list[Complaint]:
     return complaints(Response, case.body)
 
 
-def stream(case: Case) -> list[Complaint]:
+def stream(case: Case) -> Iterator[Complaint]:
     REPLAY.answer_events(case.body)
-    found, events = [], []
+    events: list = []
     try:
         for position, event in enumerate(CLIENT.responses.create(**ASK, stream=True)):
             events.append(event)
-            found += _event_complaints(position, event)
+            yield from complaints(ResponseStreamEvent, event.to_json(), at=f"/{position}")
     except openai.APIError:
         if case.ends_in_error:
-            return found
+            return
         raise
-    return found + (_failed(events) if case.ends_in_error else _accumulated(events))
+    if not case.ends_in_error:
+        yield from _accumulated(events)
+    elif not any(event.type in FAILURES for event in events):
+        yield UNSEEN_ERROR
 
 
 def error(case: Case) -> list[Complaint]:
@@ -42,26 +47,16 @@ def error(case: Case) -> list[Complaint]:
     return status_error(case.status, lambda: CLIENT.responses.create(**ASK))
 
 
-def _event_complaints(position: int, event: ResponseStreamEvent) -> list[Complaint]:
-    found = complaints(ResponseStreamEvent, event.to_json())
-    return [Complaint(f"/{position}{at}", why) for at, why in found]
-
-
-def _failed(events: list) -> list[Complaint]:
-    if any(event.type in FAILURES for event in events):
-        return []
-    return [Complaint("/", "the stream was to end in an error, but the SDK saw none")]
-
-
-def _accumulated(events: list) -> list[Complaint]:
+def _accumulated(events: list) -> Iterator[Complaint]:
     """The stream helper must reach the end, and the final response must hold the items that were finished."""
     with CLIENT.responses.stream(**ASK) as helper:
         seen = list(helper)
         if not seen or seen[-1].type not in ENDINGS:
-            return [Complaint("/", f"the last event is not one of {', '.join(ENDINGS)}")]
+            yield Complaint("/", f"the last event is not one of {', '.join(ENDINGS)}")
+            return
         if seen[-1].type == "response.completed":
             helper.get_final_response()
-    return _lost_items(events)
+    yield from _lost_items(events)
 
 
 def _lost_items(events: list) -> list[Complaint]:

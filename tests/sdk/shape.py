@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter
-from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError, core_schema
 from typing_extensions import is_typeddict
 
 BRANCH = "\0"
@@ -25,6 +25,9 @@ class Complaint(NamedTuple):
     message: str
 
 
+UNSEEN_ERROR = Complaint("/", "the stream was to end in an error, but the SDK saw none")
+
+
 @cache
 def validator(shape: Any, extra: str) -> SchemaValidator:
     """A validator for `shape`, where `extra` says whether unknown keys are `forbid` or `allow`."""
@@ -35,12 +38,13 @@ def validator(shape: Any, extra: str) -> SchemaValidator:
     return SchemaValidator(_strict_schema(adapter.core_schema, extra, {}), _use_prebuilt=False)
 
 
-def complaints(shape: Any, body: str | bytes, extra: str = "forbid") -> list[Complaint]:
-    """Everything that makes the JSON text `body` no value of `shape`."""
+def complaints(shape: Any, body: str | bytes, extra: str = "forbid", at: str = "") -> list[Complaint]:
+    """Everything that makes the JSON text `body`, which stands at the pointer `at`, no value of `shape`."""
     try:
         validator(shape, extra).validate_json(body)
     except ValidationError as error:
-        return _meant(error.errors(include_url=False, include_context=False, include_input=True))
+        found = _meant(error.errors(include_url=False, include_context=False))
+        return [Complaint(at + pointer, message) for pointer, message in found]
     return []
 
 
@@ -49,7 +53,7 @@ def value_complaints(shape: Any, value: Any, extra: str = "forbid") -> list[Comp
     return complaints(shape, json.dumps(value), extra)
 
 
-def pointer(location: tuple) -> str:
+def _pointer(location: tuple) -> str:
     """The JSON pointer of a pydantic location, union branches left out."""
     keys = [str(key) for key in location if not _is_branch(key)]
     return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys) or "/"
@@ -82,7 +86,7 @@ def _adjust(node: dict, extra: str) -> None:
         # Times and bytes stay lax: they are strings on the wire.
         node["strict"] = True
     elif kind == "enum":
-        node["missing"] = _any_case(node["members"])
+        _restrict(node, node["members"])
     if isinstance(config := node.get("config"), dict):
         # On the wire a field has one name, its alias.
         config.pop("populate_by_name", None)
@@ -90,10 +94,17 @@ def _adjust(node: dict, extra: str) -> None:
         config["extra_fields_behavior"] = extra
 
 
-def _any_case(members: list) -> Any:
-    """Looks a member up by its name in any case; an SDK that takes every unknown name is not followed in that."""
-    names = {str(member.value).lower(): member for member in members}
-    return lambda value: names.get(str(value).lower())
+def _restrict(node: dict, members: list) -> None:
+    """Takes the names of an enum in any case, and no others; an SDK that takes every name is not followed in that."""
+    names = sorted(str(member.value) for member in members)
+
+    def check(value: Any) -> Any:
+        if str(value).upper() not in (name.upper() for name in names):
+            raise PydanticCustomError("enum", "Input should be one of {names}", {"names": ", ".join(names)})
+        return value
+
+    node.clear()
+    node.update(core_schema.no_info_plain_validator_function(check))
 
 
 def _labelled(choice: Any, position: int) -> tuple:
@@ -127,25 +138,29 @@ def _no_variant(best: list[Complaint]) -> list[Complaint]:
 
 
 def _misfit(errors: list[dict], depth: int) -> tuple:
-    """How badly a branch fits: a wrong tag says another was meant, then a wrong JSON kind, then the number of errors."""
+    """How badly a branch fits: a wrong tag says another was meant, then a wrong JSON kind, then wrong keys."""
     return (
         any(_wrong_tag(error, depth) for error in errors),
-        any(not _inside(error, depth) for error in errors),
-        sum(error["type"] in ("missing", "extra_forbidden") for error in errors),
+        any(not _keys(error, depth) for error in errors),
+        sum(_wrong_key(error, depth) for error in errors),
         len(errors),
     )
 
 
-def _inside(error: dict, depth: int) -> bool:
-    return any(not _is_branch(key) for key in error["loc"][depth:])
-
-
 def _wrong_tag(error: dict, depth: int) -> bool:
-    rest = [key for key in error["loc"][depth:] if not _is_branch(key)]
-    return len(rest) == 1 and rest[0] in TAGS and error["type"] in ("literal_error", "missing")
+    keys = _keys(error, depth)
+    return len(keys) == 1 and keys[0] in TAGS and error["type"] in ("literal_error", "missing")
+
+
+def _wrong_key(error: dict, depth: int) -> bool:
+    return len(_keys(error, depth)) == 1 and error["type"] in ("missing", "extra_forbidden")
+
+
+def _keys(error: dict, depth: int) -> list:
+    return [key for key in error["loc"][depth:] if not _is_branch(key)]
 
 
 def _complaint(error: dict) -> Complaint:
     found = json.dumps(error.get("input"), default=str, ensure_ascii=False)
     found = re.sub(r"(?<=^.{60}).+", "…", found, flags=re.S)
-    return Complaint(pointer(error["loc"]), f"{error['msg']} (found {found})")
+    return Complaint(_pointer(error["loc"]), f"{error['msg']} (found {found})")

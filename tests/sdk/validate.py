@@ -30,10 +30,12 @@ def judge(case: Case) -> list[Complaint]:
     """What the SDK of the target protocol has to say; an exception from inside the SDK is a complaint too."""
     if case.target not in SDKS or case.kind not in KINDS:
         return [Complaint("/", f"there is no check for {case.target} {case.kind}")]
+    found: list[Complaint] = []
     try:
-        found = getattr(SDKS[case.target], case.kind)(case)
+        for complaint in getattr(SDKS[case.target], case.kind)(case):
+            found.append(complaint)
     except Exception as raised:
-        found = [Complaint("/", f"{type(raised).__name__}: {raised}")]
+        found.append(Complaint("/", f"{type(raised).__name__}: {raised}"))
     return [complaint for complaint in found if not is_allowed(case, complaint)]
 
 
