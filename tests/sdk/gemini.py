@@ -108,9 +108,19 @@ def _sent_again(body: dict) -> list[Complaint]:
     """Asks the SDK for the same call: it refuses what the Developer API lacks, and must send what we would."""
     config = {key: value for key, value in body.items() if key not in ("contents", "generationConfig")}
     config |= body.get("generationConfig") or {}
+    config["automaticFunctionCalling"] = {"disable": True}
     REPLAY.answer_json("{}")
     CLIENT.models.generate_content(model="any", contents=body["contents"], config=config)
-    return _differences(body, json.loads(REPLAY.requested), "")
+    return _differences(_with_one_tool(body), _with_one_tool(json.loads(REPLAY.requested)), "")
+
+
+def _with_one_tool(body: dict) -> dict:
+    """The body with all its tools as one object: the SDK gathers the functions of all tools in the last."""
+    merged: dict = {}
+    for tool in body.get("tools") or []:
+        for key, value in tool.items():
+            merged[key] = merged.get(key, []) + value if isinstance(value, list) else value
+    return body | {"tools": merged}
 
 
 def _differences(ours: Any, theirs: Any, at: str) -> list[Complaint]:

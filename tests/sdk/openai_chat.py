@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import openai
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat.chat_completion_chunk import Choice, ChoiceDeltaToolCall
 from openai.types.chat.completion_create_params import CompletionCreateParams
 
 from case import Case
@@ -36,7 +37,8 @@ def stream(case: Case) -> Iterator[Complaint]:
         raise
     if case.ends_in_error:
         yield UNSEEN_ERROR
-    else:
+    elif not any(call.type == "custom" for _, call in _calls(chunks)):
+        # The helper breaks at a call of a custom tool, which the service streams all the same.
         yield from _accumulated(chunks)
 
 
@@ -54,17 +56,16 @@ def _accumulated(chunks: list[ChatCompletionChunk]) -> Iterator[Complaint]:
             # The helper refuses to parse a cut answer, whoever wrote it.
             final = events.current_completion_snapshot
     yield from complaints(ChatCompletion, final.to_json(), extra="allow")
-    sent = _first_calls(chunks)
+    sent: dict = {}
+    for choice, call in _calls(chunks):
+        sent.setdefault((choice.index, call.index), (call.id, call.function and call.function.name))
     for choice in final.choices:
         for index, call in enumerate(choice.message.tool_calls or []):
-            if call.type == "function" and (call.id, call.function.name) != sent.get((choice.index, index)):
+            if (call.id, call.function.name) != sent.get((choice.index, index)):
                 yield Complaint(f"/choices/{choice.index}/tool_calls/{index}", "id or name was sent twice")
 
 
-def _first_calls(chunks: list[ChatCompletionChunk]) -> dict:
-    """The id and name of each function call, as its first delta gives them."""
-    sent: dict = {}
-    for choice in (choice for chunk in chunks for choice in chunk.choices):
-        for call in choice.delta.tool_calls or []:
-            sent.setdefault((choice.index, call.index), (call.id, call.function and call.function.name))
-    return sent
+def _calls(chunks: list[ChatCompletionChunk]) -> list[tuple[Choice, ChoiceDeltaToolCall]]:
+    """The deltas of tool calls, each with its choice."""
+    choices = (choice for chunk in chunks for choice in chunk.choices)
+    return [(choice, call) for choice in choices for call in choice.delta.tool_calls or []]

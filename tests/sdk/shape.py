@@ -1,8 +1,8 @@
 """Builds strict JSON validators from the types an SDK ships, and turns pydantic's errors into complaints.
 
-The SDK's types are taken as they are. Three things are changed in the schema that pydantic derives from them: lazy
-iterables become lists (a lazy one would never be checked), unknown keys can be forbidden, and the branches of a union get
-labels, so that only the branch that was meant is reported.
+The SDK's types are taken as they are. In the schema that pydantic derives from them, lazy iterables become lists (a
+lazy one would never be checked), numbers and strings are not converted, unknown keys can be forbidden, and the branches
+of a union get labels, so that only the branch that was meant is reported.
 """
 
 import json

@@ -102,6 +102,15 @@ class Good(Judged):
         last = {"type": "response.incomplete", "response": response, "sequence_number": 5}
         self.assert_passes(RESPONSES, "stream", event_stream([*bodies.RESPONSES_EVENTS[:-1], last]))
 
+    def test_stream_with_a_custom_tool_passes(self) -> None:
+        call = {"index": 0, "id": "call_0", "type": "custom", "custom": {"name": "shell", "input": "ls"}}
+        chunks = [bodies.CHAT_CHUNKS[0], chat_chunk({"tool_calls": [call]}), chat_chunk({}, "tool_calls")]
+        self.assert_passes(CHAT, "stream", data_stream(chunks, DONE))
+
+    def test_gemini_functions_in_several_tools_pass(self) -> None:
+        tools = [*bodies.GEMINI_REQUEST["tools"], {"googleSearch": {}}]
+        self.assert_passes(GEMINI, "request", bodies.GEMINI_REQUEST | {"tools": tools})
+
 
 class BadRequest(Judged):
     def test_unknown_key_is_refused(self) -> None:
@@ -263,6 +272,12 @@ class BadError(Judged):
         for target, text in FAILING_STREAMS.items():
             with self.subTest(target):
                 self.assertNotEqual(self.judge(target, "stream", text), [])
+
+    def test_name_that_no_status_has_is_refused(self) -> None:
+        body = spoilt(bodies.ANTHROPIC_ERROR, "error/type", "busy_error")
+        self.assert_complains("/error/type", ANTHROPIC, "error", body, status=429)
+        body = spoilt(bodies.GEMINI_ERROR, "error/code", 500)
+        self.assert_complains("code, message or status", GEMINI, "error", body, status=429)
 
     def test_body_of_another_shape_is_refused(self) -> None:
         for target, other in ((CHAT, GEMINI), (RESPONSES, ANTHROPIC), (ANTHROPIC, CHAT), (GEMINI, ANTHROPIC)):
