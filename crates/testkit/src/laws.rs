@@ -171,11 +171,13 @@ pub(crate) fn honesty(
         violations.push(violation(Law::Honest, target, detail));
     }
     for loss in report.drops() {
-        let (Some(said), Some(back)) = (before.pointer(&loss.pointer), after.pointer(&loss.pointer))
+        let (Some(said), Some(back)) =
+            (before.pointer(&loss.pointer), after.pointer(&loss.pointer))
         else {
             continue;
         };
-        let is_element = loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
+        let is_element =
+            loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
         if said == back && !is_element && !meaning::same(protocol, said, &Value::Null) {
             let detail = format!("reported as dropped and came back: {}", loss.pointer);
             violations.push(violation(Law::Honest, target, detail));
@@ -231,12 +233,11 @@ pub(crate) fn first_difference(pointer: &str, before: &Value, after: &Value) -> 
                 }
             })
         }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => (one.iter())
-            .zip(other)
-            .enumerate()
-            .find_map(|(index, (one, other))| {
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            (one.iter()).zip(other).enumerate().find_map(|(index, (one, other))| {
                 first_difference(&format!("{pointer}/{index}"), one, other)
-            }),
+            })
+        }
         (one, other) if one == other => None,
         (one, other) => Some(told(pointer, Some(one), Some(other))),
     }

@@ -205,7 +205,8 @@ fn honesty(
     report: &Report,
 ) -> Option<Violation> {
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
-    let names: Vec<&str> = report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
+    let names: Vec<&str> =
+        report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
     let unreported: Vec<String> =
         meaning::unreported(protocol, &before, &after, &Report::default())
             .into_iter()
