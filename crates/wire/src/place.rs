@@ -22,6 +22,7 @@ pub(crate) enum Step {
     #[default]
     None,
     Annotations,
+    Audio,
     Candidates,
     Choices,
     Citations,
@@ -46,7 +47,9 @@ pub(crate) enum Step {
     Output,
     Part,
     Parts,
+    Reasoning,
     ReasoningContent,
+    ReasoningDetails,
     Refusal,
     Response,
     ResponseOutput,
@@ -56,6 +59,7 @@ pub(crate) enum Step {
     ToolCalls,
     Tools,
     Usage,
+    WebSearchOptions,
 }
 
 impl Step {
@@ -63,6 +67,7 @@ impl Step {
         match self {
             Self::None | Self::Frame => "",
             Self::Annotations => "/annotations",
+            Self::Audio => "/audio",
             Self::Candidates => "/candidates",
             Self::Choices => "/choices",
             Self::Citations => "/citations",
@@ -85,7 +90,9 @@ impl Step {
             Self::Output => "/output",
             Self::Part => "/part",
             Self::Parts => "/parts",
+            Self::Reasoning => "/reasoning",
             Self::ReasoningContent => "/reasoning_content",
+            Self::ReasoningDetails => "/reasoning_details",
             Self::Refusal => "/refusal",
             Self::Response => "/response",
             Self::ResponseOutput => "/response/output",
@@ -95,6 +102,7 @@ impl Step {
             Self::ToolCalls => "/tool_calls",
             Self::Tools => "/tools",
             Self::Usage => "/usage",
+            Self::WebSearchOptions => "/web_search_options",
         }
     }
 }
