@@ -69,6 +69,10 @@ impl<'a> Semantics<'a> {
         self.shape = self.shape.with(shape);
     }
 
+    pub(in crate::protocol) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
         self.shape.has(shape)
     }
