@@ -2,7 +2,23 @@
 //!
 //! Whatever a dialect does not allow is rewritten or left out, and every such step is on record.
 
+mod allow;
+mod choices;
+mod combine;
+mod fit;
+mod gemini;
+mod pointer;
+mod read;
+mod refs;
+mod strict;
+#[cfg(test)]
+mod tests;
+mod translate;
+mod tree;
+
 use std::fmt;
+
+pub use translate::translate;
 
 use crate::LossKind;
 use crate::json::Json;
@@ -40,14 +56,6 @@ pub struct SchemaLoss {
     pub reason: &'static str,
 }
 
-/// Writes `schema`, which is in dialect `from`, in dialect `to`.
-///
-/// A schema that is fine as it stands comes back as it was, borrowed where it was borrowed.
-pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translated<'a> {
-    let _ = (from, to);
-    Translated { json: schema.clone(), losses: Vec::new() }
-}
-
 /// Whether a provider that speaks `dialect` takes `schema` as it stands.
 pub fn is_supported(schema: &Json<'_>, dialect: Dialect) -> bool {
     let translated = translate(schema, dialect, dialect);
@@ -71,3 +79,12 @@ impl fmt::Debug for Translated<'_> {
             .finish()
     }
 }
+
+/// How deep the JSON of a schema that is rewritten may nest; the rest is for the values in it.
+const LEVELS_MAX: usize = 96;
+
+/// How many references may lead to one another.
+const REFERENCE_DEPTH_MAX: usize = 64;
+
+/// How much may be copied in place of references, in schemas and keywords.
+const COPIES_MAX: usize = 20_000;

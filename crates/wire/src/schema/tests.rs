@@ -1,0 +1,1 @@
+//! What becomes of schemas, as tables and as laws.
