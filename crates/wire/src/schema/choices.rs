@@ -72,7 +72,7 @@ impl<'s> Fitter<'s> {
 
     /// Lists whose places differ: as `prefixItems` where they are taken, else any in any place.
     pub(super) fn tuple(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        if keywords.schemas("items").is_some() && !keywords.has("prefixItems") {
+        if keywords.schemas("items").is_some() {
             self.tuple_of_draft_07(keywords);
         }
         if keywords.schemas("prefixItems").is_none() || allow::allows(self.dialect, "prefixItems") {
@@ -84,7 +84,8 @@ impl<'s> Fitter<'s> {
             return;
         };
         self.lose(&place, LossKind::Approximated, "the items of a tuple may stand in any place");
-        if let Some(Keyword { value: Value::Schema(rest), .. }) = keywords.take("items") {
+        if let Some(Keyword { at, value: Value::Schema(rest), .. }) = keywords.take("items") {
+            self.lose(&at, LossKind::Approximated, "the items of a tuple may stand in any place");
             places.extend((!matches!(rest.body, Body::Boolean(_))).then_some(*rest));
         }
         if let Some(items) = any_of(places, &place) {
@@ -93,6 +94,9 @@ impl<'s> Fitter<'s> {
     }
 
     fn tuple_of_draft_07(&mut self, keywords: &mut Keywords<'s>) {
+        if let Some(twin) = keywords.take("prefixItems") {
+            self.lose(&twin.at, LossKind::Repaired, "a tuple is described once");
+        }
         let Some(items) = keywords.find("items") else { return };
         let place = items.at.clone();
         self.lose(&place, LossKind::Renamed, "the items of a tuple are in `prefixItems`");

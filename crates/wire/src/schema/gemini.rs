@@ -27,10 +27,21 @@ impl<'s> Fitter<'s> {
         let unwrapped = self.drop_null_branches(keywords, at);
         self.drop_null_type(keywords, at);
         self.drop_null_value(keywords, at);
-        if nullable && keywords.types().is_none_or(|types| types != ["null"]) {
+        if nullable && !names_null(keywords) {
             keywords.put("nullable", at, Value::Plain(Json::literal("true")));
         }
         unwrapped
+    }
+
+    /// A branch may turn out to be null only once it fits, such as one that was a reference.
+    fn lift_fitted_null(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
+        if !keywords.schemas("anyOf").is_some_and(|branches| branches.iter().any(is_null)) {
+            return;
+        }
+        self.drop_null_branches(keywords, at);
+        if !names_null(keywords) {
+            keywords.put("nullable", at, Value::Plain(Json::literal("true")));
+        }
     }
 
     fn drop_null_branches(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) -> bool {
@@ -98,10 +109,23 @@ impl<'s> Fitter<'s> {
         }
         let place = at.child("type");
         self.lose(&place, LossKind::Renamed, "each of several types has a branch of its own");
+        self.drop_empty_choice(keywords, &types);
         let branches = types.iter().filter_map(|name| branch_of_type(keywords, &place, name));
         let branches = branches.collect::<Vec<_>>();
         keywords.0.retain(|keyword| stays_beside_any_of(&keyword.name));
         keywords.put("anyOf", at, Value::Schemas(branches));
+    }
+
+    /// A choice of which no value has one of the types would leave no branch.
+    fn drop_empty_choice(&mut self, keywords: &mut Keywords<'s>, types: &[String]) {
+        let values = keywords.list("enum").unwrap_or_default();
+        let has_type = |value: &Json<'s>| types.iter().any(|name| is_of_type(value, name));
+        if values.iter().any(has_type) {
+            return;
+        }
+        if let Some(choice) = keywords.take("enum") {
+            self.lose(&choice.at, LossKind::Dropped, "no value of the choice has the type");
+        }
     }
 
     /// Beside `anyOf` nothing else is taken, so that every branch gets what stands there.
@@ -235,6 +259,7 @@ impl<'s> Fitter<'s> {
 
     /// Objects name properties or say nothing of them, and types are in upper case.
     pub(super) fn finish_gemini(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
+        self.lift_fitted_null(keywords, at);
         if keywords.map("properties").is_some_and(<[_]>::is_empty) {
             self.lose(&at.child("properties"), LossKind::Implied, "an empty list is not taken");
             keywords.take("properties");
@@ -269,9 +294,15 @@ fn mentions_null(keywords: &Keywords<'_>) -> bool {
 fn is_null(schema: &Schema<'_>) -> bool {
     let Some(keywords) = schema.keywords() else { return false };
     let values = keywords.list("enum");
-    keywords.types().is_some_and(|types| types == ["null"])
+    names_null(keywords)
         || keywords.plain("const").is_some_and(Json::is_null)
         || values.is_some_and(|values| !values.is_empty() && values.iter().all(Json::is_null))
+}
+
+/// Whether null is the only type, in either case.
+fn names_null(keywords: &Keywords<'_>) -> bool {
+    let types = keywords.types().unwrap_or_default();
+    matches!(&types[..], [name] if name.eq_ignore_ascii_case("null"))
 }
 
 fn stays_beside_any_of(keyword: &str) -> bool {

@@ -212,6 +212,7 @@ pub(super) fn allow_null<'s>(keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         keywords.put_types(at, &types);
     }
     if let Some(constant) = keywords.plain("const").filter(|json| !json.is_null()).cloned() {
+        keywords.take("enum");
         keywords.put("const", at, list(&[constant]));
         keywords.rename("const", "enum");
     }
