@@ -1,1 +1,7 @@
 //! Fixtures, generators and the laws that every translation keeps.
+
+pub mod expect;
+pub mod laws;
+pub mod meaning;
+pub mod sample;
+pub mod translate;

@@ -192,13 +192,14 @@ impl Aliases {
         if self.by_name.contains_key(name) {
             return;
         }
-        let mut attempt = 0;
-        let mut alias = shape.invent(name, attempt);
-        // Ends, because every attempt hashes anew and only the request's own names are taken.
-        while valid.contains(alias.as_str()) || self.by_alias.contains_key(&alias) {
-            attempt += 1;
-            alias = shape.invent(name, attempt);
-        }
+        let free =
+            |alias: &String| !valid.contains(alias.as_str()) && !self.by_alias.contains_key(alias);
+        // Attempts differ, so one more of them than there are names taken finds a free one.
+        let attempts = 0..=valid.len() + self.by_alias.len();
+        let alias = attempts
+            .map(|attempt| shape.invent(name, attempt))
+            .find(free)
+            .unwrap_or_else(|| shape.invent(name, 0));
         self.by_alias.insert(alias.clone(), name.to_owned());
         self.by_name.insert(name.to_owned(), alias);
     }
@@ -227,7 +228,7 @@ impl Shape {
     }
 
     /// `attempt` is 0 unless the first alias is another name of the same request.
-    fn invent(self, name: &str, attempt: u32) -> String {
+    fn invent(self, name: &str, attempt: usize) -> String {
         if name.is_empty() && attempt == 0 && self.accepts(self.unnamed) {
             return self.unnamed.to_owned();
         }
@@ -256,12 +257,12 @@ impl Shape {
 }
 
 /// FNV-1a with a final mix, because a short alias keeps only the lower bits.
-fn hash(name: &str, attempt: u32) -> u64 {
+fn hash(name: &str, attempt: usize) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
     let named = name.bytes().fold(OFFSET, step);
-    let salt = attempt.to_le_bytes();
+    let salt = (attempt as u64).to_le_bytes();
     let salted = if attempt == 0 { named } else { salt.into_iter().fold(named, step) };
     mix(salted)
 }

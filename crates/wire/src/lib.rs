@@ -7,6 +7,7 @@ pub mod protocol;
 pub mod roles;
 pub mod sse;
 pub mod target;
+pub mod unified;
 
 mod error;
 mod fault;

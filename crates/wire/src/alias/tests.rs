@@ -96,6 +96,14 @@ fn a_client_name_spelt_like_an_alias_stays_itself() {
 }
 
 #[test]
+fn a_rule_with_no_room_ends_all_the_same() {
+    let rule = CallIdRule { charset: Charset::Word, min_len: 1, max_len: 1 };
+    let ids: Vec<String> = (0..100).map(|index| format!("call_{index}")).collect();
+    let aliases = Aliases::for_call_ids(rule, ids.iter().map(String::as_str));
+    assert_eq!(aliases.renamed().count(), ids.len());
+}
+
+#[test]
 fn unknown_names_pass_through() {
     let aliases = Aliases::for_tool_names(ToolNameRule::CHAT, ["a/b", "a/b"]);
     assert_eq!(aliases.alias_of("other"), "other");

@@ -15,7 +15,7 @@ use super::text::Text;
 /// them (a string ends in its quote), so that the last byte tells.
 ///
 /// ```
-/// let mut writer = sabir_wire::Writer::default();
+/// let mut writer = sabir_wire::json::Writer::default();
 /// writer.object(|writer| {
 ///     writer.field("role", "user");
 ///     writer.key("content");

@@ -1,0 +1,246 @@
+//! Comparing meaning, not shape: what differs between two bodies of one protocol that should say the same.
+//!
+//! Null, empty, absent and a protocol's stated defaults are equal; a string is its one text part; JSON text equals the
+//! same JSON; ids and indices that a protocol mints do not count.
+
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use serde_json::Map;
+use serde_json::Value;
+
+mod default;
+
+/// The pointers of `before` at which `after` says something else and no entry of `report` speaks of it.
+pub fn unreported(
+    protocol: Protocol,
+    before: &Value,
+    after: &Value,
+    report: &Report,
+) -> Vec<String> {
+    let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
+    let comparison = Comparison { protocol, covered };
+    let mut differences = Vec::new();
+    comparison.values("", None, before, after, &mut differences);
+    differences
+}
+
+/// Whether two values say the same in their protocol.
+pub fn same(protocol: Protocol, before: &Value, after: &Value) -> bool {
+    unreported(protocol, before, after, &Report::default()).is_empty()
+}
+
+struct Comparison<'r> {
+    protocol: Protocol,
+    covered: Vec<&'r str>,
+}
+
+impl Comparison<'_> {
+    /// Whether an entry speaks of this place or of one above it. The root pointer covers nothing.
+    fn is_covered(&self, pointer: &str) -> bool {
+        self.covered.iter().any(|entry| {
+            !entry.is_empty()
+                && pointer
+                    .strip_prefix(entry)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    fn values(
+        &self,
+        pointer: &str,
+        key: Option<&str>,
+        before: &Value,
+        after: &Value,
+        differences: &mut Vec<String>,
+    ) {
+        if self.is_covered(pointer) || key.is_some_and(is_minted) {
+            return;
+        }
+        let before = &self.normal(key, before);
+        let after = &self.normal(key, after);
+        match (before, after) {
+            (Value::Object(before), Value::Object(after)) => {
+                self.objects(pointer, before, after, differences);
+            }
+            (Value::Array(before), Value::Array(after)) => {
+                self.arrays(pointer, before, after, differences);
+            }
+            _ if self.is_void(key, before) && self.is_void(key, after) => {}
+            _ if same_leaf(before, after) => {}
+            _ => self.differ(pointer, before, after, differences),
+        }
+    }
+
+    /// Notes every leaf that is on one side only, unless it is covered by itself.
+    fn differ(&self, pointer: &str, before: &Value, after: &Value, differences: &mut Vec<String>) {
+        let sides = [before, after];
+        let Some(nested) = sides.into_iter().find(|side| side.is_object() || side.is_array())
+        else {
+            differences.push(pointer.to_owned());
+            return;
+        };
+        let empty = match nested {
+            Value::Object(_) => Value::Object(Map::new()),
+            _ => Value::Array(Vec::new()),
+        };
+        let other = if std::ptr::eq(nested, before) { after } else { before };
+        match other {
+            Value::Null => self.values(pointer, None, nested, &empty, differences),
+            _ => differences.push(pointer.to_owned()),
+        }
+    }
+
+    fn objects(
+        &self,
+        pointer: &str,
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+        differences: &mut Vec<String>,
+    ) {
+        let added = after.keys().filter(|key| !before.contains_key(*key));
+        for key in before.keys().chain(added) {
+            let below = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let before = before.get(key).unwrap_or(&Value::Null);
+            let after = after.get(key).unwrap_or(&Value::Null);
+            self.values(&below, Some(key), before, after, differences);
+        }
+    }
+
+    /// Aligns two lists so that the fewest leaves differ; elements that were reported may be missing.
+    fn arrays(
+        &self,
+        pointer: &str,
+        before: &[Value],
+        after: &[Value],
+        differences: &mut Vec<String>,
+    ) {
+        let head = (before.iter().zip(after))
+            .enumerate()
+            .take_while(|(index, (before, after))| {
+                self.cost(&format!("{pointer}/{index}"), before, after) == 0
+            })
+            .count();
+        let (rest_before, rest_after) = (&before[head..], &after[head..]);
+        let tail = (rest_before.iter().rev().zip(rest_after.iter().rev()))
+            .enumerate()
+            .take_while(|(from_end, (before_element, after))| {
+                let index = before.len() - 1 - from_end;
+                self.cost(&format!("{pointer}/{index}"), before_element, after) == 0
+            })
+            .count();
+        let rest_before = &rest_before[..rest_before.len() - tail];
+        let rest_after = &rest_after[..rest_after.len() - tail];
+        self.align(pointer, head, rest_before, rest_after, differences);
+    }
+
+    fn align(
+        &self,
+        pointer: &str,
+        first: usize,
+        before: &[Value],
+        after: &[Value],
+        differences: &mut Vec<String>,
+    ) {
+        let at = |index: usize| format!("{pointer}/{}", first + index);
+        let lone = |index: usize| self.cost(&at(index), &before[index], &Value::Null);
+        let extra = |index: usize| self.cost(&at(index), &Value::Null, &after[index]);
+        let (rows, columns) = (before.len(), after.len());
+        // costs[i][j]: the least number of differences between before[i..] and after[j..].
+        let mut costs = vec![vec![0_usize; columns + 1]; rows + 1];
+        for i in (0..rows).rev() {
+            costs[i][columns] = costs[i + 1][columns] + lone(i);
+        }
+        for j in (0..columns).rev() {
+            costs[rows][j] = costs[rows][j + 1] + extra(j);
+        }
+        let mut pairs = vec![vec![0_usize; columns]; rows];
+        for i in (0..rows).rev() {
+            for j in (0..columns).rev() {
+                pairs[i][j] = self.cost(&at(i), &before[i], &after[j]);
+                costs[i][j] = (costs[i + 1][j + 1] + pairs[i][j])
+                    .min(costs[i + 1][j] + lone(i))
+                    .min(costs[i][j + 1] + extra(j));
+            }
+        }
+        let (mut i, mut j) = (0, 0);
+        while i < rows || j < columns {
+            if i < rows && j < columns && costs[i][j] == costs[i + 1][j + 1] + pairs[i][j] {
+                self.values(&at(i), None, &before[i], &after[j], differences);
+                (i, j) = (i + 1, j + 1);
+            } else if i < rows && costs[i][j] == costs[i + 1][j] + lone(i) {
+                self.values(&at(i), None, &before[i], &Value::Null, differences);
+                i += 1;
+            } else {
+                self.values(&at(i), None, &Value::Null, &after[j], differences);
+                j += 1;
+            }
+        }
+    }
+
+    fn cost(&self, pointer: &str, before: &Value, after: &Value) -> usize {
+        let mut differences = Vec::new();
+        self.values(pointer, None, before, after, &mut differences);
+        differences.len()
+    }
+
+    fn is_void(&self, key: Option<&str>, value: &Value) -> bool {
+        is_empty(value) || key.is_some_and(|key| default::is_default(self.protocol, key, value))
+    }
+
+    /// The one spelling of a value that has several.
+    fn normal(&self, key: Option<&str>, value: &Value) -> Value {
+        if key.is_some_and(|key| default::is_default(self.protocol, key, value)) {
+            return Value::Null;
+        }
+        match (key, value) {
+            (Some(key), Value::String(text)) => default::parts_of(self.protocol, key, text)
+                .unwrap_or_else(|| parsed(text).unwrap_or_else(|| value.clone())),
+            (_, Value::String(text)) => parsed(text).unwrap_or_else(|| value.clone()),
+            _ => value.clone(),
+        }
+    }
+}
+
+/// The JSON object or list that a string holds.
+fn parsed(text: &str) -> Option<Value> {
+    let json = text.trim_start();
+    if !json.starts_with(['{', '[']) {
+        return None;
+    }
+    serde_json::from_str(json).ok()
+}
+
+fn same_leaf(before: &Value, after: &Value) -> bool {
+    match (before, after) {
+        (Value::Number(before), Value::Number(after)) => {
+            before == after || before.as_f64() == after.as_f64()
+        }
+        _ => before == after,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.iter().all(is_empty),
+        Value::Object(object) => object.values().all(is_empty),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Names of fields whose values a protocol makes up.
+fn is_minted(key: &str) -> bool {
+    matches!(
+        key,
+        "id" | "index"
+            | "call_id"
+            | "tool_call_id"
+            | "tool_use_id"
+            | "responseId"
+            | "item_id"
+            | "output_index"
+            | "content_index"
+            | "sequence_number"
+    )
+}

@@ -1,0 +1,94 @@
+//! What each protocol states as its defaults, and where it lets a string stand for one text part.
+
+use sabir_wire::Protocol;
+use serde_json::Value;
+use serde_json::json;
+
+/// Whether the protocol's documentation gives this value as the one that an absent field means.
+pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
+    let stated: &[(&str, &str)] = match protocol {
+        Protocol::OpenaiChat => CHAT,
+        Protocol::OpenaiResponses => RESPONSES,
+        Protocol::AnthropicMessages => ANTHROPIC,
+        Protocol::Gemini => GEMINI,
+    };
+    stated
+        .iter()
+        .filter(|(name, _)| *name == key)
+        .any(|(_, default)| serde_json::from_str::<Value>(default).is_ok_and(|it| it == *value))
+}
+
+/// The parts that a string under this key stands for.
+pub fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
+    match (protocol, key) {
+        (Protocol::OpenaiChat, "content") => Some(json!([{"type": "text", "text": text}])),
+        (Protocol::OpenaiChat, "stop") | (Protocol::OpenaiResponses, "stop") => Some(json!([text])),
+        (Protocol::AnthropicMessages, "content" | "system") => {
+            Some(json!([{"type": "text", "text": text}]))
+        }
+        (Protocol::OpenaiResponses, "content" | "output") => {
+            Some(json!([{"type": "input_text", "text": text}]))
+        }
+        (Protocol::OpenaiResponses, "input") => {
+            Some(json!([{"role": "user", "content": [{"type": "input_text", "text": text}]}]))
+        }
+        _ => None,
+    }
+}
+
+const CHAT: &[(&str, &str)] = &[
+    ("stream", "false"),
+    ("n", "1"),
+    ("temperature", "1"),
+    ("temperature", "1.0"),
+    ("top_p", "1"),
+    ("top_p", "1.0"),
+    ("presence_penalty", "0"),
+    ("frequency_penalty", "0"),
+    ("logprobs", "false"),
+    ("store", "false"),
+    ("parallel_tool_calls", "true"),
+    ("tool_choice", "\"auto\""),
+    ("response_format", "{\"type\":\"text\"}"),
+    ("service_tier", "\"auto\""),
+    ("detail", "\"auto\""),
+    ("strict", "false"),
+    ("modalities", "[\"text\"]"),
+];
+
+const RESPONSES: &[(&str, &str)] = &[
+    ("stream", "false"),
+    ("temperature", "1"),
+    ("temperature", "1.0"),
+    ("top_p", "1"),
+    ("top_p", "1.0"),
+    ("store", "true"),
+    ("background", "false"),
+    ("parallel_tool_calls", "true"),
+    ("tool_choice", "\"auto\""),
+    ("truncation", "\"disabled\""),
+    ("service_tier", "\"auto\""),
+    ("detail", "\"auto\""),
+    ("type", "\"message\""),
+    ("format", "{\"type\":\"text\"}"),
+];
+
+const ANTHROPIC: &[(&str, &str)] = &[
+    ("stream", "false"),
+    ("tool_choice", "{\"type\":\"auto\"}"),
+    ("disable_parallel_tool_use", "false"),
+    ("is_error", "false"),
+    ("ttl", "\"5m\""),
+    ("service_tier", "\"auto\""),
+    ("type", "\"custom\""),
+    ("strict", "false"),
+];
+
+const GEMINI: &[(&str, &str)] = &[
+    ("thought", "false"),
+    ("candidateCount", "1"),
+    ("mode", "\"AUTO\""),
+    ("responseMimeType", "\"text/plain\""),
+    ("role", "\"user\""),
+    ("args", "{}"),
+];
