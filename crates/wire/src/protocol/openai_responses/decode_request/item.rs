@@ -25,7 +25,6 @@ use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::EMPTY_CONTENT;
-use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
 use crate::protocol::openai_responses::types::STRING;
@@ -130,13 +129,14 @@ fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<De
     let mut role = None;
     let mut parts = None;
     let mut item = Item::default();
-    let mut shape = UNTYPED;
+    let mut shape = Shape::default();
+    let mut typed = false;
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => {
                 reader.skip()?;
-                shape = shape.without(UNTYPED);
+                typed = true;
             }
             "role" => role = role_of(&reader.string()?.to_str()),
             "content" if reader.kind()? == Kind::String => {
@@ -150,6 +150,9 @@ fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<De
     })?;
     let (Some(role), Some(parts)) = (role, parts) else { return Ok(None) };
     item.extras = extras;
+    if !typed {
+        shape = shape.with(UNTYPED);
+    }
     Ok(Some(match role {
         Role::Assistant => Decoded::Assistant(assistant_parts(parts, item, shape, place)),
         Role::System | Role::Developer | Role::User | Role::Tool => {
@@ -396,10 +399,4 @@ impl<'a> Thought<'a> {
         };
         forms.into_iter().map(&mut part).collect()
     }
-}
-
-/// Says of a part that it stands in a message, where its content alone does not tell.
-pub(super) fn in_content(mut part: Part<'_>) -> Part<'_> {
-    part.semantics_mut().add_shape(IN_CONTENT);
-    part
 }
