@@ -158,14 +158,16 @@ fn write_foreign_response(
     object.field("type", "message");
     object.field("role", "assistant");
     object.field("model", &response_model(response.model.as_ref(), asked, root, losing));
-    let mut answering = Answering::new(asked);
+    let mut answering = Answering::default();
     let none = Candidate::default();
     let (candidate, others) = match response.candidates.split_first() {
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
     object.key("content").array(|list| {
-        candidate.message.parts.iter().for_each(|part| answering.write(list, part, losing));
+        for part in &candidate.message.parts {
+            answering.write(list, part, asked, losing);
+        }
     });
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
@@ -281,19 +283,21 @@ pub(super) fn stop_reason(kind: FinishKind, said: Said) -> &'static str {
 }
 
 /// The content of an answer of another protocol in the making.
-pub(super) struct Answering<'q> {
-    asked: &'q Asked<'q>,
+#[derive(Debug, Default)]
+pub(super) struct Answering {
     pub(super) said: Said,
     /// The ids of the calls so far: each must be answerable.
     ids: HashSet<String>,
 }
 
-impl<'q> Answering<'q> {
-    pub(super) fn new(asked: &'q Asked<'q>) -> Self {
-        Self { asked, said: Said::default(), ids: HashSet::new() }
-    }
-
-    fn write(&mut self, list: &mut Writer, part: &Part<'_>, losing: &mut Losing<'_>) {
+impl Answering {
+    fn write(
+        &mut self,
+        list: &mut Writer,
+        part: &Part<'_>,
+        asked: &Asked<'_>,
+        losing: &mut Losing<'_>,
+    ) {
         let (semantics, place) = (part.semantics(), part.semantics().place());
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
@@ -307,11 +311,9 @@ impl<'q> Answering<'q> {
                 block.text(list, text);
             }
             Content::ToolCall(call) => {
-                let words = CallWords {
-                    id: Some(Text::plain(self.call_id(call.id.as_ref(), place, losing))),
-                    name: self.asked.client_name(&call.name),
-                };
-                self.said = Said::Call;
+                let id = self.call_id(call.id.as_ref(), asked, place, losing);
+                let name = asked.client_name(&call.name);
+                let words = CallWords { id: Some(Text::plain(id)), name };
                 lose_change(block.tool_use(list, &words, call), place, losing);
             }
             Content::Reasoning(reasoning) => {
@@ -336,20 +338,22 @@ impl<'q> Answering<'q> {
         }
     }
 
-    /// An id for a call that no other call of the answer has.
+    /// Takes note of a call, and finds an id for it that no other call of the answer has.
     pub(super) fn call_id(
         &mut self,
         id: Option<&Text<'_>>,
+        asked: &Asked<'_>,
         place: Place,
         losing: &mut Losing<'_>,
     ) -> String {
+        self.said = Said::Call;
         let number = self.ids.len();
         let own = id.map(|id| id.to_str().into_owned()).filter(|id| !id.is_empty());
         if own.is_none() {
             let reason = "calls are answered by id here";
             losing.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
-        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", self.asked.seed.to_str()));
+        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", asked.seed.to_str()));
         if self.ids.contains(&id) {
             losing.field(place, Field::CallId, LossKind::Repaired, "two calls have one id");
             id = format!("{id}_{number}");

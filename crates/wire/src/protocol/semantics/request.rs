@@ -22,6 +22,8 @@ pub struct Semantics<'a> {
     extras: Extras<'a>,
     audit: Report,
     shape: Shape,
+    /// Paths of fields that were spelled in an older or a server's own way.
+    respelled: Vec<&'static str>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -71,6 +73,15 @@ impl<'a> Semantics<'a> {
 
     pub(in crate::protocol) fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// Says that a field stood at `path` (without a leading slash), where no translation brings it back to.
+    pub(in crate::protocol) fn respell(&mut self, path: &'static str) {
+        self.respelled.push(path);
+    }
+
+    pub(in crate::protocol) fn respelled(&self) -> &[&'static str] {
+        &self.respelled
     }
 
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
@@ -123,6 +134,7 @@ impl<'a> Semantics<'a> {
             extras: self.extras.into_owned(),
             audit: self.audit,
             shape: self.shape,
+            respelled: self.respelled,
         }
     }
 }
