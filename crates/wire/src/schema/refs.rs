@@ -199,8 +199,9 @@ impl Search<'_, '_> {
 /// Collects the references below `schema`; with nothing refused, those in definitions as well.
 fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
     let Some(keywords) = schema.keywords() else { return };
-    if let Some(target) = keywords.string("$ref").as_deref().and_then(local_pointer) {
-        found.push(Edge { at: schema.at.child("$ref").to_string(), target });
+    let target = keywords.string("$ref").as_deref().and_then(local_pointer);
+    if let (Some(keyword), Some(target)) = (keywords.find("$ref"), target) {
+        found.push(Edge { at: keyword.at.to_string(), target });
     }
     for keyword in &keywords.0 {
         match &keyword.value {
