@@ -10,6 +10,7 @@ pub mod target;
 
 mod error;
 mod fault;
+mod inspect;
 mod limit;
 mod loss;
 mod place;
