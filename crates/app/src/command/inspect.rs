@@ -1,0 +1,77 @@
+//! `sabir inspect`: what was understood of an input.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use sabir_wire::protocol::Event;
+use sabir_wire::sse::Frame;
+
+use crate::arguments::Kind;
+use crate::arguments::Subject;
+use crate::output;
+use crate::stream;
+use crate::stream::Sink;
+
+/// Print what is understood of an input, as JSON.
+///
+/// Shows the conversation in the form that all protocols share, with what only its protocol meant beside it. Every node
+/// says its place in the input. A stream is shown as the list of its events, as they come.
+#[derive(Args)]
+pub(crate) struct Inspect {
+    #[command(flatten)]
+    subject: Subject,
+}
+
+impl Inspect {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let subject = self.subject.checked();
+        match subject.kind {
+            Kind::Stream => inspect_stream(&subject)?,
+            Kind::Request | Kind::Response | Kind::Error => inspect_body(&subject)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn inspect_body(subject: &Subject) -> Result<()> {
+    let body = subject.read()?;
+    let explain = |error| subject.explain(&error, &body);
+    let shown = match subject.kind {
+        Kind::Response => subject.from.decode_response(&body).map_err(explain)?.inspect(),
+        Kind::Error => subject.from.decode_fault(subject.status_of(&body), &body).inspect(),
+        Kind::Request | Kind::Stream => {
+            subject.from.decode_request(&body).map_err(explain)?.inspect()
+        }
+    };
+    output::print(&shown)
+}
+
+fn inspect_stream(subject: &Subject) -> Result<()> {
+    let mut list = EventList::default();
+    stream::pump(subject, &mut list)?;
+    output::print(if list.is_open { "\n]" } else { "[]" })
+}
+
+/// Prints events as the elements of one JSON list.
+#[derive(Default)]
+struct EventList {
+    is_open: bool,
+    out: String,
+}
+
+impl Sink for EventList {
+    fn begin(&mut self, _first: &Frame<'_>) {}
+
+    fn event(&mut self, event: Event<'_>) {
+        self.out.push_str(if self.is_open { ",\n  " } else { "[\n  " });
+        self.out.push_str(&event.inspect().replace('\n', "\n  "));
+        self.is_open = true;
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        output::send(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+}
