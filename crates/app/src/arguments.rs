@@ -17,7 +17,7 @@ use crate::input::Input;
 /// What is read, and as what.
 #[derive(Args)]
 pub(crate) struct Subject {
-    /// The protocol of the input
+    /// The protocol of the input; `chat`, `responses` and `messages` will do
     #[arg(long, value_name = "PROTOCOL", value_parser = protocols())]
     pub(crate) from: Protocol,
 

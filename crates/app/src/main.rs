@@ -17,11 +17,11 @@ use clap::Subcommand;
 
 /// Any LLM client, any model, one conversation.
 ///
-/// Translates between the wire protocols openai-chat, openai-responses, anthropic-messages and gemini, and says what a
-/// translation could not carry over.
+/// Translates between the wire protocols openai-chat, openai-responses, anthropic-messages
+/// and gemini, and says what a translation could not carry over.
 #[derive(Parser)]
-#[command(name = "sabir", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = EXAMPLES)]
+#[command(name = "sabir", version, disable_help_subcommand = true)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES)]
 struct Sabir {
     #[command(subcommand)]
     command: Option<Command>,

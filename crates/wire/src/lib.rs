@@ -7,7 +7,9 @@ pub mod protocol;
 pub mod roles;
 pub mod sse;
 pub mod target;
+pub mod unified;
 
+mod diagnostics;
 mod error;
 mod fault;
 mod inspect;
@@ -15,6 +17,8 @@ mod limit;
 mod loss;
 mod place;
 
+pub use diagnostics::Diagnostics;
+pub use diagnostics::MissingField;
 pub use error::Error;
 pub use error::ErrorKind;
 pub use error::Result;

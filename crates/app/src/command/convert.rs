@@ -28,12 +28,17 @@ use crate::stream::Sink;
 
 /// Translate a request, a response, a stream or an error.
 ///
-/// Prints the translation on standard output, and on standard error what it could not carry over as it was. Streams are
-/// translated as they come. The same input always gives the same bytes.
+/// Prints the translation on standard output, and on standard error what it could not carry
+/// over as it was. Streams are translated as they come. The same input always gives the same
+/// bytes.
 ///
 /// Exit codes: 0 translated; 1 the input cannot be read; 2 wrong usage; 3 refused by --strict.
 #[derive(Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Convert {
+    #[command(flatten)]
+    subject: Subject,
+
     /// The protocol to translate to
     #[arg(long, value_name = "PROTOCOL", value_parser = protocols())]
     to: Protocol,
@@ -49,9 +54,6 @@ pub(crate) struct Convert {
     /// How the report is written
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
     report: Form,
-
-    #[command(flatten)]
-    subject: Subject,
 }
 
 /// Where nothing was translated because --strict forbids it.

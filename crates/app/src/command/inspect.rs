@@ -15,9 +15,11 @@ use crate::stream::Sink;
 
 /// Print what is understood of an input, as JSON.
 ///
-/// Shows the conversation in the form that all protocols share, with what only its protocol meant beside it. Every node
-/// says its place in the input. A stream is shown as the list of its events, as they come.
+/// Shows the conversation in the form that all protocols share, with what only its protocol
+/// meant beside it. Every node says its place in the input. A stream is shown as the list of
+/// its events, as they come.
 #[derive(Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Inspect {
     #[command(flatten)]
     subject: Subject,

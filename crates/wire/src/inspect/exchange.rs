@@ -17,6 +17,8 @@ use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
+use crate::diagnostics::Diagnostics;
+use crate::diagnostics::MissingField;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::Exchange;
@@ -30,6 +32,30 @@ impl Show for Exchange<'_> {
             self.request.show(writer);
             writer.key("semantics");
             writer.object(|writer| show_semantics(self, writer));
+            optional(writer, "diagnostics", Some(&Diagnostics::of(self)));
+        });
+    }
+}
+
+impl Show for Diagnostics {
+    fn show(&self, writer: &mut Writer) {
+        let Diagnostics { missing_fields, provider_metadata } = self;
+        writer.object(|writer| {
+            list(writer, "missingFields", missing_fields);
+            writer.key("providerMetadata");
+            writer.object(|writer| {
+                provider_metadata.iter().for_each(|(name, value)| writer.field(name, value));
+            });
+        });
+    }
+}
+
+impl Show for MissingField {
+    fn show(&self, writer: &mut Writer) {
+        let MissingField { pointer, reason } = self;
+        writer.object(|writer| {
+            writer.field("pointer", *pointer);
+            writer.field("reason", *reason);
         });
     }
 }

@@ -163,6 +163,7 @@ impl Semantics<'_> {
             extras,
             audit,
             shape,
+            respelled,
         } = self;
         optional(writer, "session", Some(session));
         writer.key("tools");
@@ -174,6 +175,9 @@ impl Semantics<'_> {
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
         list(writer, "extras", extras.iter());
         show_shape(*shape, writer);
+        if !respelled.is_empty() {
+            writer.field("respelled", respelled);
+        }
     }
 }
 

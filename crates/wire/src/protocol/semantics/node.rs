@@ -52,6 +52,9 @@ pub struct Item<'a> {
 }
 
 impl Shape {
+    /// Spelled in an older or a server's own way that no translation brings back; the same in every protocol.
+    pub(in crate::protocol) const RESPELLED: Self = Self::bit(31);
+
     pub(in crate::protocol) const fn bit(number: u32) -> Self {
         Self(1 << number)
     }
