@@ -13,6 +13,7 @@ use sabir_wire::ErrorKind;
 
 use crate::arguments::Kind;
 use crate::arguments::Subject;
+use crate::output::printable;
 
 /// The largest body that is read. Streams have no such limit: they are never held whole.
 pub(crate) const INPUT_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -132,12 +133,11 @@ fn advice(kind: ErrorKind, taken_for: Kind, bytes: &[u8]) -> &'static str {
 impl fmt::Display for BadInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, pointer, taken_for, advice } = self;
-        write!(f, "{message}")?;
-        match pointer.as_str() {
-            "" => write!(f, "\n  in: {taken_for}")?,
-            pointer => write!(f, "\n  at: {pointer}\n  in: {taken_for}")?,
+        f.write_str(&printable(message))?;
+        if !pointer.is_empty() {
+            write!(f, "\n  at: {}", printable(pointer))?;
         }
-        write!(f, "\n  try: {advice}")
+        write!(f, "\n  in: {}\n  try: {advice}", printable(taken_for))
     }
 }
 

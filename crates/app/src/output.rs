@@ -44,3 +44,15 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 pub(crate) fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
+
+/// Text with its control characters spelled out: keys of the input must not command the user's terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            character if character.is_control() => printable.extend(character.escape_default()),
+            character => printable.push(character),
+        }
+    }
+    printable
+}

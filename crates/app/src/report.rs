@@ -9,6 +9,7 @@ use sabir_wire::Report;
 use sabir_wire::json;
 
 use crate::input::BadInput;
+use crate::output::printable;
 
 /// How the report is written on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,18 +59,6 @@ fn add_line(text: &mut String, loss: &Loss, width: usize) {
     let (kind, reason) = (kind.as_str(), printable(reason));
     // Writing to a string cannot fail.
     let _ = writeln!(text, "  {kind:<12}  {pointer:<width$}  {reason}");
-}
-
-/// Pointers hold keys of the input, which must not command the user's terminal.
-fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            character if character.is_control() => printable.extend(character.escape_default()),
-            character => printable.push(character),
-        }
-    }
-    printable
 }
 
 /// The report for programs.
