@@ -10,8 +10,8 @@ use sabir_wire::sse::Frame;
 use crate::arguments::Kind;
 use crate::arguments::Subject;
 use crate::output;
-use crate::stream;
 use crate::stream::Sink;
+use crate::stream::pump;
 
 /// Print what is understood of an input, as JSON.
 ///
@@ -29,29 +29,32 @@ impl Inspect {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let subject = self.subject.checked();
         match subject.kind {
-            Kind::Stream => inspect_stream(&subject)?,
-            Kind::Request | Kind::Response | Kind::Error => inspect_body(&subject)?,
+            Kind::Request => output::print(&request(&subject, &subject.read()?)?)?,
+            Kind::Response => output::print(&response(&subject, &subject.read()?)?)?,
+            Kind::Error => output::print(&error(&subject, &subject.read()?))?,
+            Kind::Stream => stream(&subject)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn inspect_body(subject: &Subject) -> Result<()> {
-    let body = subject.read()?;
-    let explain = |error| subject.explain(&error, &body);
-    let shown = match subject.kind {
-        Kind::Response => subject.from.decode_response(&body).map_err(explain)?.inspect(),
-        Kind::Error => subject.from.decode_fault(subject.status_of(&body), &body).inspect(),
-        Kind::Request | Kind::Stream => {
-            subject.from.decode_request(&body).map_err(explain)?.inspect()
-        }
-    };
-    output::print(&shown)
+fn request(subject: &Subject, body: &[u8]) -> Result<String> {
+    let exchange = subject.from.decode_request(body);
+    Ok(exchange.map_err(|error| subject.explain(&error, body))?.inspect())
 }
 
-fn inspect_stream(subject: &Subject) -> Result<()> {
+fn response(subject: &Subject, body: &[u8]) -> Result<String> {
+    let response = subject.from.decode_response(body);
+    Ok(response.map_err(|error| subject.explain(&error, body))?.inspect())
+}
+
+fn error(subject: &Subject, body: &[u8]) -> String {
+    subject.from.decode_fault(subject.status_of(body), body).inspect()
+}
+
+fn stream(subject: &Subject) -> Result<()> {
     let mut list = EventList::default();
-    stream::pump(subject, &mut list)?;
+    pump(subject, &mut list)?;
     output::print(if list.is_open { "\n]" } else { "[]" })
 }
 
