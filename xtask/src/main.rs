@@ -1,5 +1,8 @@
 //! The project's own chores, run as `cargo xtask CHORE`. Each chore is a module and a row of `CHORES`.
 
+mod laws;
+mod matrix;
+mod sdk_cases;
 mod tidy;
 
 use std::env;
@@ -18,12 +21,32 @@ struct Chore {
     run: fn(&[String]) -> Result<ExitCode>,
 }
 
-const CHORES: &[Chore] = &[Chore {
-    name: "tidy",
-    arguments: "",
-    summary: "check the rules of this project that neither rustc nor clippy knows",
-    run: tidy::run,
-}];
+const CHORES: &[Chore] = &[
+    Chore {
+        name: "laws",
+        arguments: "FOLDER… [--all]",
+        summary: "run the laws of translation over fixtures or recordings",
+        run: laws::run,
+    },
+    Chore {
+        name: "matrix",
+        arguments: "[--check]",
+        summary: "write docs/matrix.md from the code, or check that it is fresh",
+        run: matrix::run,
+    },
+    Chore {
+        name: "sdk-cases",
+        arguments: "FILE",
+        summary: "write what every fixture becomes in every other protocol",
+        run: sdk_cases::run,
+    },
+    Chore {
+        name: "tidy",
+        arguments: "",
+        summary: "check the rules of this project that neither rustc nor clippy knows",
+        run: tidy::run,
+    },
+];
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -72,13 +72,7 @@ impl Comparison<'_> {
     }
 
     /// Notes every leaf that is on one side only, unless it is covered by itself.
-    fn differ(
-        &self,
-        pointer: &str,
-        before: &Value,
-        after: &Value,
-        differences: &mut Vec<String>,
-    ) {
+    fn differ(&self, pointer: &str, before: &Value, after: &Value, differences: &mut Vec<String>) {
         let sides = [before, after];
         let Some(nested) = sides.into_iter().find(|side| side.is_object() || side.is_array())
         else {

@@ -22,9 +22,7 @@ pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
 pub fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
     match (protocol, key) {
         (Protocol::OpenaiChat, "content") => Some(json!([{"type": "text", "text": text}])),
-        (Protocol::OpenaiChat, "stop") | (Protocol::OpenaiResponses, "stop") => {
-            Some(json!([text]))
-        }
+        (Protocol::OpenaiChat, "stop") | (Protocol::OpenaiResponses, "stop") => Some(json!([text])),
         (Protocol::AnthropicMessages, "content" | "system") => {
             Some(json!([{"type": "text", "text": text}]))
         }

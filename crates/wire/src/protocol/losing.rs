@@ -356,6 +356,7 @@ impl<'r> Losing<'r> {
         self.set_if(place, Field::Citations, !semantics.citations().is_empty());
         self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
         if let Some(item) = semantics.item() {
+            let place = place.of_item();
             self.set_if(place, Field::ItemId, &item.id);
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
@@ -452,11 +453,14 @@ impl<'r> Losing<'r> {
 
     fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
         for extra in extras.iter().filter(|extra| !extra.is_void()) {
-            let (kind, reason) = match extra.json.as_str() {
-                "0" | "0.0" => (LossKind::Implied, "a count of zero"),
-                _ => (LossKind::Dropped, "a count that only this vendor reports"),
+            let suffix = extra.pointer();
+            let declared = self.source.declared(suffix.trim_start_matches('/'));
+            let (kind, reason) = match (extra.json.as_str(), declared) {
+                ("0" | "0.0", _) => (LossKind::Implied, "a count of zero"),
+                (_, Some(declared)) => (declared.kind, declared.reason),
+                (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
             };
-            self.report.lose(place.pointer(&extra.pointer()), kind, reason);
+            self.report.lose(place.pointer(&suffix), kind, reason);
         }
     }
 }

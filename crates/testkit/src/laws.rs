@@ -1,0 +1,252 @@
+//! The laws of every translation, over any samples.
+
+use std::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+use sabir_wire::Error;
+use sabir_wire::Protocol;
+use serde_json::Value;
+
+use crate::meaning;
+use crate::sample::Kind;
+use crate::sample::Sample;
+use crate::translate;
+
+mod prefix;
+mod streams;
+
+/// A law that a sample breaks.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub law: Law,
+    /// The protocol that was translated to, where the law speaks of two.
+    pub target: Option<Protocol>,
+    pub detail: String,
+}
+
+/// The laws, by the numbers that the design gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Law {
+    /// The sample can be read at all.
+    Decodes,
+    /// 1: the same protocol, decoded and encoded, is equal as JSON.
+    SameProtocol,
+    /// 2: encoding what an encoder wrote changes nothing.
+    EncodeIsStable,
+    /// 3: folding and unfolding are each other's inverse.
+    FoldsAndUnfolds,
+    /// 4: any split of the bytes gives the same events.
+    AnySplit,
+    /// 5: what differs after a round trip was reported, and what was dropped does not come back.
+    Honest,
+    /// 6: every event sequence is legal.
+    LegalOrder,
+    /// 7: a stream that is cut off never finishes.
+    TruncationShows,
+    /// 8: no input panics.
+    NoPanic,
+    /// 9: appended turns leave earlier translated messages alone.
+    PrefixStable,
+}
+
+/// Runs every law that applies to a sample.
+pub fn check(sample: &Sample) -> Vec<Violation> {
+    let checked = catch_unwind(AssertUnwindSafe(|| match sample.kind {
+        Kind::Request => requests(sample),
+        Kind::Response => responses(sample),
+        Kind::Stream => streams::check(sample),
+        Kind::Error { status } => errors(sample, status),
+    }));
+    checked.unwrap_or_else(|panic| vec![violation(Law::NoPanic, None, panic_message(&panic))])
+}
+
+pub(crate) fn violation(
+    law: Law,
+    target: impl Into<Option<Protocol>>,
+    detail: impl Into<String>,
+) -> Violation {
+    Violation { law, target: target.into(), detail: detail.into() }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+fn requests(sample: &Sample) -> Vec<Violation> {
+    let Sample { protocol, body, model, .. } = sample;
+    let model = model.as_deref();
+    let translate = |from: Protocol, to: Protocol, body: &[u8]| {
+        // Within one protocol the body says all there is to say; the model is for the foreign encoders.
+        let model = model.filter(|_| from != to);
+        translate::request(from, to, body, model)
+    };
+    let mut violations = bodies(*protocol, body, &translate);
+    violations.extend(prefix::check(sample));
+    violations
+}
+
+fn responses(sample: &Sample) -> Vec<Violation> {
+    let mut violations = bodies(sample.protocol, &sample.body, &translate::response);
+    violations.extend(streams::unfold(sample));
+    violations
+}
+
+/// Translates a body from one protocol to another.
+type Translate<'t> =
+    &'t dyn Fn(Protocol, Protocol, &[u8]) -> Result<(String, sabir_wire::Report), Error>;
+
+/// Laws 1, 2 and 5 for bodies of any kind.
+fn bodies(protocol: Protocol, body: &[u8], translate: Translate<'_>) -> Vec<Violation> {
+    let before: Value = match serde_json::from_slice(body) {
+        Ok(value) => value,
+        Err(error) => return vec![violation(Law::Decodes, None, error.to_string())],
+    };
+    let same = match translate(protocol, protocol, body) {
+        Ok((same, report)) if report.is_empty() => same,
+        Ok((_, report)) => {
+            let detail = format!("a report on the same protocol: {:?}", report.entries());
+            return vec![violation(Law::SameProtocol, None, detail)];
+        }
+        Err(error) => return vec![violation(Law::Decodes, None, error.to_string())],
+    };
+    let mut violations = Vec::new();
+    match serde_json::from_str::<Value>(&same) {
+        Ok(after) if after == before => {}
+        Ok(after) => violations.push(violation(
+            Law::SameProtocol,
+            None,
+            first_difference("", &before, &after).unwrap_or_default(),
+        )),
+        Err(error) => violations.push(violation(Law::SameProtocol, None, error.to_string())),
+    }
+    for target in Protocol::ALL.into_iter().filter(|target| *target != protocol) {
+        violations.extend(pair(protocol, target, body, &before, translate));
+    }
+    violations
+}
+
+fn pair(
+    protocol: Protocol,
+    target: Protocol,
+    body: &[u8],
+    before: &Value,
+    translate: Translate<'_>,
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let (there, report) = match translate(protocol, target, body) {
+        Ok(translated) => translated,
+        Err(error) => return vec![violation(Law::Decodes, target, error.to_string())],
+    };
+    match translate(target, target, there.as_bytes()) {
+        Ok((again, _)) if equal(&again, &there) => {}
+        Ok((again, _)) => {
+            let detail = difference_of_texts(&there, &again);
+            violations.push(violation(Law::EncodeIsStable, target, detail));
+        }
+        Err(error) => violations.push(violation(Law::EncodeIsStable, target, error.to_string())),
+    }
+    match translate(target, protocol, there.as_bytes()) {
+        Ok((back, _)) => {
+            let after = serde_json::from_str(&back).unwrap_or_default();
+            violations.extend(honesty(protocol, target, before, &after, &report));
+        }
+        Err(error) => violations.push(violation(Law::Honest, target, error.to_string())),
+    }
+    violations
+}
+
+/// Law 5: what differs was reported, and what was reported as dropped did not come back.
+pub(crate) fn honesty(
+    protocol: Protocol,
+    target: Protocol,
+    before: &Value,
+    after: &Value,
+    report: &sabir_wire::Report,
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let unreported = meaning::unreported(protocol, before, after, report);
+    if !unreported.is_empty() {
+        let detail = format!("not reported: {}", unreported.join(" "));
+        violations.push(violation(Law::Honest, target, detail));
+    }
+    for loss in report.drops() {
+        let (Some(said), Some(back)) =
+            (before.pointer(&loss.pointer), after.pointer(&loss.pointer))
+        else {
+            continue;
+        };
+        let is_element =
+            loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
+        if said == back && !is_element && !meaning::same(protocol, said, &Value::Null) {
+            let detail = format!("reported as dropped and came back: {}", loss.pointer);
+            violations.push(violation(Law::Honest, target, detail));
+        }
+    }
+    violations
+}
+
+fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
+    let fault = sample.protocol.decode_fault(status, &sample.body);
+    let mut violations = Vec::new();
+    let (_, same) = sample.protocol.encode_fault(&fault);
+    let before = serde_json::from_slice::<Value>(&sample.body);
+    if before.is_ok_and(|before| serde_json::from_str::<Value>(&same).ok() != Some(before)) {
+        violations.push(violation(Law::SameProtocol, None, "the error came back changed"));
+    }
+    for target in Protocol::ALL {
+        let (status, body) = target.encode_fault(&fault);
+        let again = target.decode_fault(status, body.as_bytes());
+        let (status_again, body_again) = target.encode_fault(&again);
+        if status != status_again || !equal(&body, &body_again) {
+            let detail = difference_of_texts(&body, &body_again);
+            violations.push(violation(Law::EncodeIsStable, target, detail));
+        }
+    }
+    violations
+}
+
+fn equal(one: &str, other: &str) -> bool {
+    match (serde_json::from_str::<Value>(one), serde_json::from_str::<Value>(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+fn difference_of_texts(one: &str, other: &str) -> String {
+    match (serde_json::from_str::<Value>(one), serde_json::from_str::<Value>(other)) {
+        (Ok(one), Ok(other)) => first_difference("", &one, &other).unwrap_or_default(),
+        _ => "one of them is not JSON".to_owned(),
+    }
+}
+
+/// The first place at which two values differ, with both sides, for people.
+pub(crate) fn first_difference(pointer: &str, before: &Value, after: &Value) -> Option<String> {
+    match (before, after) {
+        (Value::Object(one), Value::Object(other)) => {
+            let added = other.keys().filter(|key| !one.contains_key(*key));
+            one.keys().chain(added).find_map(|key| {
+                let below = format!("{pointer}/{key}");
+                match (one.get(key), other.get(key)) {
+                    (Some(one), Some(other)) => first_difference(&below, one, other),
+                    (one, other) => Some(told(&below, one, other)),
+                }
+            })
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            (one.iter()).zip(other).enumerate().find_map(|(index, (one, other))| {
+                first_difference(&format!("{pointer}/{index}"), one, other)
+            })
+        }
+        (one, other) if one == other => None,
+        (one, other) => Some(told(pointer, Some(one), Some(other))),
+    }
+}
+
+fn told(pointer: &str, before: Option<&Value>, after: Option<&Value>) -> String {
+    let short = |value: Option<&Value>| match value {
+        Some(value) => value.to_string().chars().take(160).collect::<String>(),
+        None => "nothing".to_owned(),
+    };
+    format!("{pointer}: {} became {}", short(before), short(after))
+}

@@ -1,0 +1,89 @@
+//! Law 9: after appending turns, every earlier translated message stands at the same place, equal as JSON.
+
+use sabir_wire::Protocol;
+use serde_json::Value;
+
+use crate::laws::Law;
+use crate::laws::Violation;
+use crate::laws::violation;
+use crate::sample::Sample;
+use crate::translate;
+
+/// How many cuts of one conversation are tried; the last turns are where clients append.
+const CUTS_MAX: usize = 4;
+
+pub(super) fn check(sample: &Sample) -> Vec<Violation> {
+    let Ok(body) = serde_json::from_slice::<Value>(&sample.body) else { return Vec::new() };
+    let Some(list) = body[list_key(sample.protocol)].as_array() else { return Vec::new() };
+    let targets = Protocol::ALL.into_iter().filter(|target| *target != sample.protocol);
+    targets
+        .flat_map(|target| {
+            let full = translated(sample, target, &body);
+            turn_borders(sample.protocol, list)
+                .into_iter()
+                .rev()
+                .take(CUTS_MAX)
+                .filter_map(|cut| {
+                    let mut shorter = body.clone();
+                    shorter[list_key(sample.protocol)].as_array_mut()?.truncate(cut);
+                    let earlier = translated(sample, target, &shorter)?;
+                    changed(&earlier, full.as_ref()?)
+                        .map(|at| format!("cut at {cut}: element {at} of the translation changed"))
+                })
+                .map(|detail| violation(Law::PrefixStable, target, detail))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn list_key(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::AnthropicMessages => "messages",
+        Protocol::OpenaiResponses => "input",
+        Protocol::Gemini => "contents",
+    }
+}
+
+/// Where the assistant is about to speak: a client sends the conversation up to here, then appends.
+fn turn_borders(protocol: Protocol, list: &[Value]) -> Vec<usize> {
+    (1..list.len())
+        .filter(|&index| {
+            is_assistant(protocol, &list[index]) && !is_assistant(protocol, &list[index - 1])
+        })
+        .collect()
+}
+
+fn is_assistant(protocol: Protocol, element: &Value) -> bool {
+    let role = element["role"].as_str();
+    match (protocol, element["type"].as_str()) {
+        (Protocol::OpenaiResponses, Some(kind)) if kind != "message" => !kind.ends_with("_output"),
+        _ => matches!(role, Some("assistant" | "model")),
+    }
+}
+
+fn translated(sample: &Sample, target: Protocol, body: &Value) -> Option<Vec<Value>> {
+    let body = body.to_string();
+    let model = sample.model.as_deref();
+    let (there, _) = translate::request(sample.protocol, target, body.as_bytes(), model).ok()?;
+    let mut there: Value = serde_json::from_str(&there).ok()?;
+    without_markers(&mut there);
+    there[list_key(target)].as_array().cloned()
+}
+
+/// The first element of the shorter list that is not the same in the longer one.
+fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
+    (0..earlier.len()).find(|&index| later.get(index) != Some(&earlier[index]))
+}
+
+/// Takes out cache markers, which are meant to move.
+fn without_markers(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.remove("cache_control");
+            object.remove("prompt_cache_breakpoint");
+            object.values_mut().for_each(without_markers);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_markers),
+        _ => {}
+    }
+}

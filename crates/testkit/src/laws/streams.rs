@@ -1,0 +1,221 @@
+//! The laws of streams: 3 to 7, and 5 by the answers that streams fold to.
+
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Response;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::Fold;
+use sabir_wire::protocol::Order;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::protocol::unfold as unfold_response;
+use serde_json::Value;
+
+use crate::laws::Law;
+use crate::laws::Violation;
+use crate::laws::first_difference;
+use crate::laws::violation;
+use crate::meaning;
+use crate::sample::Sample;
+use crate::translate;
+
+/// How many places a stream is split or cut at; long streams are sampled evenly.
+const CUTS_MAX: usize = 60;
+
+pub(super) fn check(sample: &Sample) -> Vec<Violation> {
+    let (protocol, bytes) = (sample.protocol, sample.body.as_slice());
+    let whole = match Heard::of(protocol, [bytes]) {
+        Ok(whole) => whole,
+        Err(error) => return vec![violation(Law::Decodes, None, error.to_string())],
+    };
+    let mut violations = Vec::new();
+    violations.extend(whole.disorder.iter().map(|it| violation(Law::LegalOrder, None, it)));
+    violations.extend(stable_fold(protocol, &whole.response));
+    violations.extend(splits(protocol, bytes, &whole));
+    violations.extend(cuts(protocol, bytes, &whole));
+    for target in Protocol::ALL {
+        violations.extend(pair(protocol, target, bytes, &whole.response));
+    }
+    violations
+}
+
+/// Law 3 for whole answers: unfolding and folding gives the answer again, in legal order.
+pub(super) fn unfold(sample: &Sample) -> Vec<Violation> {
+    let protocol = sample.protocol;
+    let Ok(response) = protocol.decode_response(&sample.body) else { return Vec::new() };
+    let (mut fold, mut order, mut disorder) = (Fold::default(), Order::default(), None);
+    unfold_response(response.clone(), &mut |event| {
+        if let Err(error) = order.step(&event) {
+            disorder.get_or_insert_with(|| error.to_string());
+        }
+        fold.step(event);
+    });
+    let mut violations = Vec::new();
+    violations.extend(disorder.map(|detail| violation(Law::LegalOrder, None, detail)));
+    let difference = difference(protocol, &response, &fold.finish());
+    violations.extend(difference.map(|it| violation(Law::FoldsAndUnfolds, None, it)));
+    violations
+}
+
+/// A stream as it was heard.
+struct Heard {
+    response: Response<'static>,
+    /// The stream as this project writes it in its own protocol, which tells every event.
+    told: String,
+    disorder: Option<String>,
+}
+
+impl Heard {
+    fn of<'c>(
+        protocol: Protocol,
+        chunks: impl IntoIterator<Item = &'c [u8]>,
+    ) -> Result<Self, sabir_wire::Error> {
+        let (mut fold, mut order, mut disorder) = (Fold::default(), Order::default(), None);
+        let mut told = String::new();
+        let mut encoder = Some(StreamEncoder::new(protocol, protocol, Asked::default()));
+        translate::decode_stream(protocol, chunks, &mut |event: Event<'_>| {
+            if let Err(error) = order.step(&event) {
+                disorder.get_or_insert_with(|| error.to_string());
+            }
+            fold.step(event.clone());
+            encoder = encoder.take().map(|encoder| encoder.step(event, &mut told));
+        })?;
+        if let Some(encoder) = encoder {
+            let _ = encoder.end(&mut told);
+        }
+        Ok(Self { response: fold.finish(), told, disorder })
+    }
+
+    fn is_truncated(&self) -> bool {
+        self.response.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Truncated)
+    }
+}
+
+fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
+    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    serde_json::from_str(&encoded.body).unwrap_or_default()
+}
+
+fn difference(protocol: Protocol, one: &Response<'_>, other: &Response<'_>) -> Option<String> {
+    first_difference("", &encoded(protocol, one), &encoded(protocol, other))
+}
+
+/// Law 3 for streams: decoding the encoded fold gives the fold again.
+fn stable_fold(protocol: Protocol, response: &Response<'_>) -> Option<Violation> {
+    if response.fault.is_some() {
+        return None;
+    }
+    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let detail = match protocol.decode_response(encoded.body.as_bytes()) {
+        Ok(again) => difference(protocol, response, &again)?,
+        Err(error) => error.to_string(),
+    };
+    Some(violation(Law::FoldsAndUnfolds, None, detail))
+}
+
+/// Law 4: any split of the bytes gives the same events.
+fn splits(protocol: Protocol, bytes: &[u8], whole: &Heard) -> Option<Violation> {
+    let single = Heard::of(protocol, bytes.chunks(1));
+    let halves = places(bytes.len()).map(|at| {
+        let (head, tail) = bytes.split_at(at);
+        Heard::of(protocol, [head, tail])
+    });
+    std::iter::once(single).chain(halves).find_map(|heard| match heard {
+        Ok(heard) if heard.told == whole.told => None,
+        Ok(_) => Some(violation(Law::AnySplit, None, "a split changed the events")),
+        Err(error) => Some(violation(Law::AnySplit, None, error.to_string())),
+    })
+}
+
+/// Law 7: a stream cut off before its end is truncated; if it is not, nothing of the answer was missing.
+fn cuts(protocol: Protocol, bytes: &[u8], whole: &Heard) -> Option<Violation> {
+    if whole.response.fault.is_some() {
+        return None;
+    }
+    places(bytes.len()).find_map(|at| {
+        let cut = Heard::of(protocol, [&bytes[..at]]).ok()?;
+        if cut.is_truncated() || cut.response.fault.is_some() {
+            return None;
+        }
+        let same_end = content(protocol, &cut.response) == content(protocol, &whole.response);
+        let detail = format!("cut at byte {at} of {} it still finished", bytes.len());
+        (!same_end).then(|| violation(Law::TruncationShows, None, detail))
+    })
+}
+
+/// What the answer itself says, without usage and other trailers that may follow its end.
+fn content(protocol: Protocol, response: &Response<'_>) -> Value {
+    let mut value = encoded(protocol, response);
+    if let Value::Object(object) = &mut value {
+        object.retain(|key, _| matches!(&**key, "choices" | "content" | "output" | "candidates"));
+    }
+    value
+}
+
+fn places(len: usize) -> impl Iterator<Item = usize> {
+    let step = (len / CUTS_MAX).max(1);
+    (1..len).step_by(step).chain(len.saturating_sub(CUTS_MAX / 2).max(1)..len)
+}
+
+/// Translates to another protocol and back, and compares the answers that both streams fold to.
+fn pair(
+    protocol: Protocol,
+    target: Protocol,
+    bytes: &[u8],
+    whole: &Response<'_>,
+) -> Vec<Violation> {
+    let (there, report) = match translate::stream(protocol, target, bytes) {
+        Ok(translated) => translated,
+        Err(error) => return vec![violation(Law::Decodes, target, error.to_string())],
+    };
+    let mut violations = Vec::new();
+    match Heard::of(target, [there.as_bytes()]) {
+        Ok(heard) => {
+            let disorder = heard.disorder.map(|it| violation(Law::LegalOrder, target, it));
+            violations.extend(disorder);
+            if whole.fault.is_none() && heard.response.fault.is_some() {
+                let detail = "the translated stream does not end as it should";
+                violations.push(violation(Law::Honest, target, detail));
+            }
+        }
+        Err(error) => {
+            violations.push(violation(Law::EncodeIsStable, target, error.to_string()));
+            return violations;
+        }
+    }
+    if whole.fault.is_some() {
+        return violations;
+    }
+    let back = translate::stream(target, protocol, there.as_bytes())
+        .and_then(|(back, _)| translate::fold(protocol, back.as_bytes()));
+    match back {
+        Ok(back) => violations.extend(honesty(protocol, target, whole, &back, &report)),
+        Err(error) => violations.push(violation(Law::Honest, target, error.to_string())),
+    }
+    violations
+}
+
+/// Law 5 for streams. Pointers name frames and answers have none, so an entry covers the fields of its own name.
+fn honesty(
+    protocol: Protocol,
+    target: Protocol,
+    before: &Response<'_>,
+    after: &Response<'_>,
+    report: &Report,
+) -> Option<Violation> {
+    let (before, after) = (encoded(protocol, before), encoded(protocol, after));
+    let names: Vec<&str> =
+        report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
+    let unreported: Vec<String> =
+        meaning::unreported(protocol, &before, &after, &Report::default())
+            .into_iter()
+            .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
+            .collect();
+    let detail = format!("not reported: {}", unreported.join(" "));
+    (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
+}
+
+fn last_name(pointer: &str) -> Option<&str> {
+    pointer.rsplit('/').find(|step| step.parse::<usize>().is_err())
+}
