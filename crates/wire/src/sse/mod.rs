@@ -1,8 +1,10 @@
 //! Server-sent events: bytes in any chunks become frames, and frames become bytes.
 
+mod array;
 mod parser;
 mod write;
 
+pub use array::JsonArray;
 pub use parser::Parser;
 pub(crate) use write::data_frame;
 pub(crate) use write::named_frame;
