@@ -22,6 +22,7 @@ pub(crate) enum Step {
     #[default]
     None,
     Annotations,
+    Audio,
     Candidates,
     Choices,
     Citations,
@@ -52,7 +53,9 @@ pub(crate) enum Step {
     Output,
     Part,
     Parts,
+    Reasoning,
     ReasoningContent,
+    ReasoningDetails,
     Refusal,
     Response,
     ResponseOutput,
@@ -64,6 +67,7 @@ pub(crate) enum Step {
     Tools,
     UrlContext,
     Usage,
+    WebSearchOptions,
     UsageMetadata,
 }
 
@@ -72,6 +76,7 @@ impl Step {
         match self {
             Self::None | Self::Frame => "",
             Self::Annotations => "/annotations",
+            Self::Audio => "/audio",
             Self::Candidates => "/candidates",
             Self::Choices => "/choices",
             Self::CodeExecution => "/codeExecution",
@@ -100,7 +105,9 @@ impl Step {
             Self::Output => "/output",
             Self::Part => "/part",
             Self::Parts => "/parts",
+            Self::Reasoning => "/reasoning",
             Self::ReasoningContent => "/reasoning_content",
+            Self::ReasoningDetails => "/reasoning_details",
             Self::Refusal => "/refusal",
             Self::Response => "/response",
             Self::ResponseOutput => "/response/output",
@@ -113,6 +120,7 @@ impl Step {
             Self::Tools => "/tools",
             Self::UsageMetadata => "/usageMetadata",
             Self::Usage => "/usage",
+            Self::WebSearchOptions => "/web_search_options",
         }
     }
 }
@@ -139,6 +147,15 @@ impl Place {
 
     pub fn is_root(&self) -> bool {
         self.steps[0] == Step::None
+    }
+
+    /// The place of the Responses item whose content the node at this place stands in, or the place itself.
+    pub(crate) fn of_item(mut self) -> Self {
+        let last = self.steps.iter().rposition(|step| *step != Step::None);
+        if let Some(last) = last.filter(|last| self.steps[*last] == Step::Content) {
+            self.steps[last] = Step::None;
+        }
+        self
     }
 
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.

@@ -115,6 +115,7 @@ impl<'r> Losing<'r> {
 
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
+        self.shape = exchange.semantics().shape();
         if self.is_same() {
             return;
         }
@@ -235,6 +236,9 @@ impl<'r> Losing<'r> {
         for Declared { path, kind, reason } in declared {
             self.report.lose(format!("/{path}"), *kind, *reason);
         }
+        for path in semantics.respelled() {
+            self.report.lose(format!("/{path}"), LossKind::Renamed, RESPELLED);
+        }
         self.extras(root, semantics.extras());
     }
 
@@ -333,6 +337,9 @@ impl<'r> Losing<'r> {
     /// Reports all that the target never carries of a node's semantics.
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(place, LossKind::Renamed, RESPELLED);
+        }
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
         }
@@ -349,6 +356,7 @@ impl<'r> Losing<'r> {
         self.set_if(place, Field::Citations, !semantics.citations().is_empty());
         self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
         if let Some(item) = semantics.item() {
+            let place = place.of_item();
             self.set_if(place, Field::ItemId, &item.id);
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
@@ -458,6 +466,7 @@ impl<'r> Losing<'r> {
 }
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
+const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.
 struct IsSet(bool);

@@ -2,6 +2,8 @@
 
 mod array;
 mod parser;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use array::JsonArray;
