@@ -173,7 +173,8 @@ impl<'a> Encoder<'a> {
         tell(&mut Losing::new(self.source, GEMINI, &mut report));
         for loss in report.entries() {
             let known = |before: &crate::Loss| {
-                before.kind == loss.kind && below_frame(&before.pointer) == below_frame(&loss.pointer)
+                before.kind == loss.kind
+                    && below_frame(&before.pointer) == below_frame(&loss.pointer)
             };
             if !self.report.entries().iter().any(known) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());

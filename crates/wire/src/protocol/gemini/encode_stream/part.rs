@@ -41,7 +41,10 @@ pub(super) struct OpenPart {
 #[derive(Debug)]
 enum State {
     /// Its text goes out as it comes.
-    Streaming { thought: bool, begun: bool },
+    Streaming {
+        thought: bool,
+        begun: bool,
+    },
     /// It goes out when it is whole.
     Buffered(Part<'static>),
     Closed,
@@ -78,9 +81,7 @@ impl Encoder<'_> {
 
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
         let (field, kind, reason) = match opening {
-            Opening::Refusal => {
-                (Field::Refusal, LossKind::Approximated, "a refusal is plain text")
-            }
+            Opening::Refusal => (Field::Refusal, LossKind::Approximated, "a refusal is plain text"),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
                 (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
             }
