@@ -5,15 +5,21 @@ pub mod conversation;
 pub mod json;
 pub mod protocol;
 pub mod roles;
+pub mod schema;
 pub mod sse;
 pub mod target;
+pub mod unified;
 
+mod diagnostics;
 mod error;
 mod fault;
+mod inspect;
 mod limit;
 mod loss;
 mod place;
 
+pub use diagnostics::Diagnostics;
+pub use diagnostics::MissingField;
 pub use error::Error;
 pub use error::ErrorKind;
 pub use error::Result;

@@ -22,20 +22,27 @@ pub(crate) enum Step {
     #[default]
     None,
     Annotations,
+    Audio,
     Candidates,
     Choices,
     Citations,
+    CodeExecution,
     Content,
     ContentBlock,
     Contents,
     Delta,
     DeltaToolCalls,
+    FileSearch,
     /// The number of a frame in a stream; it has no name of its own.
     Frame,
     FunctionCall,
     FunctionDeclarations,
+    FunctionDeclarationsSnake,
     Functions,
     FunctionResponseParts,
+    GoogleMaps,
+    GoogleSearch,
+    GoogleSearchRetrieval,
     Input,
     Instructions,
     Item,
@@ -46,16 +53,22 @@ pub(crate) enum Step {
     Output,
     Part,
     Parts,
+    Reasoning,
     ReasoningContent,
+    ReasoningDetails,
     Refusal,
     Response,
     ResponseOutput,
     Summary,
     System,
     SystemInstruction,
+    SystemInstructionSnake,
     ToolCalls,
     Tools,
+    UrlContext,
     Usage,
+    WebSearchOptions,
+    UsageMetadata,
 }
 
 impl Step {
@@ -63,17 +76,24 @@ impl Step {
         match self {
             Self::None | Self::Frame => "",
             Self::Annotations => "/annotations",
+            Self::Audio => "/audio",
             Self::Candidates => "/candidates",
             Self::Choices => "/choices",
+            Self::CodeExecution => "/codeExecution",
             Self::Citations => "/citations",
             Self::Content => "/content",
             Self::ContentBlock => "/content_block",
             Self::Contents => "/contents",
             Self::Delta => "/delta",
+            Self::FileSearch => "/fileSearch",
             Self::DeltaToolCalls => "/delta/tool_calls",
             Self::FunctionCall => "/function_call",
+            Self::FunctionDeclarationsSnake => "/function_declarations",
             Self::FunctionDeclarations => "/functionDeclarations",
             Self::Functions => "/functions",
+            Self::GoogleSearchRetrieval => "/googleSearchRetrieval",
+            Self::GoogleSearch => "/googleSearch",
+            Self::GoogleMaps => "/googleMaps",
             Self::FunctionResponseParts => "/functionResponse/parts",
             Self::Input => "/input",
             Self::Instructions => "/instructions",
@@ -85,16 +105,22 @@ impl Step {
             Self::Output => "/output",
             Self::Part => "/part",
             Self::Parts => "/parts",
+            Self::Reasoning => "/reasoning",
             Self::ReasoningContent => "/reasoning_content",
+            Self::ReasoningDetails => "/reasoning_details",
             Self::Refusal => "/refusal",
             Self::Response => "/response",
             Self::ResponseOutput => "/response/output",
             Self::Summary => "/summary",
             Self::System => "/system",
+            Self::SystemInstructionSnake => "/system_instruction",
             Self::SystemInstruction => "/systemInstruction",
             Self::ToolCalls => "/tool_calls",
+            Self::UrlContext => "/urlContext",
             Self::Tools => "/tools",
+            Self::UsageMetadata => "/usageMetadata",
             Self::Usage => "/usage",
+            Self::WebSearchOptions => "/web_search_options",
         }
     }
 }
@@ -121,6 +147,15 @@ impl Place {
 
     pub fn is_root(&self) -> bool {
         self.steps[0] == Step::None
+    }
+
+    /// The place of the Responses item whose content the node at this place stands in, or the place itself.
+    pub(crate) fn of_item(mut self) -> Self {
+        let last = self.steps.iter().rposition(|step| *step != Step::None);
+        if let Some(last) = last.filter(|last| self.steps[*last] == Step::Content) {
+            self.steps[last] = Step::None;
+        }
+        self
     }
 
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.

@@ -115,6 +115,7 @@ impl<'r> Losing<'r> {
 
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
+        self.shape = exchange.semantics().shape();
         if self.is_same() {
             return;
         }
@@ -235,6 +236,9 @@ impl<'r> Losing<'r> {
         for Declared { path, kind, reason } in declared {
             self.report.lose(format!("/{path}"), *kind, *reason);
         }
+        for path in semantics.respelled() {
+            self.report.lose(format!("/{path}"), LossKind::Renamed, RESPELLED);
+        }
         self.extras(root, semantics.extras());
     }
 
@@ -333,6 +337,9 @@ impl<'r> Losing<'r> {
     /// Reports all that the target never carries of a node's semantics.
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(place, LossKind::Renamed, RESPELLED);
+        }
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
         }
@@ -349,6 +356,7 @@ impl<'r> Losing<'r> {
         self.set_if(place, Field::Citations, !semantics.citations().is_empty());
         self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
         if let Some(item) = semantics.item() {
+            let place = place.of_item();
             self.set_if(place, Field::ItemId, &item.id);
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
@@ -445,16 +453,20 @@ impl<'r> Losing<'r> {
 
     fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
         for extra in extras.iter().filter(|extra| !extra.is_void()) {
-            let (kind, reason) = match extra.json.as_str() {
-                "0" | "0.0" => (LossKind::Implied, "a count of zero"),
-                _ => (LossKind::Dropped, "a count that only this vendor reports"),
+            let suffix = extra.pointer();
+            let declared = self.source.declared(suffix.trim_start_matches('/'));
+            let (kind, reason) = match (extra.json.as_str(), declared) {
+                ("0" | "0.0", _) => (LossKind::Implied, "a count of zero"),
+                (_, Some(declared)) => (declared.kind, declared.reason),
+                (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
             };
-            self.report.lose(place.pointer(&extra.pointer()), kind, reason);
+            self.report.lose(place.pointer(&suffix), kind, reason);
         }
     }
 }
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
+const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.
 struct IsSet(bool);

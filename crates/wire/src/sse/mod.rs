@@ -1,6 +1,8 @@
 //! Server-sent events: bytes in any chunks become frames, and frames become bytes.
 
 mod parser;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use parser::Parser;

@@ -10,70 +10,149 @@ use crate::protocol::event::PartId;
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Sequence {
     current: Option<PartId>,
-    held: VecDeque<Event<'static>>,
+    waiting: VecDeque<Waiting>,
+    /// Ends of candidates, which come after all parts.
+    ends: Vec<Event<'static>>,
+}
+
+/// A part that has begun while another was open.
+#[derive(Debug)]
+struct Waiting {
+    part: PartId,
+    closed: bool,
+    events: Vec<Event<'static>>,
 }
 
 impl Sequence {
-    /// Passes on what may go out now, in order. The part that is open keeps streaming; a finish, a fault and the
-    /// usage wait for nothing but the parts opened before them.
-    pub(in crate::protocol) fn step<'e>(
-        &mut self,
-        event: Event<'e>,
-        emit: &mut dyn FnMut(Event<'_>),
-    ) {
-        if !self.admits(&event) {
-            self.held.push_back(event.into_owned());
-            return;
-        }
-        let closed = self.pass(event, emit);
-        if closed {
-            self.release(emit);
+    /// Passes on what may go out now. The part that is open keeps streaming.
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+        let Some(part) = part_of(&event) else {
+            return self.pass_unless_early(event, emit);
+        };
+        let opens = matches!(event, Event::Open(_));
+        let closes = matches!(event, Event::Close(_));
+        if opens && self.current.is_some() {
+            let events = vec![event.into_owned()];
+            self.waiting.push_back(Waiting { part, closed: false, events });
+        } else if let Some(waiting) = self.waiting.iter_mut().find(|it| it.part == part) {
+            waiting.closed |= closes;
+            waiting.events.push(event.into_owned());
+        } else {
+            emit(event);
+            if opens {
+                self.current = Some(part);
+            } else if closes && self.current == Some(part) {
+                self.release(emit);
+            }
         }
     }
 
     /// Passes on everything that is still held; for the end of a stream.
     pub(in crate::protocol) fn flush(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
+        let waiting = self.waiting.drain(..).flat_map(|waiting| waiting.events);
+        waiting.chain(self.ends.drain(..)).for_each(emit);
         self.current = None;
-        for event in self.held.drain(..) {
-            emit(event);
-        }
     }
 
-    fn admits(&self, event: &Event<'_>) -> bool {
-        let Some(current) = self.current else { return true };
-        match event {
-            Event::Open(_) => false,
-            Event::Delta(part, _) => *part == current,
-            Event::Close(closed) => closed.part == current,
-            Event::Note(note) => match note.at {
-                NoteAt::Part(part) => part <= current,
-                NoteAt::Candidate(_) | NoteAt::Response => true,
-            },
-            Event::Finish { .. } => self.held.is_empty(),
-            Event::Start(_) | Event::Usage(_) | Event::Fault(_) => true,
-        }
+    fn pass_unless_early(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+        let early = self.current.is_some() && matches!(event, Event::Finish { .. });
+        if early { self.ends.push(event.into_owned()) } else { emit(event) }
     }
 
-    /// Emits an event that is admitted; true if it closed the current part.
-    fn pass<'e>(&mut self, event: Event<'e>, emit: &mut dyn FnMut(Event<'_>)) -> bool {
-        let closes = matches!(&event, Event::Close(closed) if Some(closed.part) == self.current);
-        match &event {
-            Event::Open(open) => self.current = Some(open.part),
-            Event::Close(_) if closes => self.current = None,
-            _ => {}
-        }
-        emit(event);
-        closes
-    }
-
-    /// Lets held events out in their order, part by part, until one part is open again.
+    /// Lets the waiting parts out one by one, up to the first that is still open.
     fn release(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
-        let mut waiting = std::mem::take(&mut self.held);
-        while let Some(index) = waiting.iter().position(|event| self.admits(event)) {
-            if let Some(event) = waiting.remove(index) {
-                self.pass(event, emit);
+        self.current = None;
+        while let Some(Waiting { part, closed, events }) = self.waiting.pop_front() {
+            events.into_iter().for_each(&mut *emit);
+            if !closed {
+                self.current = Some(part);
+                return;
             }
         }
-        self.held = waiting;
+        self.ends.drain(..).for_each(emit);
+    }
+}
+
+/// The part that an event speaks of.
+fn part_of(event: &Event<'_>) -> Option<PartId> {
+    match event {
+        Event::Open(open) => Some(open.part),
+        Event::Delta(part, _) => Some(*part),
+        Event::Close(closed) => Some(closed.part),
+        Event::Note(note) => match note.at {
+            NoteAt::Part(part) => Some(part),
+            NoteAt::Response | NoteAt::Candidate(_) => None,
+        },
+        Event::Start(_) | Event::Usage(_) | Event::Finish { .. } | Event::Fault(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Finish;
+    use crate::conversation::FinishKind;
+    use crate::json::Text;
+    use crate::protocol::event::Closed;
+    use crate::protocol::event::Delta;
+    use crate::protocol::event::Open;
+    use crate::protocol::event::Opening;
+    use crate::protocol::semantics::NodeSemantics;
+
+    /// A stream in short: `+0` opens part 0, `0` grows it, `-0` closes it, `!` ends the candidate.
+    fn event(word: &str) -> Event<'static> {
+        let semantics = NodeSemantics::default();
+        let part = |number: &str| PartId(number.parse().unwrap());
+        match word.split_at(1) {
+            ("!", _) => Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+            ("+", number) => {
+                let part = part(number);
+                Event::Open(Open { part, candidate: 0, opening: Opening::Text, semantics })
+            }
+            ("-", number) => Event::Close(Closed { part: part(number), semantics }),
+            _ => Event::Delta(part(word), Delta::Text(Text::literal("x"))),
+        }
+    }
+
+    fn word(event: &Event<'_>) -> String {
+        let number = part_of(event).map_or(String::new(), |part| part.0.to_string());
+        let sign = match event {
+            Event::Open(_) => "+",
+            Event::Close(_) => "-",
+            Event::Finish { .. } => "!",
+            _ => "",
+        };
+        format!("{sign}{number}")
+    }
+
+    fn check(events: &str, expected: &str) {
+        let mut sequence = Sequence::default();
+        let mut seen = Vec::new();
+        for short in events.split(' ') {
+            sequence.step(event(short), &mut |event| seen.push(word(&event)));
+        }
+        sequence.flush(&mut |event| seen.push(word(&event)));
+        assert_eq!(seen.join(" "), expected);
+    }
+
+    #[test]
+    fn parts_that_follow_each_other_pass_as_they_come() {
+        check("+0 0 0 -0 +1 1 -1 !", "+0 0 0 -0 +1 1 -1 !");
+    }
+
+    #[test]
+    fn interleaved_parts_come_out_one_after_another() {
+        check("+0 +1 0 1 0 1 -0 -1 !", "+0 0 0 -0 +1 1 1 -1 !");
+        check("+0 +1 +2 2 1 0 -2 -0 1 -1 !", "+0 0 -0 +1 1 1 -1 +2 2 -2 !");
+    }
+
+    #[test]
+    fn an_end_waits_for_the_parts_before_it() {
+        check("+0 +1 1 -1 ! -0", "+0 -0 +1 1 -1 !");
+    }
+
+    #[test]
+    fn a_stream_that_stops_short_still_tells_what_was_held() {
+        check("+0 +1 1", "+0 +1 1");
     }
 }

@@ -13,15 +13,17 @@ use crate::protocol::semantics::Shape;
 /// What a request meant that the conversation cannot say: shared meanings first, then a namespace per protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Semantics<'a> {
-    session: Session<'a>,
-    tools_stated_empty: bool,
-    chat: Option<Box<ChatSemantics<'a>>>,
-    responses: Option<Box<ResponsesSemantics<'a>>>,
-    anthropic: Option<Box<AnthropicSemantics<'a>>>,
-    gemini: Option<Box<GeminiSemantics<'a>>>,
-    extras: Extras<'a>,
-    audit: Report,
-    shape: Shape,
+    pub(super) session: Session<'a>,
+    pub(super) tools_stated_empty: bool,
+    pub(super) chat: Option<Box<ChatSemantics<'a>>>,
+    pub(super) responses: Option<Box<ResponsesSemantics<'a>>>,
+    pub(super) anthropic: Option<Box<AnthropicSemantics<'a>>>,
+    pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
+    pub(super) extras: Extras<'a>,
+    pub(super) audit: Report,
+    pub(super) shape: Shape,
+    /// Paths of fields that were spelled in an older or a server's own way.
+    pub(super) respelled: Vec<&'static str>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -67,6 +69,19 @@ impl<'a> Semantics<'a> {
 
     pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
         self.shape = self.shape.with(shape);
+    }
+
+    pub(in crate::protocol) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Says that a field stood at `path` (without a leading slash), where no translation brings it back to.
+    pub(in crate::protocol) fn respell(&mut self, path: &'static str) {
+        self.respelled.push(path);
+    }
+
+    pub(in crate::protocol) fn respelled(&self) -> &[&'static str] {
+        &self.respelled
     }
 
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
@@ -119,6 +134,7 @@ impl<'a> Semantics<'a> {
             extras: self.extras.into_owned(),
             audit: self.audit,
             shape: self.shape,
+            respelled: self.respelled,
         }
     }
 }

@@ -1,0 +1,485 @@
+//! The unified forms: one plain message and one plain reply, whatever protocol they came in.
+//!
+//! A thin view for callers that want strings rather than parts, and the form in which transcripts are kept. What it has
+//! no room for (media, reasoning, semantics) stays in the canonical types it is a view of.
+
+use std::fmt;
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::FinishKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::error::Result;
+use crate::json::Encode;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+
+/// What a model answered, in the plainest form.
+///
+/// ```
+/// use sabir_wire::Protocol;
+/// use sabir_wire::unified::UnifiedReply;
+///
+/// let body = br#"{"content": [{"type": "text", "text": "Hello!"}], "stop_reason": "end_turn"}"#;
+/// let reply = UnifiedReply::of(&Protocol::AnthropicMessages.decode_response(body)?);
+/// assert_eq!(reply.content, "Hello!");
+/// assert_eq!(reply.finish_reason, "stop");
+/// # Ok::<(), sabir_wire::Error>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct UnifiedReply {
+    pub content: String,
+    pub tool_calls: Vec<UnifiedCall>,
+    /// `stop`, `tool_calls`, `length`, `content_filter`, or empty where the reply does not say.
+    pub finish_reason: &'static str,
+}
+
+/// A tool call whose input is JSON.
+#[derive(Clone, PartialEq)]
+pub struct UnifiedCall {
+    pub id: String,
+    pub name: String,
+    pub input: Json<'static>,
+}
+
+/// A message with a string for its content.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UnifiedMessage {
+    pub role: UnifiedRole,
+    pub content: String,
+    /// The call that a message of role `tool` answers.
+    pub tool_call_id: Option<String>,
+    pub tool_calls: Vec<UnifiedToolCall>,
+}
+
+/// A tool call in a message: its arguments are JSON text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UnifiedToolCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnifiedRole {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+impl UnifiedReply {
+    /// The first candidate of a response.
+    pub fn of(response: &Response<'_>) -> Self {
+        let candidate = response.candidates.first();
+        let parts = candidate.map_or(&[][..], |candidate| &candidate.message.parts);
+        let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
+        Self {
+            content: text_of(parts),
+            tool_calls: calls(parts).map(UnifiedCall::of).collect(),
+            finish_reason: match finish.map(|finish| finish.kind) {
+                _ if calls(parts).next().is_some() => "tool_calls",
+                Some(kind) => finish_word(kind),
+                None => "",
+            },
+        }
+    }
+
+    /// The message that a transcript keeps of this reply.
+    pub fn into_message(self) -> UnifiedMessage {
+        let kept = |call: UnifiedCall| UnifiedToolCall {
+            id: call.id,
+            name: call.name,
+            arguments: call.input.compact().into_owned(),
+        };
+        UnifiedMessage {
+            role: UnifiedRole::Assistant,
+            content: self.content,
+            tool_call_id: None,
+            tool_calls: self.tool_calls.into_iter().map(kept).collect(),
+        }
+    }
+
+    pub fn to_json(&self) -> String {
+        let mut writer = Writer::default();
+        writer.object(|object| {
+            object.field("content", &self.content);
+            object.field("toolCalls", &self.tool_calls);
+            object.field("finishReason", self.finish_reason);
+        });
+        writer.into_string()
+    }
+}
+
+impl UnifiedCall {
+    fn of(call: &ToolCall<'_>) -> Self {
+        Self {
+            id: call.id.as_ref().map(|id| id.to_str().into_owned()).unwrap_or_default(),
+            name: call.name.to_str().into_owned(),
+            input: input_of(call),
+        }
+    }
+}
+
+impl UnifiedMessage {
+    /// A message in unified form: one, or several where it holds results of several tools.
+    pub fn of(message: &Message<'_>) -> Vec<Self> {
+        let results = message.parts.iter().filter_map(|part| match part.content() {
+            Content::ToolResult(result) => Some(Self::of_result(result)),
+            _ => None,
+        });
+        let mut unified: Vec<Self> = results.collect();
+        let content = text_of(&message.parts);
+        let tool_calls: Vec<_> = calls(&message.parts).map(UnifiedToolCall::of).collect();
+        if unified.is_empty() || !content.is_empty() || !tool_calls.is_empty() {
+            let role = UnifiedRole::of(message.role);
+            unified.push(Self { role, content, tool_call_id: None, tool_calls });
+        }
+        unified
+    }
+
+    fn of_result(result: &ToolResult<'_>) -> Self {
+        Self {
+            role: UnifiedRole::Tool,
+            content: match &result.output {
+                ResultOutput::Parts(parts) => text_of(parts),
+                ResultOutput::Object { response, .. } => response.compact().into_owned(),
+            },
+            tool_call_id: result.call_id.as_ref().map(|id| id.to_str().into_owned()),
+            tool_calls: Vec::new(),
+        }
+    }
+
+    /// The canonical message that this one stands for.
+    pub fn into_message(self) -> Message<'static> {
+        if self.role == UnifiedRole::Tool {
+            let result = ToolResult {
+                call_id: self.tool_call_id.map(Text::from),
+                name: None,
+                output: ResultOutput::Parts(vec![Part::text(self.content)]),
+                is_error: None,
+                form: CallForm::Function,
+            };
+            let part = Part::new(Content::ToolResult(Box::new(result)));
+            return Message::new(Role::Tool, vec![part]);
+        }
+        let mut parts = Vec::new();
+        if !self.content.is_empty() || self.tool_calls.is_empty() {
+            parts.push(Part::text(self.content));
+        }
+        parts.extend(self.tool_calls.into_iter().map(UnifiedToolCall::into_part));
+        Message::new(self.role.into(), parts)
+    }
+
+    /// Reads a message; fields that belong to a transcript rather than to the conversation are passed over.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let mut reader = Reader::new(json);
+        let message = Self::read(&mut reader)?;
+        reader.finish()?;
+        Ok(message)
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut message = Self {
+            role: UnifiedRole::User,
+            content: String::new(),
+            tool_call_id: None,
+            tool_calls: Vec::new(),
+        };
+        reader.object(|key, reader| {
+            if reader.kind()? == Kind::Null {
+                return reader.null();
+            }
+            match &*key {
+                "role" => message.role = UnifiedRole::read(reader)?,
+                "content" => message.content = reader.string()?.into_str().into_owned(),
+                "tool_call_id" => {
+                    message.tool_call_id = Some(reader.string()?.into_str().into_owned());
+                }
+                "tool_calls" => reader.array(|_, reader| {
+                    message.tool_calls.push(UnifiedToolCall::read(reader)?);
+                    Ok(())
+                })?,
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(message)
+    }
+
+    pub fn to_json(&self) -> String {
+        let mut writer = Writer::default();
+        self.encode(&mut writer);
+        writer.into_string()
+    }
+}
+
+impl Encode for UnifiedMessage {
+    fn encode(&self, writer: &mut Writer) {
+        writer.object(|object| {
+            object.field("role", self.role.as_str());
+            object.field("content", &self.content);
+            object.optional("tool_call_id", self.tool_call_id.as_ref());
+            // Providers refuse an empty list, so a reply without calls has none.
+            if !self.tool_calls.is_empty() {
+                object.field("tool_calls", &self.tool_calls);
+            }
+        });
+    }
+}
+
+impl UnifiedToolCall {
+    fn of(call: &ToolCall<'_>) -> Self {
+        Self {
+            id: call.id.as_ref().map(|id| id.to_str().into_owned()).unwrap_or_default(),
+            name: call.name.to_str().into_owned(),
+            arguments: match &call.arguments {
+                Arguments::Text(text) => text.to_str().into_owned(),
+                Arguments::Json(json) => json.compact().into_owned(),
+            },
+        }
+    }
+
+    fn into_part(self) -> Part<'static> {
+        Part::new(Content::ToolCall(Box::new(ToolCall {
+            id: Some(self.id.into()),
+            name: self.name.into(),
+            arguments: Arguments::Text(self.arguments.into()),
+            form: CallForm::Function,
+        })))
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let mut call = Self { id: String::new(), name: String::new(), arguments: String::new() };
+        reader.object(|key, reader| match &*key {
+            "id" => {
+                call.id = reader.string()?.into_str().into_owned();
+                Ok(())
+            }
+            "function" => reader.object(|key, reader| {
+                match &*key {
+                    "name" => call.name = reader.string()?.into_str().into_owned(),
+                    "arguments" => call.arguments = reader.string()?.into_str().into_owned(),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            }),
+            _ => reader.skip(),
+        })?;
+        Ok(call)
+    }
+}
+
+impl Encode for UnifiedToolCall {
+    fn encode(&self, writer: &mut Writer) {
+        writer.object(|object| {
+            object.field("id", &self.id);
+            object.field("type", "function");
+            object.key("function");
+            object.object(|function| {
+                function.field("name", &self.name);
+                function.field("arguments", &self.arguments);
+            });
+        });
+    }
+}
+
+impl Encode for UnifiedCall {
+    fn encode(&self, writer: &mut Writer) {
+        writer.object(|object| {
+            object.field("id", &self.id);
+            object.field("name", &self.name);
+            object.field("input", &self.input);
+        });
+    }
+}
+
+impl UnifiedRole {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    fn of(role: Role) -> Self {
+        match role {
+            Role::System | Role::Developer => Self::System,
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+            Role::Tool => Self::Tool,
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let word = reader.string()?;
+        [Self::System, Self::User, Self::Assistant, Self::Tool]
+            .into_iter()
+            .find(|role| word == role.as_str())
+            .ok_or_else(|| {
+                crate::error::Error::new(
+                    crate::error::ErrorKind::Value,
+                    "expected one of system, user, assistant and tool",
+                )
+            })
+    }
+}
+
+impl From<UnifiedRole> for Role {
+    fn from(role: UnifiedRole) -> Self {
+        match role {
+            UnifiedRole::System => Self::System,
+            UnifiedRole::User => Self::User,
+            UnifiedRole::Assistant => Self::Assistant,
+            UnifiedRole::Tool => Self::Tool,
+        }
+    }
+}
+
+fn text_of(parts: &[Part<'_>]) -> String {
+    let texts = parts.iter().filter_map(|part| match part.content() {
+        Content::Text(text) | Content::Refusal(text) => Some(text.to_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn calls<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p ToolCall<'p>> {
+    parts.iter().filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(&**call),
+        _ => None,
+    })
+}
+
+/// The input as JSON: an empty text is an empty object, text that is no JSON stays a string.
+fn input_of(call: &ToolCall<'_>) -> Json<'static> {
+    match &call.arguments {
+        Arguments::Json(json) => json.clone().into_owned(),
+        Arguments::Text(text) if text.is_blank() => Json::literal("{}"),
+        Arguments::Text(text) => {
+            Json::parse_text(text).map(Json::into_owned).unwrap_or_else(|_| {
+                let mut writer = Writer::default();
+                writer.value(text);
+                Json::trusted(writer.into_string().into())
+            })
+        }
+    }
+}
+
+fn finish_word(kind: FinishKind) -> &'static str {
+    match kind {
+        FinishKind::ToolCalls => "tool_calls",
+        FinishKind::Length | FinishKind::ContextFull => "length",
+        FinishKind::ContentFilter | FinishKind::PromptFilter => "content_filter",
+        FinishKind::Stop
+        | FinishKind::StopSequence
+        | FinishKind::Refusal
+        | FinishKind::Pause
+        | FinishKind::MalformedCall
+        | FinishKind::Failed
+        | FinishKind::Other => "stop",
+    }
+}
+
+// Conversations do not belong in logs: these show sizes only.
+
+impl fmt::Debug for UnifiedReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnifiedReply")
+            .field("content_bytes", &self.content.len())
+            .field("tool_calls", &self.tool_calls.len())
+            .field("finish_reason", &self.finish_reason)
+            .finish()
+    }
+}
+
+impl fmt::Debug for UnifiedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnifiedCall").field("id", &self.id).field("name", &self.name).finish()
+    }
+}
+
+impl fmt::Debug for UnifiedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnifiedMessage")
+            .field("role", &self.role)
+            .field("content_bytes", &self.content.len())
+            .field("tool_calls", &self.tool_calls)
+            .finish()
+    }
+}
+
+impl fmt::Debug for UnifiedToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnifiedToolCall").field("id", &self.id).field("name", &self.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Protocol;
+
+    const CHAT: &str = r#"{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant",
+        "content":"Hello!","tool_calls":[{"id":"call_123","type":"function",
+        "function":{"name":"bash","arguments":"{\"cmd\":\"ls\"}"}}]}}]}"#;
+    const ANTHROPIC: &str = r#"{"content":[{"type":"text","text":"Hello!"},
+        {"type":"tool_use","id":"tu_123","name":"bash","input":{"cmd":"ls"}}],"stop_reason":"tool_use"}"#;
+
+    fn reply(protocol: Protocol, body: &str) -> UnifiedReply {
+        UnifiedReply::of(&protocol.decode_response(body.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn replies_of_two_vendors_differ_only_in_the_id() {
+        let mut chat = reply(Protocol::OpenaiChat, CHAT);
+        let anthropic = reply(Protocol::AnthropicMessages, ANTHROPIC);
+        assert_eq!(
+            anthropic.to_json(),
+            r#"{"content":"Hello!","toolCalls":[{"id":"tu_123","name":"bash","input":{"cmd":"ls"}}],"finishReason":"tool_calls"}"#
+        );
+        chat.tool_calls[0].id = "tu_123".to_owned();
+        assert!(chat == anthropic);
+    }
+
+    #[test]
+    fn a_kept_reply_spells_its_input_as_text_and_no_empty_list_of_calls() {
+        let kept = reply(Protocol::OpenaiChat, CHAT).into_message();
+        assert_eq!(
+            kept.to_json(),
+            r#"{"role":"assistant","content":"Hello!","tool_calls":[{"id":"call_123","type":"function","function":{"name":"bash","arguments":"{\"cmd\":\"ls\"}"}}]}"#
+        );
+        let plain =
+            reply(Protocol::AnthropicMessages, r#"{"content":[{"type":"text","text":"Hi"}]}"#);
+        assert_eq!(plain.into_message().to_json(), r#"{"role":"assistant","content":"Hi"}"#);
+    }
+
+    #[test]
+    fn a_transcript_message_reads_back_without_its_timestamp() {
+        let kept = r#"{"role":"tool","content":"a.txt","timestamp":1,"tool_call_id":"call_1"}"#;
+        let message = UnifiedMessage::from_json(kept).unwrap();
+        assert_eq!(
+            message.to_json(),
+            r#"{"role":"tool","content":"a.txt","tool_call_id":"call_1"}"#
+        );
+        assert!(UnifiedMessage::of(&message.clone().into_message()) == [message]);
+    }
+
+    #[test]
+    fn a_role_that_does_not_exist_is_refused_with_its_place() {
+        let error = UnifiedMessage::from_json(r#"{"role":"robot","content":""}"#).unwrap_err();
+        assert_eq!(error.pointer(), "/role");
+    }
+}

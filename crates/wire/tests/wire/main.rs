@@ -1,0 +1,3 @@
+//! The crate from outside: what its users can and cannot do.
+
+mod forging;
