@@ -5,6 +5,7 @@ pub mod conversation;
 pub mod json;
 pub mod protocol;
 pub mod roles;
+pub mod schema;
 pub mod sse;
 pub mod target;
 pub mod unified;

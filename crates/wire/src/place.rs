@@ -149,6 +149,15 @@ impl Place {
         self.steps[0] == Step::None
     }
 
+    /// The place of the Responses item whose content the node at this place stands in, or the place itself.
+    pub(crate) fn of_item(mut self) -> Self {
+        let last = self.steps.iter().rposition(|step| *step != Step::None);
+        if let Some(last) = last.filter(|last| self.steps[*last] == Step::Content) {
+            self.steps[last] = Step::None;
+        }
+        self
+    }
+
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
         format!("{self}{suffix}")

@@ -21,6 +21,8 @@ pub struct Asked<'a> {
     pub names: Vec<(Text<'a>, Text<'a>)>,
     /// The client's names of its custom (free text) tools, which some upstreams were offered as functions.
     pub custom_tools: Vec<Text<'a>>,
+    /// The client's tool namespaces: its name for a tool in one is `namespace__tool`, and calls come back apart.
+    pub namespaces: Vec<Text<'a>>,
 }
 
 impl Default for Asked<'_> {
@@ -33,6 +35,7 @@ impl Default for Asked<'_> {
             created_s: 0,
             names: Vec::new(),
             custom_tools: Vec::new(),
+            namespaces: Vec::new(),
         }
     }
 }

@@ -356,6 +356,7 @@ impl<'r> Losing<'r> {
         self.set_if(place, Field::Citations, !semantics.citations().is_empty());
         self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
         if let Some(item) = semantics.item() {
+            let place = place.of_item();
             self.set_if(place, Field::ItemId, &item.id);
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);

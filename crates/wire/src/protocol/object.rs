@@ -75,6 +75,11 @@ impl<'w, 'e> Object<'w, 'e> {
         }
     }
 
+    /// Writes a field whose name came with the input and that no extra can have.
+    pub(in crate::protocol) fn named(&mut self, key: &str, value: &(impl Encode + ?Sized)) {
+        self.writer.field(key, value);
+    }
+
     /// Writes the extras that no field took the place of, and closes the object.
     pub(in crate::protocol) fn close(self) {
         if let Some((extras, scope)) = self.extras {

@@ -1,15 +1,236 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::loss::LossKind::Approximated;
+use crate::loss::LossKind::Dropped;
+use crate::loss::LossKind::Implied;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
+use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::spelled;
 use crate::protocol::semantics::Shape;
 
-/// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(_field: Field, _shape: Shape) -> &'static str {
-    unimplemented!()
+/// The pointer of a field of `generationConfig`, in the spellings that the request uses.
+macro_rules! generation {
+    ($shape:expr, $camel:literal) => {
+        generation!($shape, $camel, $camel)
+    };
+    ($shape:expr, $camel:literal, $snake:literal) => {
+        match (is_snake($shape, "generationConfig"), is_snake($shape, $camel)) {
+            (false, false) => concat!("/generationConfig/", $camel),
+            (false, true) => concat!("/generationConfig/", $snake),
+            (true, false) => concat!("/generation_config/", $camel),
+            (true, true) => concat!("/generation_config/", $snake),
+        }
+    };
 }
 
+/// The pointer of a field of `thinkingConfig`; its members are spelled as it is.
+macro_rules! thinking {
+    ($shape:expr, $camel:literal, $snake:literal) => {
+        match (is_snake($shape, "generationConfig"), is_snake($shape, "thinkingConfig")) {
+            (false, false) => concat!("/generationConfig/thinkingConfig/", $camel),
+            (false, true) => concat!("/generationConfig/thinking_config/", $snake),
+            (true, false) => concat!("/generation_config/thinkingConfig/", $camel),
+            (true, true) => concat!("/generation_config/thinking_config/", $snake),
+        }
+    };
+}
+
+/// Where a canonical field stands, below its node.
+pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
+    match field {
+        Field::Model => "/model",
+        Field::Stream => "/stream",
+        Field::MaxOutputTokens => generation!(shape, "maxOutputTokens", "max_output_tokens"),
+        Field::Temperature => generation!(shape, "temperature"),
+        Field::TopP => generation!(shape, "topP", "top_p"),
+        Field::TopK => generation!(shape, "topK", "top_k"),
+        Field::Seed => generation!(shape, "seed"),
+        Field::PresencePenalty => generation!(shape, "presencePenalty", "presence_penalty"),
+        Field::FrequencyPenalty => generation!(shape, "frequencyPenalty", "frequency_penalty"),
+        Field::Stop => generation!(shape, "stopSequences", "stop_sequences"),
+        Field::Candidates => generation!(shape, "candidateCount", "candidate_count"),
+        Field::Logprobs => generation!(shape, "responseLogprobs", "response_logprobs"),
+        Field::TopLogprobs => generation!(shape, "logprobs"),
+        Field::OutputFormat => generation!(shape, "responseMimeType", "response_mime_type"),
+        Field::OutputSchema
+        | Field::OutputSchemaName
+        | Field::OutputSchemaDescription
+        | Field::OutputSchemaStrict => output_schema(shape),
+        Field::Verbosity => "/verbosity",
+        Field::ThinkingMode | Field::ThinkingBudget => {
+            thinking!(shape, "thinkingBudget", "thinking_budget")
+        }
+        Field::ThinkingEffort => thinking!(shape, "thinkingLevel", "thinking_level"),
+        Field::ThinkingShow => thinking!(shape, "includeThoughts", "include_thoughts"),
+        Field::ToolChoice => tool_choice(shape),
+        Field::ParallelToolCalls => tool_choice(shape),
+        Field::SafetyIdentifier | Field::User | Field::Metadata => "/labels",
+        Field::ServiceTier => match is_snake(shape, "serviceTier") {
+            false => "/serviceTier",
+            true => "/service_tier",
+        },
+        Field::Store => "/store",
+        Field::CacheKey | Field::CacheOptions | Field::CacheRetention => "/cachedContent",
+        Field::PreviousResponse | Field::Conversation => "/contents",
+        Field::ToolsStatedEmpty => "/tools",
+        Field::Role => "/role",
+        Field::MessageName => "/name",
+        Field::Text
+        | Field::Reasoning
+        | Field::Refusal
+        | Field::Opaque
+        | Field::Citations
+        | Field::PartLogprobs
+        | Field::CacheMarker
+        | Field::ItemId
+        | Field::ItemStatus
+        | Field::ItemPhase
+        | Field::Image
+        | Field::Audio
+        | Field::Video
+        | Field::Document
+        | Field::MediaFile
+        | Field::MediaUrl
+        | Field::ToolCall
+        | Field::CustomCall
+        | Field::ToolResult
+        | Field::ResultMedia
+        | Field::Tool
+        | Field::ToolStrict
+        | Field::ToolCacheMarker
+        | Field::CustomTool
+        | Field::CustomFormat
+        | Field::HostedTool
+        | Field::NamespaceTool => "",
+        Field::MediaDetail => "/mediaResolution",
+        Field::MediaName => "/inlineData/displayName",
+        Field::CallId => "/functionCall/id",
+        Field::CallName => "/functionCall/name",
+        Field::CallArguments => "/functionCall/args",
+        Field::ResultCallId => "/functionResponse/id",
+        Field::ResultName => "/functionResponse/name",
+        Field::ResultOutput | Field::ResultIsError => "/functionResponse/response",
+        Field::Signature | Field::Ciphertext => "/thoughtSignature",
+        Field::ToolName => "/name",
+        Field::ToolDescription => "/description",
+        Field::ToolParameters => "/parameters",
+        Field::ToolOutputSchema => "/response",
+        Field::ResponseId => "/responseId",
+        Field::ResponseModel => "/modelVersion",
+        Field::ResponseCreated => "/createTime",
+        Field::ResponseServiceTier => "/usageMetadata/serviceTier",
+        Field::FinishReason | Field::StopSequence => "/finishReason",
+        Field::FinishDetails => "/finishMessage",
+        Field::UsageInput => "/promptTokenCount",
+        Field::UsageCacheRead | Field::UsageCacheWrite => "/cachedContentTokenCount",
+        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => "/cachedContentTokenCount",
+        Field::UsageToolPrompt => "/toolUsePromptTokenCount",
+        Field::UsageOutput => "/candidatesTokenCount",
+        Field::UsageReasoning => "/thoughtsTokenCount",
+        Field::UsageTotal => "/totalTokenCount",
+    }
+}
+
+fn is_snake(shape: Shape, camel: &'static str) -> bool {
+    spelled(REQUEST_NAMES, camel, shape) != camel
+}
+
+fn output_schema(shape: Shape) -> &'static str {
+    match shape.has(OUTPUT_JSON_SCHEMA) {
+        false => generation!(shape, "responseSchema", "response_schema"),
+        true => generation!(shape, "responseJsonSchema", "response_json_schema"),
+    }
+}
+
+fn tool_choice(shape: Shape) -> &'static str {
+    match (is_snake(shape, "toolConfig"), is_snake(shape, "functionCallingConfig")) {
+        (false, false) => "/toolConfig/functionCallingConfig",
+        (false, true) => "/toolConfig/function_calling_config",
+        (true, false) => "/tool_config/functionCallingConfig",
+        (true, true) => "/tool_config/function_calling_config",
+    }
+}
+
+const NO_CACHE: &str = "the prompt cache works by itself";
+const NO_STATE: &str = "the protocol has no conversation on the server";
+const NO_ITEMS: &str = "parts have no names of their own";
+const ONLY_READ: &str = "only reads from the cache are counted";
+
 /// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) fn fate(_field: Field) -> Fate {
-    unimplemented!()
+pub(in crate::protocol) fn fate(field: Field) -> Fate {
+    match field {
+        Field::Model | Field::Stream => Fate::Depends("where the model's name stands"),
+        Field::MaxOutputTokens
+        | Field::Candidates
+        | Field::OutputSchemaStrict
+        | Field::ParallelToolCalls
+        | Field::ServiceTier
+        | Field::Store
+        | Field::ToolStrict
+        | Field::ToolChoice
+        | Field::ToolOutputSchema => Fate::Depends("the value"),
+        Field::Temperature
+        | Field::TopP
+        | Field::TopK
+        | Field::PresencePenalty
+        | Field::FrequencyPenalty
+        | Field::Logprobs
+        | Field::TopLogprobs => Fate::Depends("what the model accepts"),
+        Field::Seed => Fate::Depends("whether it fits 32 bits"),
+        Field::Stop => Fate::Depends("their number"),
+        Field::OutputFormat | Field::OutputSchema => Fate::Depends("the model and its tools"),
+        Field::OutputSchemaName => Fate::Lost(Implied, "only the request itself refers to it"),
+        Field::OutputSchemaDescription => Fate::Lost(Dropped, "an output schema has none"),
+        Field::Verbosity => Fate::Lost(Dropped, "there is no such setting"),
+        Field::ThinkingMode
+        | Field::ThinkingEffort
+        | Field::ThinkingBudget
+        | Field::ThinkingShow => Fate::Depends("how the model is told to think"),
+        Field::SafetyIdentifier | Field::User => Fate::Lost(Dropped, "end users are not named"),
+        Field::Metadata => Fate::Lost(Approximated, "they become labels"),
+        Field::CacheKey | Field::CacheOptions | Field::CacheRetention | Field::CacheMarker => {
+            Fate::Lost(Dropped, NO_CACHE)
+        }
+        Field::ToolCacheMarker => Fate::Lost(Dropped, NO_CACHE),
+        Field::PreviousResponse | Field::Conversation => Fate::Lost(Dropped, NO_STATE),
+        Field::ToolsStatedEmpty => Fate::Lost(Implied, "no tools are offered either way"),
+        Field::Role => Fate::Depends("where instructions stand"),
+        Field::MessageName => Fate::Lost(Dropped, "speakers have no names"),
+        Field::Text | Field::CallName | Field::ResultName => Fate::Carried,
+        Field::Image | Field::Audio | Field::Video | Field::Document => Fate::Carried,
+        Field::MediaDetail => Fate::Depends("the model"),
+        Field::MediaName => Fate::Lost(Dropped, "files have no names"),
+        Field::MediaFile => Fate::Lost(Dropped, "no vendor can read a file that another holds"),
+        Field::MediaUrl => Fate::Depends("whether its type is known"),
+        Field::ToolCall | Field::ToolResult => Fate::Carried,
+        Field::CallId | Field::ResultCallId => Fate::Depends("whether the model pairs by id"),
+        Field::CallArguments => Fate::Depends("whether they are an object"),
+        Field::CustomCall => Fate::Depends("whether the call is one"),
+        Field::ResultOutput | Field::ResultMedia => Fate::Depends("the parts of the answer"),
+        Field::ResultIsError => Fate::Carried,
+        Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("who issued it"),
+        Field::Refusal => Fate::Lost(Approximated, "a refusal is plain text"),
+        Field::Opaque => Fate::Lost(Dropped, "only its own protocol has a word for it"),
+        Field::Citations => Fate::Depends("whether it is an answer"),
+        Field::PartLogprobs => Fate::Lost(Dropped, "the entries are not those of other protocols"),
+        Field::ItemId | Field::ItemStatus | Field::ItemPhase => Fate::Lost(Implied, NO_ITEMS),
+        Field::Tool | Field::ToolDescription => Fate::Carried,
+        Field::ToolName => Fate::Depends("its alphabet and length"),
+        Field::ToolParameters => Fate::Depends("the schema language of the model"),
+        Field::CustomTool => Fate::Lost(Approximated, "it becomes a function of one string"),
+        Field::CustomFormat => Fate::Lost(Dropped, "a string has no grammar"),
+        Field::HostedTool => Fate::Depends("whether the vendor has the like"),
+        Field::NamespaceTool => Fate::Lost(Approximated, "its tools are offered one by one"),
+        Field::ResponseId | Field::ResponseModel | Field::FinishReason => Fate::Carried,
+        Field::ResponseCreated => Fate::Lost(Implied, "the time is not stated"),
+        Field::ResponseServiceTier => Fate::Depends("the value"),
+        Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
+        Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
+        Field::UsageInput | Field::UsageCacheRead | Field::UsageToolPrompt => Fate::Carried,
+        Field::UsageOutput | Field::UsageReasoning | Field::UsageTotal => Fate::Carried,
+        Field::UsageCacheWrite => Fate::Lost(Dropped, ONLY_READ),
+        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => Fate::Lost(Dropped, ONLY_READ),
+    }
 }

@@ -1,15 +1,178 @@
 //! What only this protocol says, and how it may be spelled.
 
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+
+/// The protocol of this folder.
+pub(super) const THIS: Protocol = Protocol::OpenaiResponses;
 
 namespace! {
     /// What only Responses can say of a request.
     pub struct ResponsesSemantics {
-        /// As the vendor documents it.
+        /// Which vendor programmes the request takes part in.
+        access_programs: "access_programs" => Dropped, "only this vendor has access programmes";
+        /// Whether the answer is made while the client does not wait.
+        background: "background" => Dropped, "no other protocol answers in the background";
+        /// What the client tells the vendor of itself, as agent CLIs do.
+        client_metadata: "client_metadata" => Dropped, "only this vendor reads the client's own notes";
+        /// When the vendor is to compact the conversation by itself.
+        context_management: "context_management" => Dropped, "no other protocol compacts in this way";
+        /// How images in the context are treated.
+        image: "image" => Dropped, "no other protocol compresses images on request";
+        /// What the answer is to hold beyond its text; log probabilities among it are asked for elsewhere too.
+        include: "include" => Implied, "what can be had comes without being asked for";
+        /// How often hosted tools may be called.
+        max_tool_calls: "max_tool_calls" => Dropped, "no other protocol limits the calls of hosted tools";
+        /// How the vendor is to moderate.
+        moderation: "moderation" => Dropped, "no other protocol moderates on request";
+        /// A prompt that the vendor holds, with its variables.
+        prompt: "prompt" => Dropped, "the prompt is held by this vendor";
+        /// Which turns' reasoning is kept.
+        reasoning_context: "reasoning/context" => Dropped, "no other protocol chooses which reasoning is kept";
+        /// The older word for `reasoning/summary`.
+        generate_summary: "reasoning/generate_summary" => Dropped, "a setting that its own vendor has given up";
+        /// Whether the model reasons in its standard or its professional way.
+        reasoning_mode: "reasoning/mode" => Dropped, "no other protocol has modes of reasoning";
+        /// How the stream is framed, such as with obfuscation.
+        stream_options: "stream_options" => Implied, "it speaks of padding that only this vendor sends";
+        /// What happens when the conversation is too long.
         truncation: "truncation" => Dropped, "no other protocol truncates on request";
     }
 }
 
+const ECHO: &str = "it repeats the request";
+const BOOKS: &str = "it is the vendor's own bookkeeping";
+const DEFAULT: &str = "it is the default, or repeats the request";
+
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[];
+pub(in crate::protocol) const DECLARED: &[Declared] = &[
+    implied("annotations", "a list without citations"),
+    implied("background", DEFAULT),
+    implied("billing", BOOKS),
+    implied("caller", "calls are the model's own elsewhere"),
+    implied("completed_at", "an answer that has arrived is complete"),
+    implied("conversation", ECHO),
+    implied("file_data/prefix", "the spelling of a data URL"),
+    implied("file_data/url", "the spelling of a data URL"),
+    implied("frequency_penalty", ECHO),
+    implied("image_url/prefix", "the spelling of a data URL"),
+    implied("image_url/url", "the spelling of a data URL"),
+    implied("instructions", ECHO),
+    implied("max_output_tokens", ECHO),
+    implied("max_tool_calls", ECHO),
+    implied("metadata", ECHO),
+    Declared {
+        path: "namespace",
+        kind: LossKind::Renamed,
+        reason: "the namespace is joined to the name of the tool",
+    },
+    implied("output_text", "it repeats the output"),
+    implied("parallel_tool_calls", ECHO),
+    implied("presence_penalty", ECHO),
+    implied("previous_response_id", ECHO),
+    implied("prompt_cache_diagnostics", BOOKS),
+    implied("prompt_cache_key", ECHO),
+    implied("prompt_cache_options", ECHO),
+    implied("prompt_cache_retention", ECHO),
+    implied("reasoning", ECHO),
+    implied("safety_identifier", ECHO),
+    implied("store", ECHO),
+    implied("temperature", ECHO),
+    implied("text", ECHO),
+    implied("tool_choice", ECHO),
+    implied("tool_usage", BOOKS),
+    implied("tools", ECHO),
+    implied("top_logprobs", ECHO),
+    implied("top_p", ECHO),
+    implied("truncation", DEFAULT),
+    implied("user", ECHO),
+];
+
+const fn implied(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Implied, reason }
+}
+
+// Shapes of messages and of the first part of an item.
+
+/// The message stood in `instructions`.
+pub(super) const INSTRUCTIONS: Shape = Shape::bit(0);
+/// The message was all of `input`, a string.
+pub(super) const INPUT_STRING: Shape = Shape::bit(1);
+/// The content or the output was a string.
+pub(super) const STRING: Shape = Shape::bit(2);
+/// The item had no `type`.
+pub(super) const UNTYPED: Shape = Shape::bit(3);
+/// The message had a list of parts with none in it; the part stands for the item.
+pub(super) const NO_PARTS: Shape = Shape::bit(4);
+
+// Shapes of parts.
+
+/// The part belongs to the item of the part before it.
+pub(super) const CONTINUES: Shape = Shape::bit(5);
+/// The part stands in the content of a message rather than being an item.
+pub(super) const IN_CONTENT: Shape = Shape::bit(6);
+/// A text was typed `output_text`.
+pub(super) const OUTPUT_TEXT: Shape = Shape::bit(7);
+/// The list of annotations was stated.
+pub(super) const ANNOTATIONS: Shape = Shape::bit(8);
+/// The list of log probabilities was stated and empty.
+pub(super) const NO_LOGPROBS: Shape = Shape::bit(9);
+/// The reasoning had no `summary`.
+pub(super) const NO_SUMMARY: Shape = Shape::bit(10);
+/// The reasoning had a `content` with nothing in it.
+pub(super) const EMPTY_CONTENT: Shape = Shape::bit(11);
+/// The data of a file was bare, not a data URL.
+pub(super) const BARE_DATA: Shape = Shape::bit(12);
+
+/// A text was typed `input_text`.
+pub(super) const INPUT_TEXT: Shape = Shape::bit(18);
+
+// Shapes of requests and of usage.
+
+/// `input` was a list.
+pub(super) const INPUT_LIST: Shape = Shape::bit(13);
+/// `text` was stated.
+pub(super) const TEXT_STATED: Shape = Shape::bit(14);
+/// `reasoning` was stated.
+pub(super) const REASONING_STATED: Shape = Shape::bit(15);
+/// The details of the input count were stated.
+pub(super) const INPUT_DETAILS: Shape = Shape::bit(16);
+/// The details of the output count were stated.
+pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(17);
+
+/// The entry of `include` that asks for log probabilities.
+pub(super) const INCLUDE_LOGPROBS: &str = "message.output_text.logprobs";
+
+/// What joins the name of a namespace to that of its tool, so that names mean the same everywhere.
+const NAMESPACE_JOINT: &str = "__";
+
+/// The one name of a tool in a namespace.
+pub(super) fn qualified(namespace: &str, name: &Text<'_>) -> Text<'static> {
+    Text::plain(format!("{namespace}{NAMESPACE_JOINT}{}", name.to_str()))
+}
+
+/// The tool's name inside its namespace; a name that does not belong to it stays as it is.
+pub(super) fn unqualified<'t>(namespace: &str, name: &'t Text<'_>) -> Text<'t> {
+    let whole = name.to_str();
+    match whole.strip_prefix(namespace).and_then(|rest| rest.strip_prefix(NAMESPACE_JOINT)) {
+        Some(own) => Text::plain(own.to_owned()),
+        None => name.reborrow(),
+    }
+}
+
+/// The namespace that an item states, if it does.
+pub(super) fn namespace_of(extras: &Extras<'_>) -> Option<String> {
+    let extra = extras.within("").find(|extra| extra.key == "namespace")?;
+    string_of(&extra.json)
+}
+
+/// What a JSON string says.
+pub(super) fn string_of(json: &Json<'_>) -> Option<String> {
+    json.reader().string().ok().map(|text| text.to_str().into_owned())
+}

@@ -1,0 +1,376 @@
+//! Reading the parts of a content: one piece of data each, and what is said about it.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ResultOutput;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::gemini::types::ARGS_ABSENT;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::PART_NAMES;
+use crate::protocol::gemini::types::RESPONSE_ABSENT;
+use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
+use crate::protocol::gemini::types::SEALED_APART;
+use crate::protocol::gemini::types::TEXT_ABSENT;
+use crate::protocol::gemini::types::THOUGHT_FALSE;
+use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::camel;
+use crate::protocol::gemini::types::spelled;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// Fields that say something about a part's data and are none themselves.
+const MODIFIERS: [&str; 11] = [
+    "videoMetadata",
+    "video_metadata",
+    "mediaResolution",
+    "media_resolution",
+    "mediaProcessing",
+    "media_processing",
+    "partMetadata",
+    "part_metadata",
+    "speechMetadata",
+    "audioTranscription",
+    "thought",
+];
+
+/// Reads one part, whatever it holds: what the conversation has no word for is kept whole.
+pub(in crate::protocol::gemini) fn content_part<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
+    let mut start = reader.checkpoint();
+    let mut draft = PartDraft { place, ..PartDraft::default() };
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| draft.member(key, reader, extras))?;
+    match draft.opaque.take() {
+        Some(kind) => {
+            let json = start.raw()?;
+            let opaque = Opaque { protocol: GEMINI, kind: Text::plain(kind), json };
+            let part = Part::new(Content::Opaque(Box::new(opaque)));
+            Ok(part.with_semantics(NodeSemantics::at(place)))
+        }
+        None => Ok(draft.finish(extras)),
+    }
+}
+
+/// Joins a foreign signature to the thoughts that it seals: a stream told it in an empty part behind them.
+pub(super) fn sealed(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    if !parts.iter().any(is_foreign_seal) {
+        return parts;
+    }
+    let mut joined: Vec<Part<'_>> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match joined.last_mut() {
+            Some(last) if is_foreign_seal(&part) && is_unsealed(last) => {
+                last.semantics_mut().merge(part.semantics().clone());
+                last.semantics_mut().add_shape(SEALED_APART);
+            }
+            _ => joined.push(part),
+        }
+    }
+    joined
+}
+
+fn is_foreign_seal(part: &Part<'_>) -> bool {
+    let foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != GEMINI);
+    foreign && matches!(part.content(), Content::Reasoning(thought) if thought.texts.is_empty())
+}
+
+fn is_unsealed(part: &Part<'_>) -> bool {
+    part.semantics().artefact().is_none() && matches!(part.content(), Content::Reasoning(_))
+}
+
+/// A part that is being read.
+#[derive(Default)]
+struct PartDraft<'a> {
+    place: Place,
+    shape: Shape,
+    data: Option<Content<'a>>,
+    thought: Option<bool>,
+    signature: Option<Text<'a>>,
+    detail: Option<Text<'a>>,
+    /// What a part is that the conversation has no word for.
+    opaque: Option<String>,
+}
+
+impl<'a> PartDraft<'a> {
+    fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Member> {
+        let name = camel(PART_NAMES, key, &mut self.shape);
+        match name {
+            "thought" if reader.kind()? == Kind::Boolean => self.thought = Some(reader.boolean()?),
+            "thoughtSignature" => self.signature = Some(reader.string()?),
+            "mediaResolution" => {
+                self.detail = detail(&mut reader.checkpoint());
+                return Ok(Member::Unknown);
+            }
+            _ if MODIFIERS.contains(&key) => return Ok(Member::Unknown),
+            _ if self.data.is_some() || self.opaque.is_some() => {
+                self.opaque.get_or_insert_with(|| key.to_owned());
+                return Ok(Member::Unknown);
+            }
+            "text" => self.data = Some(Content::Text(reader.string()?)),
+            "inlineData" => self.data = Some(self.inline_data(reader, extras)?),
+            "fileData" => self.data = Some(self.file_data(reader, extras)?),
+            "functionCall" => self.data = Some(self.function_call(reader, extras)?),
+            "functionResponse" => self.data = Some(self.function_response(reader, extras)?),
+            _ => {
+                self.opaque = Some(key.to_owned());
+                return Ok(Member::Unknown);
+            }
+        }
+        Ok(Member::Read)
+    }
+
+    fn finish(mut self, extras: Extras<'a>) -> Part<'a> {
+        let data = self.data.take().unwrap_or_else(|| {
+            self.shape = self.shape.with(TEXT_ABSENT);
+            Content::Text(Text::default())
+        });
+        let content = self.thinking(data);
+        let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
+        semantics.keep(extras);
+        if let Some(signature) = self.signature {
+            semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
+        }
+        Part::new(content).with_semantics(semantics)
+    }
+
+    /// Tells thoughts from text, and remembers how it was said.
+    fn thinking(&mut self, data: Content<'a>) -> Content<'a> {
+        match (data, self.thought) {
+            (Content::Text(text), Some(true)) => {
+                let texts = if text.is_empty() { Vec::new() } else { vec![text] };
+                Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Summary, texts }))
+            }
+            (Content::Media(mut media), thought) => {
+                self.remember(thought);
+                media.detail = self.detail.take();
+                Content::Media(media)
+            }
+            (content, thought) => {
+                self.remember(thought);
+                content
+            }
+        }
+    }
+
+    fn remember(&mut self, thought: Option<bool>) {
+        match thought {
+            Some(true) => self.shape = self.shape.with(THOUGHT_TRUE),
+            Some(false) => self.shape = self.shape.with(THOUGHT_FALSE),
+            None => {}
+        }
+    }
+
+    fn inline_data(
+        &mut self,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Content<'a>> {
+        let scope = spelled(PART_NAMES, "inlineData", self.shape);
+        let (mut mime, mut data) = (None, None);
+        read_object(reader, scope, extras, |key, reader, _| {
+            match camel(PART_NAMES, key, &mut self.shape) {
+                "mimeType" => mime = Some(reader.string()?),
+                "data" => data = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        let data = data.ok_or_else(|| missing("data"))?;
+        Ok(media(media_kind(mime.as_ref(), None), Source::Base64 { mime, data }))
+    }
+
+    fn file_data(
+        &mut self,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Content<'a>> {
+        let scope = spelled(PART_NAMES, "fileData", self.shape);
+        let (mut mime, mut uri) = (None, None);
+        read_object(reader, scope, extras, |key, reader, _| {
+            match camel(PART_NAMES, key, &mut self.shape) {
+                "mimeType" => mime = Some(reader.string()?),
+                "fileUri" => uri = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        let uri = uri.ok_or_else(|| missing("fileUri"))?;
+        let kind = media_kind(mime.as_ref(), Some(&uri));
+        Ok(media(
+            kind,
+            match is_public(&uri.to_str()) {
+                true => Source::Url { mime, url: uri },
+                false => Source::File { mime, id: uri },
+            },
+        ))
+    }
+
+    fn function_call(
+        &mut self,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Content<'a>> {
+        let scope = spelled(PART_NAMES, "functionCall", self.shape);
+        let (mut id, mut name, mut arguments) = (None, None, None);
+        read_object(reader, scope, extras, |key, reader, _| {
+            match key {
+                "id" => id = Some(reader.string()?),
+                "name" => name = Some(reader.string()?),
+                "args" => arguments = Some(reader.raw()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        if arguments.is_none() {
+            self.shape = self.shape.with(ARGS_ABSENT);
+        }
+        Ok(Content::ToolCall(Box::new(ToolCall {
+            id,
+            name: name.ok_or_else(|| missing("name"))?,
+            arguments: Arguments::Json(arguments.unwrap_or(Json::literal("{}"))),
+            form: CallForm::Function,
+        })))
+    }
+
+    fn function_response(
+        &mut self,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Content<'a>> {
+        let scope = spelled(PART_NAMES, "functionResponse", self.shape);
+        let place = self.place;
+        let (mut call_id, mut name, mut response, mut media) = (None, None, None, None);
+        read_object(reader, scope, extras, |key, reader, _| {
+            match key {
+                "id" => call_id = Some(reader.string()?),
+                "name" => name = Some(reader.string()?),
+                "response" => response = Some(reader.raw()?),
+                "parts" => media = Some(result_parts(reader, place)?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        if response.is_none() {
+            self.shape = self.shape.with(RESPONSE_ABSENT);
+        }
+        if media.as_ref().is_some_and(Vec::is_empty) {
+            self.shape = self.shape.with(RESULT_PARTS_EMPTY);
+        }
+        let response = response.unwrap_or(Json::literal("{}"));
+        Ok(Content::ToolResult(Box::new(ToolResult {
+            call_id,
+            name,
+            is_error: is_error(&response).then_some(true),
+            output: ResultOutput::Object { response, parts: media.unwrap_or_default() },
+            form: CallForm::Function,
+        })))
+    }
+}
+
+fn result_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Part<'a>>> {
+    let mut parts = Vec::new();
+    reader.array(|index, reader| {
+        parts.push(content_part(reader, place.element(Step::FunctionResponseParts, index))?);
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+/// Whether a result is what the vendor documents for failures: an object of `error` alone.
+fn is_error(response: &Json<'_>) -> bool {
+    let (mut members, mut error) = (0, false);
+    let read = response.reader().object(|key, reader| {
+        members += 1;
+        error = key == "error" && reader.kind()? != Kind::Null;
+        reader.skip()
+    });
+    read.is_ok() && error && members == 1
+}
+
+fn media<'a>(kind: MediaKind, source: Source<'a>) -> Content<'a> {
+    Content::Media(Box::new(Media { kind, source, detail: None, name: None }))
+}
+
+/// What a media type speaks of; without one the address must tell.
+fn media_kind(mime: Option<&Text<'_>>, uri: Option<&Text<'_>>) -> MediaKind {
+    match (mime, uri) {
+        (Some(mime), _) => kind_of_mime(&mime.to_str()),
+        (None, Some(uri)) => kind_of_address(&uri.to_str()),
+        (None, None) => MediaKind::Document,
+    }
+}
+
+fn kind_of_mime(mime: &str) -> MediaKind {
+    match mime.split('/').next().map(str::to_ascii_lowercase).as_deref() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        Some("video") => MediaKind::Video,
+        _ => MediaKind::Document,
+    }
+}
+
+fn kind_of_address(uri: &str) -> MediaKind {
+    let host_is = |host: &str| uri.contains(&format!("://{host}/"));
+    if ["youtu.be", "youtube.com", "www.youtube.com"].iter().any(|host| host_is(host)) {
+        return MediaKind::Video;
+    }
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    match extension.as_str() {
+        "png" | "jpg" | "jpeg" | "webp" | "heic" | "heif" | "gif" => MediaKind::Image,
+        "wav" | "mp3" | "aiff" | "aac" | "ogg" | "flac" => MediaKind::Audio,
+        "mp4" | "mpeg" | "mov" | "avi" | "flv" | "webm" | "wmv" | "3gp" => MediaKind::Video,
+        _ => MediaKind::Document,
+    }
+}
+
+/// Whether anyone can read the address; the vendor's own files and buckets need its keys.
+fn is_public(uri: &str) -> bool {
+    let is_web = uri.starts_with("https://") || uri.starts_with("http://");
+    is_web && !uri.contains("://generativelanguage.googleapis.com/")
+}
+
+/// The detail of an image that a media resolution amounts to.
+fn detail(reader: &mut Reader<'_>) -> Option<Text<'static>> {
+    let level = reader.peek_tag("level").ok()??;
+    match &*level.to_str() {
+        "MEDIA_RESOLUTION_LOW" => Some(Text::literal("low")),
+        "MEDIA_RESOLUTION_HIGH" => Some(Text::literal("high")),
+        "MEDIA_RESOLUTION_ULTRA_HIGH" => Some(Text::literal("original")),
+        _ => None,
+    }
+}
+
+fn missing(field: &str) -> Error {
+    Error::new(ErrorKind::Missing, format!("expected `{field}`"))
+}

@@ -1,0 +1,143 @@
+//! Reading tools: functions and hosted services, several to an object.
+
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::JSON_SCHEMA;
+use crate::protocol::gemini::types::OPENS_TOOL;
+use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::TOOL_NAMES;
+use crate::protocol::gemini::types::TOOL_SCOPE;
+use crate::protocol::gemini::types::WHOLE_TOOL;
+use crate::protocol::gemini::types::camel;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+impl<'a> super::Draft<'a> {
+    pub(super) fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        reader.array(|index, reader| {
+            let place = Place::default().element(Step::Tools, index);
+            self.request.tools.extend(tool_object(reader, place)?);
+            Ok(())
+        })?;
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        Ok(())
+    }
+}
+
+/// Reads one object of the list, which may hold functions and hosted tools side by side.
+fn tool_object<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Tool<'a>>> {
+    let mut start = reader.checkpoint();
+    let mut extras = Extras::default();
+    let mut tools: Vec<Tool<'a>> = Vec::new();
+    read_object(reader, TOOL_SCOPE, &mut extras, |key, reader, _| {
+        let mut shape = Shape::default();
+        if camel(TOOL_NAMES, key, &mut shape) == "functionDeclarations" {
+            let declared = declarations(reader, place, shape)?;
+            if declared.is_empty() {
+                return Ok(Member::Unknown);
+            }
+            reader.skip()?;
+            tools.extend(declared);
+        } else {
+            tools.push(hosted(key, place, reader.raw()?));
+        }
+        Ok(Member::Read)
+    })?;
+    match tools.first_mut() {
+        Some(first) => {
+            let mut semantics = first.semantics().clone().shaped(OPENS_TOOL);
+            semantics.keep(extras);
+            *first = first.clone().with_semantics(semantics);
+        }
+        None => tools.push(whole(place, start.raw()?)),
+    }
+    Ok(tools)
+}
+
+/// An object in which no tool is: kept as it is.
+fn whole<'a>(place: Place, json: Json<'a>) -> Tool<'a> {
+    let service = HostedService::Other;
+    let kind = Text::default();
+    let tool = HostedTool { protocol: GEMINI, service, kind, json };
+    let semantics = NodeSemantics::at(place).shaped(OPENS_TOOL.with(WHOLE_TOOL));
+    Tool::new(ToolKind::Hosted(tool)).with_semantics(semantics)
+}
+
+fn hosted<'a>(key: &str, place: Place, json: Json<'a>) -> Tool<'a> {
+    let (service, step) = match key {
+        "googleSearch" => (HostedService::WebSearch, Some(Step::GoogleSearch)),
+        "googleSearchRetrieval" => (HostedService::WebSearch, Some(Step::GoogleSearchRetrieval)),
+        "urlContext" => (HostedService::WebFetch, Some(Step::UrlContext)),
+        "codeExecution" => (HostedService::CodeExecution, Some(Step::CodeExecution)),
+        "fileSearch" => (HostedService::Other, Some(Step::FileSearch)),
+        "googleMaps" => (HostedService::Other, Some(Step::GoogleMaps)),
+        "google_search" | "google_search_retrieval" => (HostedService::WebSearch, None),
+        "url_context" => (HostedService::WebFetch, None),
+        "code_execution" => (HostedService::CodeExecution, None),
+        _ => (HostedService::Other, None),
+    };
+    let kind = Text::plain(key.to_owned());
+    let tool = HostedTool { protocol: GEMINI, service, kind, json };
+    let place = step.map_or(place, |step| place.step(step));
+    Tool::new(ToolKind::Hosted(tool)).with_semantics(NodeSemantics::at(place))
+}
+
+/// Reads ahead in the list of functions without consuming it.
+fn declarations<'a>(reader: &Reader<'a>, place: Place, shape: Shape) -> Result<Vec<Tool<'a>>> {
+    let step = match shape == Shape::default() {
+        true => Step::FunctionDeclarations,
+        false => Step::FunctionDeclarationsSnake,
+    };
+    let mut tools = Vec::new();
+    reader.checkpoint().array(|index, reader| {
+        tools.push(function(reader, place.element(step, index), shape)?);
+        Ok(())
+    })?;
+    Ok(tools)
+}
+
+fn function<'a>(reader: &mut Reader<'a>, place: Place, mut shape: Shape) -> Result<Tool<'a>> {
+    let mut extras = Extras::default();
+    let (mut name, mut description) = (None, None);
+    let (mut parameters, mut output_schema) = (None, None);
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match camel(TOOL_NAMES, key, &mut shape) {
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "parameters" if parameters.is_none() => parameters = Some(reader.raw()?),
+            "parametersJsonSchema" if parameters.is_none() => {
+                parameters = Some(reader.raw()?);
+                shape = shape.with(JSON_SCHEMA);
+            }
+            "response" if output_schema.is_none() => output_schema = Some(reader.raw()?),
+            "responseJsonSchema" if output_schema.is_none() => {
+                output_schema = Some(reader.raw()?);
+                shape = shape.with(RESPONSE_JSON_SCHEMA);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
+    let mut semantics = NodeSemantics::at(place).shaped(shape);
+    semantics.keep(extras);
+    let function = FunctionTool { name, description, parameters, strict: None, output_schema };
+    Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
+}

@@ -1,0 +1,292 @@
+//! Writing `generationConfig` and `toolConfig`: how to answer, think and choose tools.
+
+use crate::conversation::AllowedMode;
+use crate::conversation::AllowedTool;
+use crate::conversation::OutputFormat;
+use crate::conversation::OutputSchema;
+use crate::conversation::ToolChoice;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
+use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
+use crate::protocol::gemini::types::generation_scope;
+use crate::protocol::gemini::types::tool_choice_scope;
+use crate::protocol::gemini::types::tool_config_scope;
+use crate::protocol::object::Object;
+use crate::target::Accepts;
+use crate::target::Effort;
+use crate::target::GeminiSchema;
+
+use super::Scribe;
+use super::unless_empty;
+
+/// How many stop sequences the vendor takes.
+const STOP_MAX: usize = 5;
+
+impl<'x> Scribe<'x, '_> {
+    pub(super) fn generation_config(&mut self) -> Option<Json<'static>> {
+        let extras = self.extras(generation_scope(self.shape));
+        unless_empty(extras, |object| {
+            self.sampling(object);
+            self.stop(object);
+            self.output(object);
+            if let Some(thinking) = self.thinking_config() {
+                object.field(self.name("thinkingConfig"), &thinking);
+            }
+            for (path, json) in self.declared() {
+                if let Some(key) = path.strip_prefix("generationConfig/") {
+                    object.field(self.name(key), json);
+                }
+            }
+        })
+    }
+
+    fn sampling(&mut self, object: &mut Object<'_, '_>) {
+        let request = &self.exchange.request;
+        let sampling = &request.sampling;
+        let effort = request.thinking.effort.as_ref();
+        let effort = effort.and_then(|word| Effort::parse(&word.to_str()));
+        let accepted = *self.target.family.sampling_for(effort);
+        let limits = [
+            ("temperature", Field::Temperature, &sampling.temperature, accepted.temperature),
+            ("topP", Field::TopP, &sampling.top_p, accepted.top_p),
+            ("topK", Field::TopK, &sampling.top_k, accepted.top_k),
+            ("seed", Field::Seed, &sampling.seed, accepted.seed),
+            (
+                "presencePenalty",
+                Field::PresencePenalty,
+                &sampling.presence_penalty,
+                accepted.penalties,
+            ),
+            (
+                "frequencyPenalty",
+                Field::FrequencyPenalty,
+                &sampling.frequency_penalty,
+                accepted.penalties,
+            ),
+            ("logprobs", Field::TopLogprobs, &sampling.top_logprobs, accepted.logprobs),
+            ("candidateCount", Field::Candidates, &sampling.candidates, Accepts::Anything),
+        ];
+        for (key, field, number, accepts) in limits {
+            if let Some(number) = number {
+                self.number(object, (key, field), number, accepts);
+            }
+        }
+        self.logprobs(object, accepted.logprobs);
+        self.max_output_tokens(object);
+    }
+
+    /// Writes a number as far as the model accepts it.
+    fn number(
+        &mut self,
+        object: &mut Object<'_, '_>,
+        (key, field): (&'static str, Field),
+        number: &Number<'_>,
+        accepts: Accepts,
+    ) {
+        let root = Place::default();
+        let key = self.name(key);
+        if self.is_same() {
+            return object.field(key, number);
+        }
+        if field == Field::Seed && !fits_32_bits(number) {
+            let reason = "the vendor's seeds have 32 bits";
+            return self.losing.field(root, field, LossKind::Dropped, reason);
+        }
+        let Some(value) = number.as_f64() else { return object.field(key, number) };
+        match accepts.fit(value) {
+            Some(fitted) if fitted == value => object.field(key, number),
+            Some(fitted) => {
+                object.optional(key, Number::from_f64(fitted).as_ref());
+                let reason = "the model's range ends here";
+                self.losing.field(root, field, LossKind::Approximated, reason);
+            }
+            None => {
+                let reason = "the model refuses the parameter";
+                self.losing.field(root, field, LossKind::Dropped, reason);
+            }
+        }
+    }
+
+    fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
+        let Some(logprobs) = self.exchange.request.sampling.logprobs else { return };
+        if self.is_same() || accepts != Accepts::Nothing {
+            return object.field(self.name("responseLogprobs"), &logprobs);
+        }
+        let reason = "the model refuses the parameter";
+        self.losing.field(Place::default(), Field::Logprobs, LossKind::Dropped, reason);
+    }
+
+    fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
+        let key = self.name("maxOutputTokens");
+        match (&self.exchange.request.max_output_tokens, self.target.max_output_tokens) {
+            (Some(tokens), _) => object.field(key, tokens),
+            (None, Some(tokens)) if !self.is_same() => {
+                object.field(key, &tokens);
+                let reason = "the operator's limit";
+                let root = Place::default();
+                self.losing.field(root, Field::MaxOutputTokens, LossKind::Synthesised, reason);
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn stop(&mut self, object: &mut Object<'_, '_>) {
+        let stop = self.exchange.request.stop.as_slice();
+        if stop.is_empty() {
+            return;
+        }
+        let root = Place::default();
+        if !self.is_same() && self.target.family.sampling.stop == Accepts::Nothing {
+            let reason = "the model refuses the parameter";
+            return self.losing.field(root, Field::Stop, LossKind::Dropped, reason);
+        }
+        let kept = if self.is_same() { stop } else { &stop[..stop.len().min(STOP_MAX)] };
+        object.key(self.name("stopSequences")).array(|list| {
+            kept.iter().for_each(|text| list.value(text));
+        });
+        for index in kept.len()..stop.len() {
+            let suffix = format!("{}/{index}", self.losing.source().pointer(Field::Stop, self.shape));
+            let reason = "the vendor takes five stop sequences";
+            self.losing.below(root, &suffix, LossKind::Dropped, reason);
+        }
+    }
+
+    fn output(&mut self, object: &mut Object<'_, '_>) {
+        let root = Place::default();
+        let field = match &self.exchange.request.output {
+            OutputFormat::Unsaid => return,
+            OutputFormat::Text => return object.field(self.name("responseMimeType"), "text/plain"),
+            OutputFormat::JsonObject => Field::OutputFormat,
+            OutputFormat::JsonSchema(_) => Field::OutputSchema,
+        };
+        let family = &self.target.family;
+        let has_tools = !self.exchange.request.tools.is_empty();
+        if !self.is_same() && has_tools && !family.schema_output_with_tools {
+            let reason = "the model takes no output format beside tools";
+            return self.losing.field(root, field, LossKind::Dropped, reason);
+        }
+        if !self.shape.has(OUTPUT_TYPE_ABSENT) {
+            object.field(self.name("responseMimeType"), "application/json");
+        }
+        if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
+            self.output_schema(object, schema);
+        }
+    }
+
+    fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
+        let OutputSchema { name: _, description: _, schema, strict } = output;
+        let json = match self.is_same() {
+            true => self.shape.has(OUTPUT_JSON_SCHEMA),
+            false => self.target.family.gemini_schema == GeminiSchema::Either,
+        };
+        let key = if json { "responseJsonSchema" } else { "responseSchema" };
+        if let Some(schema) = schema {
+            let schema = self.output_dialect(schema);
+            object.field(self.name(key), &schema);
+        }
+        let (kind, reason) = match strict {
+            None => return,
+            Some(true) => (LossKind::Implied, "the schema always binds"),
+            Some(false) => (LossKind::Approximated, "the schema always binds"),
+        };
+        self.losing.field(Place::default(), Field::OutputSchemaStrict, kind, reason);
+    }
+
+    /// The schema of an answer in the language that the model takes.
+    fn output_dialect<'s>(&mut self, schema: &'s Json<'_>) -> Json<'s> {
+        schema.reborrow()
+    }
+
+    pub(super) fn tool_config(&mut self) -> Option<Json<'static>> {
+        let extras = self.extras(tool_config_scope(self.shape));
+        unless_empty(extras, |object| {
+            if let Some(choice) = self.tool_choice() {
+                object.field(self.name("functionCallingConfig"), &choice);
+            }
+            for (path, json) in self.declared() {
+                if let Some(key) = path.strip_prefix("toolConfig/") {
+                    object.field(key, json);
+                }
+            }
+            self.parallel();
+        })
+    }
+
+    fn tool_choice(&mut self) -> Option<Json<'static>> {
+        let extras = self.extras(tool_choice_scope(self.shape));
+        let choice = self.exchange.request.tool_choice.as_ref();
+        if let Some(ToolChoice::Other { protocol, json }) = choice {
+            if *protocol == GEMINI {
+                return Some(json.clone().into_owned());
+            }
+            let reason = "the vendor has no such choice";
+            self.losing.field(Place::default(), Field::ToolChoice, LossKind::Dropped, reason);
+            return None;
+        }
+        unless_empty(extras, |object| {
+            if let Some(choice) = choice {
+                self.choice(object, choice);
+            }
+        })
+    }
+
+    fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
+        match choice {
+            ToolChoice::Auto => object.field("mode", "AUTO"),
+            ToolChoice::None => object.field("mode", "NONE"),
+            ToolChoice::Required => object.field("mode", "ANY"),
+            ToolChoice::Named { name, form: _ } => {
+                object.field("mode", "ANY");
+                self.allowed(object, std::iter::once(name));
+            }
+            ToolChoice::Allowed { mode, tools } => {
+                object.field(
+                    "mode",
+                    match mode {
+                        AllowedMode::Auto => "VALIDATED",
+                        AllowedMode::Required => "ANY",
+                    },
+                );
+                self.report_nameless(tools);
+                self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
+            }
+            ToolChoice::Other { .. } => {}
+        }
+    }
+
+    fn allowed<'n>(
+        &self,
+        object: &mut Object<'_, '_>,
+        names: impl Iterator<Item = &'n Text<'n>>,
+    ) {
+        object.key(self.name("allowedFunctionNames")).array(|list| {
+            names.for_each(|name| list.value(&self.tool_name(name)));
+        });
+    }
+
+    fn report_nameless(&mut self, tools: &[AllowedTool<'_>]) {
+        if tools.iter().any(|tool| tool.name.is_none()) {
+            let reason = "only functions can be allowed by name";
+            self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
+        }
+    }
+
+    fn parallel(&mut self) {
+        let (kind, reason) = match self.exchange.request.parallel_tool_calls {
+            None => return,
+            Some(true) => (LossKind::Implied, "the model may always call several tools at once"),
+            Some(false) => (LossKind::Dropped, "the model may always call several tools at once"),
+        };
+        self.losing.field(Place::default(), Field::ParallelToolCalls, kind, reason);
+    }
+}
+
+fn fits_32_bits(number: &Number<'_>) -> bool {
+    number.as_i64().is_some_and(|seed| i32::try_from(seed).is_ok())
+}

@@ -1,0 +1,268 @@
+//! Writing the conversation: the system instruction and turns that alternate.
+
+use std::borrow::Cow;
+
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Role;
+use crate::conversation::ToolResult;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Protocol;
+use crate::protocol::calls::Position;
+use crate::protocol::gemini::types::AMONG_TURNS;
+use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::types::SLOT;
+use crate::protocol::object::Object;
+use crate::target::LateSystem;
+
+use super::Scribe;
+use super::result::is_media;
+
+/// One content: what is written of one message, or of several that follow each other on one side.
+pub(super) struct Turn<'x> {
+    pub(super) side: Side,
+    /// The message whose spelling comes back, on the same protocol.
+    pub(super) message: Option<&'x Message<'x>>,
+    pub(super) pieces: Vec<Piece<'x>>,
+}
+
+/// A part and where it stands in the request.
+pub(super) struct Piece<'x> {
+    pub(super) at: Position,
+    pub(super) part: Cow<'x, Part<'x>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    System,
+    User,
+    Model,
+}
+
+impl<'x> Scribe<'x, '_> {
+    /// Sorts the messages into the system instruction and the turns.
+    pub(super) fn turns(&mut self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
+        match self.is_same() {
+            true => self.same_turns(),
+            false => self.foreign_turns(),
+        }
+    }
+
+    fn same_turns(&self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
+        let (mut system, mut turns) = (None, Vec::new());
+        for (index, message) in self.exchange.request.messages.iter().enumerate() {
+            let among_turns = message.semantics().has_shape(AMONG_TURNS);
+            let side = match message.role {
+                Role::System | Role::Developer if !among_turns => Side::System,
+                Role::Assistant => Side::Model,
+                Role::System | Role::Developer | Role::User | Role::Tool => Side::User,
+            };
+            let turn = Turn { side, message: Some(message), pieces: pieces(index, message) };
+            match (side, &mut system) {
+                (Side::System, None) => system = Some(turn),
+                (Side::System, Some(first)) => first.pieces.extend(turn.pieces),
+                (Side::User | Side::Model, _) => turns.push(turn),
+            }
+        }
+        (system, turns)
+    }
+
+    fn foreign_turns(&mut self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
+        let mut system = Turn { side: Side::System, message: None, pieces: Vec::new() };
+        let mut turns: Vec<Turn<'x>> = Vec::new();
+        for (index, message) in self.exchange.request.messages.iter().enumerate() {
+            let leading = turns.is_empty();
+            if message.role.instructs() && (leading || !self.inlines()) {
+                self.instruct(leading, index, message, &mut system);
+                continue;
+            }
+            let (side, pieces) = match message.role {
+                Role::System | Role::Developer => (Side::User, self.marked(index, message)),
+                Role::User | Role::Tool => (Side::User, pieces(index, message)),
+                Role::Assistant => (Side::Model, pieces(index, message)),
+            };
+            let pieces = self.admitted(pieces);
+            self.join(&mut turns, side, message, pieces);
+        }
+        self.order_results(&mut turns);
+        let system = (!system.pieces.is_empty()).then_some(system);
+        (system, turns)
+    }
+
+    fn inlines(&self) -> bool {
+        self.target.late_system == LateSystem::Inline
+    }
+
+    /// Puts instructions into the slot, late ones with a word about it.
+    fn instruct(
+        &mut self,
+        leading: bool,
+        index: usize,
+        message: &'x Message<'x>,
+        system: &mut Turn<'x>,
+    ) {
+        let place = message.semantics().place();
+        if !leading {
+            let reason = "instructions among the turns are lifted to the system instruction";
+            self.losing.node(place, LossKind::Approximated, reason);
+        } else if self.losing.source() != Protocol::AnthropicMessages && !place.is_root() {
+            let reason = "instructions stand in the system instruction";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
+        for piece in self.admitted(pieces(index, message)) {
+            match piece.part.content() {
+                Content::Text(_) => system.pieces.push(piece),
+                _ => {
+                    let place = piece.part.semantics().place();
+                    let reason = "the system instruction holds text alone";
+                    self.losing.node(place, LossKind::Dropped, reason);
+                }
+            }
+        }
+    }
+
+    /// Late instructions where they stand, as text with a visible mark.
+    fn marked(&mut self, index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
+        let reason = "instructions among the turns become marked text";
+        self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+        let mark = |piece: Piece<'x>| match piece.part.content() {
+            Content::Text(text) => {
+                let mut marked = Text::plain(SYSTEM_MARK);
+                marked.push(text);
+                Piece { at: piece.at, part: Cow::Owned(Part::text(marked)) }
+            }
+            _ => piece,
+        };
+        pieces(index, message).into_iter().map(mark).collect()
+    }
+
+    /// Adds a message to the turn before it, if that is on the same side, else begins a turn.
+    fn join(
+        &mut self,
+        turns: &mut Vec<Turn<'x>>,
+        side: Side,
+        message: &'x Message<'x>,
+        pieces: Vec<Piece<'x>>,
+    ) {
+        if pieces.is_empty() {
+            return;
+        }
+        match turns.last_mut() {
+            Some(last) if last.side == side => {
+                if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
+                    let reason = "joined to the message before it";
+                    self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+                }
+                last.pieces.extend(pieces);
+            }
+            _ => turns.push(Turn { side, message: None, pieces }),
+        }
+    }
+
+    /// Puts results first and in the order of their calls, which is how the vendor pairs them.
+    fn order_results(&mut self, turns: &mut [Turn<'x>]) {
+        let mut calls: Vec<&'x Text<'x>> = Vec::new();
+        for turn in turns {
+            if turn.side == Side::Model {
+                calls = turn.pieces.iter().filter_map(call_id).collect();
+                continue;
+            }
+            let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
+            turn.pieces.sort_by_key(|piece| rank(piece, &calls));
+            for (piece, at) in turn.pieces.iter().zip(before) {
+                if piece.at != at && is_result(piece) {
+                    let place = piece.part.semantics().place();
+                    let reason = "results stand first and in the order of their calls";
+                    self.losing.node(place, LossKind::Renamed, reason);
+                }
+            }
+        }
+    }
+
+    /// Writes the turns.
+    pub(super) fn contents(&mut self, writer: &mut Writer, turns: Vec<Turn<'x>>) {
+        let current = self.current_turn();
+        writer.begin_array();
+        for turn in turns {
+            let is_current = turn.pieces.first().is_some_and(|piece| piece.at.0 > current);
+            self.turn(writer, turn, is_current);
+        }
+        writer.end_array();
+    }
+
+    /// The index of the last message in which the user, not a tool, has spoken.
+    fn current_turn(&self) -> usize {
+        let speaks = |message: &Message<'_>| {
+            let own = |part: &Part<'_>| !matches!(part.content(), Content::ToolResult(_));
+            message.role == Role::User && message.parts.iter().any(own)
+        };
+        self.exchange.request.messages.iter().rposition(speaks).unwrap_or_default()
+    }
+
+    /// Writes a content that holds no calls.
+    pub(super) fn content(&mut self, writer: &mut Writer, turn: Turn<'x>) {
+        self.turn(writer, turn, false);
+    }
+
+    fn turn(&mut self, writer: &mut Writer, turn: Turn<'x>, is_current: bool) {
+        let semantics = turn.message.map(Message::semantics);
+        let extras = semantics.and_then(|it| it.extras()).map(|extras| (extras, ""));
+        let has = |shape| semantics.is_some_and(|it| it.has_shape(shape));
+        let mut object = Object::open(writer, extras);
+        match turn.side {
+            Side::System => {}
+            _ if has(ROLE_ABSENT) => {}
+            Side::User => object.field("role", "user"),
+            Side::Model => object.field("role", "model"),
+        }
+        debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
+        if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
+            let writer = object.key("parts");
+            writer.begin_array();
+            self.pieces(writer, turn.pieces, is_current);
+            writer.end_array();
+        }
+        object.close();
+    }
+}
+
+/// What stands before instructions that are told in a user's turn.
+const SYSTEM_MARK: &str = "[system]\n";
+
+fn pieces<'x>(index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
+    let piece = |(part_index, part)| Piece { at: (index, part_index), part: Cow::Borrowed(part) };
+    message.parts.iter().enumerate().map(piece).collect()
+}
+
+pub(super) fn is_result(piece: &Piece<'_>) -> bool {
+    matches!(piece.part.content(), Content::ToolResult(_))
+}
+
+fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
+    let Cow::Borrowed(part) = piece.part else { return None };
+    match part.content() {
+        Content::ToolCall(call) => call.id.as_ref(),
+        _ => None,
+    }
+}
+
+/// Results by their calls, then everything else; equal ranks keep their order.
+fn rank(piece: &Piece<'_>, calls: &[&Text<'_>]) -> usize {
+    match piece.part.content() {
+        Content::ToolResult(result) => {
+            let id = result.call_id.as_ref();
+            let call = id.and_then(|id| calls.iter().position(|call| *call == id));
+            call.unwrap_or(calls.len())
+        }
+        _ => usize::MAX,
+    }
+}
+
+/// The media of a result that cannot stand inside it.
+pub(super) fn media_of<'r>(result: &'r ToolResult<'_>) -> impl Iterator<Item = &'r Part<'r>> {
+    result.output.parts().iter().filter(|part| is_media(part))
+}

@@ -1,0 +1,227 @@
+//! Writing requests.
+
+mod config;
+mod contents;
+mod part;
+mod pieces;
+mod result;
+mod thinking;
+mod tool;
+
+pub(super) use part::Pen;
+pub(super) use part::write_part;
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::calls::Calls;
+use crate::protocol::gemini::types::CONTENTS_ABSENT;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::MODEL_PLAIN;
+use crate::protocol::gemini::types::MODEL_PREFIX;
+use crate::protocol::gemini::types::MODEL_PREFIXED;
+use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::spelled;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Shape;
+use crate::target::ModelPlace;
+use crate::target::Target;
+
+pub(in crate::protocol) fn encode_request(
+    exchange: &Exchange<'_>,
+    target: &Target,
+    report: &mut Report,
+) -> Result<String> {
+    if exchange.protocol() == GEMINI {
+        withhold(exchange, report);
+    }
+    let shape = exchange.semantics().shape();
+    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
+    losing.request(exchange);
+    let mut writer = Writer::with_capacity(REQUEST_BYTES);
+    Scribe::new(exchange, target, losing).request(&mut writer);
+    Ok(writer.into_string())
+}
+
+/// What a body is expected to take, so that it seldom has to move while it grows.
+const REQUEST_BYTES: usize = 4 * 1024;
+
+/// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
+fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
+    for part in exchange.request.messages.iter().flat_map(|message| &message.parts) {
+        if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != GEMINI) {
+            let pointer = part.semantics().place().pointer("/thoughtSignature");
+            report.lose(pointer, LossKind::Withheld, "another vendor's signature");
+        }
+    }
+}
+
+/// A request that is being written.
+struct Scribe<'x, 'r> {
+    exchange: &'x Exchange<'x>,
+    target: &'x Target,
+    losing: Losing<'r>,
+    /// How the names are spelled: as they were on the same protocol, else as the vendor writes them.
+    shape: Shape,
+    /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
+    calls: Option<Calls<'x>>,
+}
+
+impl<'x, 'r> Scribe<'x, 'r> {
+    fn new(exchange: &'x Exchange<'x>, target: &'x Target, losing: Losing<'r>) -> Self {
+        let same = losing.is_same();
+        let names = ToolNameRule::GEMINI.with_max_len(target.family.tool_name_len_max);
+        let calls = (!same).then(|| Calls::of(&exchange.request, names, CallIdRule::GEMINI));
+        let shape = if same { exchange.semantics().shape() } else { Shape::default() };
+        Self { exchange, target, losing, shape, calls }
+    }
+
+    fn is_same(&self) -> bool {
+        self.losing.is_same()
+    }
+
+    fn extras(&self, scope: &'static str) -> Option<(&'x Extras<'x>, &'static str)> {
+        self.is_same().then(|| (self.exchange.semantics().extras(), scope))
+    }
+
+    fn name(&self, camel: &'static str) -> &'static str {
+        spelled(REQUEST_NAMES, camel, self.shape)
+    }
+
+    /// The name under which the vendor knows a tool.
+    fn tool_name<'t>(&'t self, name: &'t Text<'_>) -> Text<'t> {
+        self.calls.as_ref().map_or_else(|| name.reborrow(), |calls| calls.name(name))
+    }
+
+    fn request(mut self, writer: &mut Writer) {
+        let mut object = Object::open(writer, self.extras(""));
+        self.model(&mut object);
+        let (system, turns) = self.turns();
+        if !(self.shape.has(CONTENTS_ABSENT) && turns.is_empty()) {
+            self.contents(object.key("contents"), turns);
+        }
+        if let Some(system) = system {
+            self.content(object.key(self.name("systemInstruction")), system);
+        }
+        if !self.exchange.request.tools.is_empty() {
+            if let Some(tools) = self.tools() {
+                object.field("tools", &tools);
+            }
+        } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
+            object.key("tools").array(|_| {});
+        }
+        if let Some(config) = self.tool_config() {
+            object.field(self.name("toolConfig"), &config);
+        }
+        if let Some(config) = self.generation_config() {
+            object.field(self.name("generationConfig"), &config);
+        }
+        self.rest(&mut object);
+        object.close();
+    }
+
+    fn model(&mut self, object: &mut Object<'_, '_>) {
+        let root = Place::default();
+        let in_body = self.target.gemini_model == ModelPlace::Body;
+        let request = &self.exchange.request;
+        let Some(model) = &request.model else {
+            if in_body {
+                let reason = "the request names no model";
+                self.losing.field(root, Field::Model, LossKind::Synthesised, reason);
+            }
+            return;
+        };
+        if self.shape.has(MODEL_PLAIN) {
+            object.field("model", model);
+        } else if in_body || self.shape.has(MODEL_PREFIXED) {
+            object.field("model", &prefixed(model));
+        }
+        let reason = "the model stands in the URL";
+        self.losing.field(root, Field::Model, LossKind::Renamed, reason);
+    }
+
+    /// Writes the fields that stand beside the conversation.
+    fn rest(&mut self, object: &mut Object<'_, '_>) {
+        let request = &self.exchange.request;
+        if request.stream.is_some() {
+            let reason = "the method in the URL says whether to stream";
+            self.losing.field(Place::default(), Field::Stream, LossKind::Renamed, reason);
+        }
+        object.optional("labels", request.metadata.as_ref());
+        self.service_tier(object);
+        self.store();
+        for (path, json) in self.declared() {
+            if !path.contains('/') {
+                object.field(path, json);
+            }
+        }
+    }
+
+    /// The fields that only this protocol has, for its own requests.
+    fn declared(&self) -> impl Iterator<Item = (&'static str, &'x Json<'x>)> + use<'x> {
+        let semantics = if self.is_same() { self.exchange.semantics().gemini() } else { None };
+        semantics.into_iter().flat_map(|gemini| gemini.set()).map(|(it, json)| (it.path, json))
+    }
+
+    fn service_tier(&mut self, object: &mut Object<'_, '_>) {
+        let Some(tier) = &self.exchange.request.service_tier else { return };
+        if self.is_same() {
+            return object.field(self.name("serviceTier"), tier);
+        }
+        let (word, kind, reason) = match &*tier.to_str() {
+            "auto" => (None, LossKind::Implied, "the vendor chooses by itself"),
+            "default" | "standard_only" | "standard" => {
+                (Some("standard"), LossKind::Renamed, "the vendor's word for it")
+            }
+            "flex" => (Some("flex"), LossKind::Renamed, ""),
+            "priority" => (Some("priority"), LossKind::Renamed, ""),
+            "fast" | "ultrafast" => {
+                (Some("priority"), LossKind::Approximated, "the nearest tier that the vendor has")
+            }
+            _ => (None, LossKind::Dropped, "the vendor has no such tier"),
+        };
+        object.optional("serviceTier", word);
+        if !reason.is_empty() {
+            self.losing.field(Place::default(), Field::ServiceTier, kind, reason);
+        }
+    }
+
+    fn store(&mut self) {
+        let (kind, reason) = match self.exchange.request.store {
+            None => return,
+            Some(false) => (LossKind::Implied, "answers are not kept"),
+            Some(true) => (LossKind::Dropped, "answers are not kept"),
+        };
+        self.losing.field(Place::default(), Field::Store, kind, reason);
+    }
+}
+
+fn prefixed(model: &Text<'_>) -> Text<'static> {
+    let model = model.to_str();
+    match model.starts_with(MODEL_PREFIX) {
+        true => Text::plain(model.into_owned()),
+        false => Text::plain(format!("{MODEL_PREFIX}{model}")),
+    }
+}
+
+/// Writes an object and keeps it only if there is something in it.
+fn unless_empty<'e>(
+    extras: Option<(&'e Extras<'e>, &'static str)>,
+    members: impl FnOnce(&mut Object<'_, '_>),
+) -> Option<Json<'static>> {
+    let mut writer = Writer::default();
+    let mut object = Object::open(&mut writer, extras);
+    members(&mut object);
+    object.close();
+    (writer.as_str() != "{}").then(|| Json::trusted(writer.into_string().into()))
+}

@@ -1,0 +1,248 @@
+//! Writing the parts of a content, in requests and answers alike.
+
+use crate::conversation::Arguments;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::arguments;
+use crate::protocol::arguments::Change;
+use crate::protocol::gemini::types::ARGS_ABSENT;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::PART_NAMES;
+use crate::protocol::gemini::types::TEXT_ABSENT;
+use crate::protocol::gemini::types::THOUGHT_FALSE;
+use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::spelled;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Shape;
+
+/// How one part is written: what it wears here that is not its own content.
+#[derive(Default)]
+pub(in crate::protocol::gemini) struct Pen<'t> {
+    /// Whether the part came in this protocol, so that its spelling and extras come back.
+    pub same: bool,
+    pub signature: Option<Text<'t>>,
+    /// The name of the tool that is called.
+    pub name: Option<Text<'t>>,
+    /// The id of the call.
+    pub id: Option<Text<'t>>,
+}
+
+impl Pen<'_> {
+    pub(super) fn shape(&self, part: &Part<'_>) -> Shape {
+        if self.same { part.semantics().shape() } else { Shape::default() }
+    }
+
+    pub(super) fn extras<'p>(
+        &self,
+        part: &'p Part<'p>,
+        scope: &'static str,
+    ) -> Option<(&'p Extras<'p>, &'static str)> {
+        if self.same { part.semantics().extras().map(|extras| (extras, scope)) } else { None }
+    }
+}
+
+/// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
+pub(in crate::protocol::gemini) fn write_part(
+    writer: &mut Writer,
+    part: &Part<'_>,
+    pen: &Pen<'_>,
+) -> Change {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
+        Content::Reasoning(reasoning) => write_thoughts(writer, part, reasoning, pen),
+        Content::Media(media) => write_media(writer, part, media, pen),
+        Content::ToolCall(call) => return write_call(writer, part, call, pen),
+        Content::Opaque(opaque) if opaque.protocol == GEMINI => writer.value(&opaque.json),
+        Content::Opaque(_) | Content::ToolResult(_) => {}
+    }
+    None
+}
+
+fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'_>) {
+    let mut object = Object::open(writer, pen.extras(part, ""));
+    let shape = pen.shape(part);
+    if !(shape.has(TEXT_ABSENT) && text.is_empty()) {
+        object.field("text", text);
+    }
+    modifiers(&mut object, shape, pen.signature.as_ref());
+    object.close();
+}
+
+/// Writes each piece of the thoughts as a part; the last of them is signed.
+fn write_thoughts(
+    writer: &mut Writer,
+    part: &Part<'_>,
+    reasoning: &Reasoning<'_>,
+    pen: &Pen<'_>,
+) {
+    let empty = [Text::default()];
+    let texts = if reasoning.texts.is_empty() { &empty } else { reasoning.texts.as_slice() };
+    for (index, text) in texts.iter().enumerate() {
+        let is_last = index + 1 == texts.len();
+        let mut object = Object::open(writer, pen.extras(part, ""));
+        object.field("text", text);
+        object.field("thought", &true);
+        let signature = if is_last { pen.signature.as_ref() } else { None };
+        object.optional(spelled(PART_NAMES, "thoughtSignature", pen.shape(part)), signature);
+        object.close();
+    }
+}
+
+fn modifiers(object: &mut Object<'_, '_>, shape: Shape, signature: Option<&Text<'_>>) {
+    if shape.has(THOUGHT_TRUE) {
+        object.field("thought", &true);
+    } else if shape.has(THOUGHT_FALSE) {
+        object.field("thought", &false);
+    }
+    object.optional(spelled(PART_NAMES, "thoughtSignature", shape), signature);
+}
+
+/// Writes media: bytes of the body as `inlineData`, addresses as `fileData`, plain text as text.
+fn write_media(
+    writer: &mut Writer,
+    part: &Part<'_>,
+    media: &Media<'_>,
+    pen: &Pen<'_>,
+) {
+    let shape = pen.shape(part);
+    let mut object = Object::open(writer, pen.extras(part, ""));
+    let (key, inner, data) = match &media.source {
+        Source::Base64 { data, .. } => ("inlineData", "data", data),
+        Source::Url { url, .. } => ("fileData", "fileUri", url),
+        Source::File { id, .. } => ("fileData", "fileUri", id),
+        Source::Text { text, .. } => {
+            object.field("text", text);
+            return object.close();
+        }
+    };
+    let key = spelled(PART_NAMES, key, shape);
+    let extras = pen.extras(part, key);
+    let mut inside = Object::open(object.key(key), extras);
+    let mime = spelled(PART_NAMES, "mimeType", shape);
+    match pen.same {
+        true => inside.optional(mime, media.source.mime()),
+        false => inside.field(mime, &mime_of(media)),
+    }
+    inside.field(spelled(PART_NAMES, inner, shape), data);
+    inside.close();
+    if let (false, Some(level)) = (pen.same, media.detail.as_ref().and_then(resolution)) {
+        object.field("mediaResolution", &level);
+    }
+    modifiers(&mut object, shape, pen.signature.as_ref());
+    object.close();
+}
+
+/// The media resolution that an image's detail amounts to.
+pub(super) fn resolution(detail: &Text<'_>) -> Option<Json<'static>> {
+    match &*detail.to_str() {
+        "low" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_LOW"}"#)),
+        "high" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_HIGH"}"#)),
+        "original" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_ULTRA_HIGH"}"#)),
+        _ => None,
+    }
+}
+
+/// The declared type, or a guess by the address and the kind, since the vendor demands one.
+fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
+    match media.source.mime() {
+        Some(mime) if *mime == "image/jpg" => Text::literal("image/jpeg"),
+        Some(mime) => mime.reborrow(),
+        None => Text::literal(guess(media)),
+    }
+}
+
+fn guess(media: &Media<'_>) -> &'static str {
+    let address = match &media.source {
+        Source::Url { url, .. } => url.to_str(),
+        Source::Base64 { data, .. } => return guess_by_bytes(media.kind, &data.to_str()),
+        Source::Text { .. } | Source::File { .. } => return default_mime(media.kind),
+    };
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    match (media.kind, extension.as_str()) {
+        (MediaKind::Image, "png") => "image/png",
+        (MediaKind::Image, "webp") => "image/webp",
+        (MediaKind::Image, "gif") => "image/gif",
+        (MediaKind::Audio, "mp3") => "audio/mp3",
+        (MediaKind::Document, "txt") => "text/plain",
+        (kind, _) => default_mime(kind),
+    }
+}
+
+/// Knows the usual files by how their bytes begin, in base64.
+fn guess_by_bytes(kind: MediaKind, data: &str) -> &'static str {
+    const STARTS: [(&str, &str); 5] = [
+        ("iVBORw0KGgo", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lGOD", "image/gif"),
+        ("UklGR", "image/webp"),
+        ("JVBERi0", "application/pdf"),
+    ];
+    let known = STARTS.iter().find(|(start, _)| data.starts_with(start));
+    match (kind, known) {
+        (MediaKind::Image | MediaKind::Document, Some((_, mime))) => mime,
+        (kind, _) => default_mime(kind),
+    }
+}
+
+fn default_mime(kind: MediaKind) -> &'static str {
+    match kind {
+        MediaKind::Image => "image/jpeg",
+        MediaKind::Audio => "audio/wav",
+        MediaKind::Video => "video/mp4",
+        MediaKind::Document => "application/pdf",
+    }
+}
+
+fn write_call(
+    writer: &mut Writer,
+    part: &Part<'_>,
+    call: &ToolCall<'_>,
+    pen: &Pen<'_>,
+) -> Change {
+    let shape = pen.shape(part);
+    let mut object = Object::open(writer, pen.extras(part, ""));
+    let key = spelled(PART_NAMES, "functionCall", shape);
+    let mut inside = Object::open(object.key(key), pen.extras(part, key));
+    inside.optional("id", pen.id.as_ref());
+    inside.field("name", pen.name.as_ref().unwrap_or(&call.name));
+    let mut change = None;
+    if !(shape.has(ARGS_ABSENT) && says_nothing(&call.arguments)) {
+        change = write_arguments(inside.key("args"), call, pen);
+    }
+    inside.close();
+    modifiers(&mut object, shape, pen.signature.as_ref());
+    object.close();
+    change
+}
+
+fn says_nothing(arguments: &Arguments<'_>) -> bool {
+    match arguments {
+        Arguments::Text(text) => text.is_blank(),
+        Arguments::Json(json) => json.as_str() == "{}",
+    }
+}
+
+/// Arguments of this protocol are written as they were, objects or not.
+fn write_arguments(writer: &mut Writer, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
+    match (&call.arguments, pen.same) {
+        (Arguments::Json(json), true) => writer.value(json),
+        (Arguments::Text(text), true) => match Json::parse_text(text) {
+            Ok(json) => writer.value(&json),
+            Err(_) => return arguments::write_object(writer, call),
+        },
+        (Arguments::Json(_) | Arguments::Text(_), false) => {
+            return arguments::write_object(writer, call);
+        }
+    }
+    None
+}

@@ -1,0 +1,274 @@
+//! Writing the pieces of a turn: what of them the vendor takes, and in which dress.
+
+use std::borrow::Cow;
+
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
+use crate::protocol::gemini::types::GEMINI;
+
+use super::Scribe;
+use super::contents::Piece;
+use super::contents::media_of;
+use super::part::Pen;
+use super::part::resolution;
+use super::part::write_part;
+use super::result::MediaPlace;
+use super::result::texts_count;
+use super::result::write_result;
+
+impl<'x> Scribe<'x, '_> {
+    /// The pieces that another protocol's message has to say here; the others are reported.
+    pub(super) fn admitted(&mut self, pieces: Vec<Piece<'x>>) -> Vec<Piece<'x>> {
+        pieces.into_iter().filter(|piece| self.admits(&piece.part)).collect()
+    }
+
+    fn admits(&mut self, part: &Part<'_>) -> bool {
+        let place = part.semantics().place();
+        let signed = part.semantics().artefact();
+        match part.content() {
+            Content::Text(text) if part.is_blank() => {
+                let (kind, reason) = match text.is_empty() {
+                    true => (LossKind::Implied, "an empty text says nothing"),
+                    false => (LossKind::Repaired, "the vendor refuses a blank text"),
+                };
+                self.losing.node(place, kind, reason);
+                false
+            }
+            Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
+                Some(GEMINI) => true,
+                Some(_) => {
+                    let reason = "only its issuer can read it";
+                    self.losing.node(place, LossKind::Withheld, reason);
+                    false
+                }
+                None => {
+                    let reason = "thoughts without a signature are not sent back";
+                    self.losing.node(place, LossKind::Dropped, reason);
+                    false
+                }
+            },
+            Content::Media(media) => self.admits_media(part, media),
+            Content::Opaque(opaque) => opaque.protocol == GEMINI,
+            Content::Text(_)
+            | Content::Refusal(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_) => true,
+        }
+    }
+
+    /// Reports what becomes of media; false if they cannot be sent.
+    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>) -> bool {
+        let place = part.semantics().place();
+        let inputs = self.target.family.inputs;
+        let accepted = match media.kind {
+            MediaKind::Image => inputs.image,
+            MediaKind::Audio => inputs.audio,
+            MediaKind::Video => inputs.video,
+            MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
+        };
+        let fetched = self.target.family.remote_files;
+        match &media.source {
+            Source::File { .. } => return false,
+            _ if !accepted => {
+                self.losing.node(place, LossKind::Dropped, "the model does not take such media");
+                return false;
+            }
+            Source::Url { .. } if !fetched => {
+                self.losing.node(place, LossKind::Dropped, "the model does not fetch addresses");
+                return false;
+            }
+            Source::Text { .. } => {
+                let reason = "a document of plain text becomes text";
+                self.losing.node(place, LossKind::Approximated, reason);
+            }
+            Source::Url { mime: None, .. } | Source::Base64 { mime: None, .. } => {
+                let reason = "the vendor wants a media type; this one is a guess";
+                self.losing.node(place, LossKind::Synthesised, reason);
+            }
+            Source::Url { .. } | Source::Base64 { .. } => {}
+        }
+        self.detail(part, media);
+        true
+    }
+
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>) {
+        let Some(detail) = &media.detail else { return };
+        let (kind, reason) = match resolution(detail) {
+            Some(_) => (LossKind::Approximated, "told as a media resolution"),
+            None => (LossKind::Implied, "the model chooses how closely it looks"),
+        };
+        self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
+    }
+
+    /// Writes the pieces of a turn. In the current turn the first call of a step must be signed.
+    pub(super) fn pieces(
+        &mut self,
+        writer: &mut Writer,
+        pieces: Vec<Piece<'x>>,
+        is_current: bool,
+    ) {
+        let needs_signature = !self.is_same() && self.target.family.needs_thought_signature;
+        let mut unsigned = is_current && needs_signature;
+        let mut handed: Option<Text<'_>> = None;
+        let mut behind: Vec<Cow<'_, Part<'_>>> = Vec::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            let next = pieces.get(index + 1).filter(|_| !self.is_same());
+            match piece.part.content() {
+                Content::ToolCall(call) => {
+                    let mut signature = self.signature(&piece.part).or(handed.take());
+                    if std::mem::take(&mut unsigned) && signature.is_none() {
+                        signature = Some(self.sentinel(&piece.part));
+                    }
+                    self.call(writer, piece, call, signature);
+                }
+                Content::ToolResult(result) => {
+                    self.result(writer, piece, result);
+                    if !self.media_inside(result) {
+                        behind.extend(media_of(result).map(Cow::Borrowed));
+                    }
+                }
+                Content::Reasoning(thought) if hands_on(next) => {
+                    handed = self.signature(&piece.part);
+                    if !thought.texts.is_empty() {
+                        write_part(writer, &piece.part, &self.pen(None));
+                    }
+                }
+                _ => {
+                    let signature = self.signature(&piece.part).or(handed.take());
+                    write_part(writer, &piece.part, &self.pen(signature));
+                }
+            }
+        }
+        for part in behind {
+            write_part(writer, &part, &self.pen(None));
+        }
+    }
+
+    fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
+        Pen { same: self.is_same(), signature, ..Pen::default() }
+    }
+
+    /// The signature that this vendor issued for a part. A foreign one is withheld.
+    fn signature<'t>(&mut self, part: &'t Part<'_>) -> Option<Text<'t>> {
+        let artefact = part.semantics().artefact()?;
+        if artefact.issuer() == GEMINI {
+            return Some(artefact.data().reborrow());
+        }
+        let place = part.semantics().place();
+        self.losing.field(place, Field::Signature, LossKind::Withheld, "another vendor's signature");
+        None
+    }
+
+    fn sentinel(&mut self, part: &Part<'_>) -> Text<'static> {
+        let reason = "the model wants a signature on calls that it did not make";
+        let place = part.semantics().place();
+        self.losing.field(place, Field::Signature, LossKind::Synthesised, reason);
+        Text::literal(FOREIGN_CALL_SIGNATURE)
+    }
+
+    fn call(
+        &mut self,
+        writer: &mut Writer,
+        piece: &Piece<'_>,
+        call: &ToolCall<'_>,
+        signature: Option<Text<'_>>,
+    ) {
+        let place = piece.part.semantics().place();
+        let sends_ids = self.is_same() || self.target.family.call_ids;
+        let name = self.tool_name(&call.name).into_owned();
+        if name != call.name {
+            let reason = "the name does not fit the vendor's alphabet";
+            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+        }
+        if call.id.is_some() && !sends_ids {
+            let reason = "the model pairs calls and results by order";
+            self.losing.field(place, Field::CallId, LossKind::Implied, reason);
+        }
+        if call.form == crate::conversation::CallForm::Custom {
+            let reason = "free text becomes the one argument of a function";
+            self.losing.field(place, Field::CustomCall, LossKind::Approximated, reason);
+        }
+        let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
+        let pen = Pen { same: self.is_same(), signature, name: Some(name), id };
+        if let Some((kind, reason)) = write_part(writer, &piece.part, &pen) {
+            self.losing.field(place, Field::CallArguments, kind, reason);
+        }
+    }
+
+    fn result(&mut self, writer: &mut Writer, piece: &Piece<'_>, result: &ToolResult<'_>) {
+        let part = &*piece.part;
+        let signature = None;
+        if self.is_same() {
+            let name = result.name.as_ref().map(Text::reborrow);
+            let id = result.call_id.as_ref().map(Text::reborrow);
+            let pen = Pen { same: true, signature, name, id };
+            return write_result(writer, part, result, &pen, MediaPlace::Inside);
+        }
+        let name = Some(self.result_name(piece, result));
+        let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
+        let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
+        let inside = self.media_inside(result);
+        let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
+        write_result(writer, part, result, &pen, place);
+        self.report_result(part, result, inside);
+    }
+
+    fn media_inside(&self, result: &ToolResult<'_>) -> bool {
+        let own = matches!(result.output, ResultOutput::Object { .. });
+        own || self.target.family.media_in_results
+    }
+
+    fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
+        let place = part.semantics().place();
+        if texts_count(result) > 1 {
+            let reason = "several texts of a result become one";
+            self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+        }
+        for part in media_of(result) {
+            if !inside {
+                let reason = "media of a result stand behind it";
+                self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            }
+        }
+        if result.call_id.is_some() && !self.target.family.call_ids {
+            let reason = "the model pairs calls and results by order";
+            self.losing.field(place, Field::ResultCallId, LossKind::Implied, reason);
+        }
+    }
+
+    /// The name of the tool that a result comes from, which this protocol demands.
+    fn result_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) -> Text<'static> {
+        let named = self.calls.as_ref().and_then(|calls| calls.result_name(piece.at, result));
+        match named {
+            Some(name) => name.into_owned(),
+            None => {
+                let place = piece.part.semantics().place();
+                let reason = "no call says which tool this is the result of";
+                self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
+                Text::literal(UNKNOWN_TOOL)
+            }
+        }
+    }
+}
+
+/// The name of a tool that nobody called.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+
+/// Whether thoughts are followed by the part that their signature was on: other protocols sign only thoughts.
+fn hands_on(next: Option<&Piece<'_>>) -> bool {
+    next.is_some_and(|next| {
+        let unsigned = next.part.semantics().artefact().is_none();
+        unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
+    })
+}

@@ -1,0 +1,115 @@
+//! Writing the results of tools: an object for the vendor, with media beside it.
+
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::ToolResult;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::PART_NAMES;
+use crate::protocol::gemini::types::RESPONSE_ABSENT;
+use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
+use crate::protocol::gemini::types::spelled;
+use crate::protocol::object::Object;
+
+use super::part::Pen;
+use super::part::write_part;
+
+/// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
+const OUTPUT: &str = "output";
+const ERROR: &str = "error";
+
+/// Where media of a result go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MediaPlace {
+    /// Into the result.
+    Inside,
+    /// Behind the results, as parts of their own.
+    Behind,
+}
+
+/// Writes the result of a tool.
+pub(super) fn write_result(
+    writer: &mut Writer,
+    part: &Part<'_>,
+    result: &ToolResult<'_>,
+    pen: &Pen<'_>,
+    place: MediaPlace,
+) {
+    let shape = pen.shape(part);
+    let mut object = Object::open(writer, pen.extras(part, ""));
+    let key = spelled(PART_NAMES, "functionResponse", shape);
+    let mut inside = Object::open(object.key(key), pen.extras(part, key));
+    inside.optional("id", pen.id.as_ref());
+    inside.optional("name", pen.name.as_ref());
+    match &result.output {
+        ResultOutput::Object { response, .. } => {
+            if !(shape.has(RESPONSE_ABSENT) && response.as_str() == "{}") {
+                inside.field("response", response);
+            }
+        }
+        ResultOutput::Parts(parts) => write_output(inside.key("response"), result, parts),
+    }
+    let whole = matches!(result.output, ResultOutput::Object { .. });
+    let parts = result.output.parts().iter().filter(|part| whole || is_media(part));
+    let parts: Vec<&Part<'_>> = parts.collect();
+    if place == MediaPlace::Inside && (!parts.is_empty() || shape.has(RESULT_PARTS_EMPTY)) {
+        inside.key("parts").array(|writer| {
+            parts.iter().for_each(|part| write_inner(writer, part, pen.same));
+        });
+    }
+    inside.close();
+    object.close();
+}
+
+fn write_output(writer: &mut Writer, result: &ToolResult<'_>, parts: &[Part<'_>]) {
+    let key = if result.is_error == Some(true) { ERROR } else { OUTPUT };
+    writer.object(|object| object.field(key, &joined(parts)));
+}
+
+/// The texts of a result, line by line.
+fn joined<'t>(parts: &'t [Part<'_>]) -> Text<'t> {
+    let mut texts = parts.iter().filter_map(text);
+    let Some(first) = texts.next() else { return Text::default() };
+    texts.fold(first.reborrow(), |mut all, text| {
+        all.push(&Text::plain("\n"));
+        all.push(text);
+        all
+    })
+}
+
+fn text<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => Some(text),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Opaque(_) => None,
+    }
+}
+
+/// How many texts a result has; more than one are joined.
+pub(super) fn texts_count(result: &ToolResult<'_>) -> usize {
+    result.output.parts().iter().filter_map(text).count()
+}
+
+/// Whether a part of a result can stand beside its object.
+pub(super) fn is_media(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Media(_) => true,
+        Content::Opaque(opaque) => opaque.protocol == GEMINI,
+        Content::Text(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_) => false,
+    }
+}
+
+fn write_inner(writer: &mut Writer, part: &Part<'_>, same: bool) {
+    let signature = part.semantics().artefact().filter(|artefact| artefact.issuer() == GEMINI);
+    let signature = signature.map(|artefact| artefact.data().reborrow());
+    write_part(writer, part, &Pen { same, signature, ..Pen::default() });
+}

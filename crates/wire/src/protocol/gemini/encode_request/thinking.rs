@@ -1,0 +1,209 @@
+//! Writing `thinkingConfig`: a budget or a level, as the model is told, never both.
+
+use crate::conversation::Thinking;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::gemini::types::LEVEL_LOWER;
+use crate::protocol::gemini::types::thinking_scope;
+use crate::protocol::object::Object;
+use crate::target;
+use crate::target::Effort;
+
+use super::Scribe;
+use super::unless_empty;
+
+/// A budget that leaves it to the model.
+const BY_ITSELF: i64 = -1;
+
+/// What a request asks of thinking, in either of the vendor's terms.
+enum Wish {
+    Nothing,
+    Off,
+    ByItself,
+    Budget(u64),
+    Effort(Effort),
+}
+
+impl<'x> Scribe<'x, '_> {
+    pub(super) fn thinking_config(&mut self) -> Option<Json<'static>> {
+        let thinking = &self.exchange.request.thinking;
+        let extras = self.extras(thinking_scope(self.shape));
+        unless_empty(extras, |object| match self.is_same() {
+            true => self.same_thinking(object, thinking),
+            false => self.foreign_thinking(object, thinking),
+        })
+    }
+
+    fn same_thinking(&self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
+        let Thinking { mode, effort, budget, show } = thinking;
+        let key = self.name("thinkingBudget");
+        match (budget, mode) {
+            (Some(budget), _) => object.field(key, budget),
+            (None, Some(ThinkingMode::Adaptive)) => object.field(key, &BY_ITSELF),
+            (None, Some(ThinkingMode::Disabled)) => object.field(key, &0_u64),
+            (None, Some(ThinkingMode::Enabled | ThinkingMode::BetweenTools) | None) => {}
+        }
+        if let Some(effort) = effort {
+            let level = match self.shape.has(LEVEL_LOWER) {
+                true => effort.to_str().to_ascii_lowercase(),
+                false => effort.to_str().to_ascii_uppercase(),
+            };
+            object.field(self.name("thinkingLevel"), &Text::plain(level));
+        }
+        if let Some(show) = show {
+            let shown = matches!(show, ThinkingShow::Shown(_));
+            object.field(self.name("includeThoughts"), &shown);
+        }
+    }
+
+    fn foreign_thinking(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
+        let refused =
+            matches!(self.target.family.thinking, target::Thinking::None | target::Thinking::Unsteered);
+        let wish = wish(thinking);
+        if refused {
+            return self.refuse(thinking);
+        }
+        match wish {
+            Wish::Nothing => {}
+            Wish::Off => self.effort(object, Effort::None),
+            Wish::ByItself => self.by_itself(object),
+            Wish::Budget(tokens) => self.budget(object, tokens),
+            Wish::Effort(effort) => self.effort(object, effort),
+        }
+        self.show(object, thinking);
+    }
+
+    /// The model takes no word on thinking.
+    fn refuse(&mut self, thinking: &Thinking<'_>) {
+        let Thinking { mode, effort, budget, show } = thinking;
+        let off = matches!(mode, Some(ThinkingMode::Disabled))
+            || effort.as_ref().is_some_and(|word| *word == "none");
+        let never = self.target.family.thinking == target::Thinking::None;
+        let (kind, reason) = match off && never {
+            true => (LossKind::Implied, "the model does not think"),
+            false => (LossKind::Dropped, "the model takes no word on its thinking"),
+        };
+        let set = [
+            (Field::ThinkingMode, mode.is_some()),
+            (Field::ThinkingEffort, effort.is_some()),
+            (Field::ThinkingBudget, budget.is_some()),
+            (Field::ThinkingShow, show.is_some()),
+        ];
+        for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+            self.losing.field(Place::default(), field, kind, reason);
+        }
+    }
+
+    fn by_itself(&mut self, object: &mut Object<'_, '_>) {
+        let root = Place::default();
+        match self.target.family.thinking {
+            target::Thinking::GeminiLevel { .. } => {
+                let reason = "the model decides by itself unless told a level";
+                self.losing.field(root, Field::ThinkingMode, LossKind::Implied, reason);
+            }
+            _ => {
+                object.field("thinkingBudget", &BY_ITSELF);
+                let reason = "the vendor's way to leave it to the model";
+                self.losing.field(root, Field::ThinkingMode, LossKind::Renamed, reason);
+            }
+        }
+    }
+
+    fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
+        let root = Place::default();
+        let (min, max) = match self.target.family.thinking {
+            target::Thinking::GeminiLevel { .. } => {
+                let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
+                object.field("thinkingLevel", &level(effort));
+                let reason = "the model is told a level, not a budget";
+                return self.losing.field(root, Field::ThinkingBudget, LossKind::Approximated, reason);
+            }
+            target::Thinking::GeminiBudget { min, max, .. } => (min, max),
+            _ => (0, u64::MAX),
+        };
+        let fitted = tokens.clamp(min, max);
+        object.field("thinkingBudget", &fitted);
+        if fitted != tokens {
+            let reason = "the model's range of budgets ends here";
+            self.losing.field(root, Field::ThinkingBudget, LossKind::Approximated, reason);
+        }
+    }
+
+    fn effort(&mut self, object: &mut Object<'_, '_>, effort: Effort) {
+        let family = &self.target.family;
+        let is_off = effort == Effort::None;
+        let field = if self.exchange.request.thinking.effort.is_some() {
+            Field::ThinkingEffort
+        } else {
+            Field::ThinkingMode
+        };
+        let changed = match family.thinking {
+            target::Thinking::GeminiBudget { .. } => {
+                let budget = effort.budget_for(family);
+                object.field("thinkingBudget", &budget.value);
+                // The ladder has no place on a scale of budgets, unless it says "off".
+                !is_off || budget.changed
+            }
+            target::Thinking::GeminiLevel { .. } => {
+                let nearest = effort.nearest(family);
+                object.field("thinkingLevel", &level(nearest.value));
+                nearest.changed
+            }
+            _ if is_off => {
+                object.field("thinkingBudget", &0_u64);
+                false
+            }
+            _ => {
+                object.field("thinkingLevel", &level(effort));
+                effort > Effort::High
+            }
+        };
+        if changed {
+            let reason = "the nearest that the model can be told";
+            self.losing.field(Place::default(), field, LossKind::Approximated, reason);
+        }
+    }
+
+    fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
+        let root = Place::default();
+        match &thinking.show {
+            None => {}
+            Some(ThinkingShow::Hidden) => object.field("includeThoughts", &false),
+            Some(ThinkingShow::Shown(word)) => {
+                object.field("includeThoughts", &true);
+                if word.is_some() {
+                    let reason = "thoughts are summarised in the vendor's own way";
+                    self.losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
+                }
+            }
+        }
+    }
+}
+
+fn wish(thinking: &Thinking<'_>) -> Wish {
+    let Thinking { mode, effort, budget, show: _ } = thinking;
+    let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
+    let budget = budget.as_ref().and_then(|budget| budget.as_u64());
+    match (mode, effort, budget) {
+        (Some(ThinkingMode::Disabled), _, _) => Wish::Off,
+        (_, _, Some(tokens)) => Wish::Budget(tokens),
+        (_, Some(effort), None) => Wish::Effort(effort),
+        (Some(ThinkingMode::Adaptive | ThinkingMode::Enabled), None, None) => Wish::ByItself,
+        (Some(ThinkingMode::BetweenTools) | None, None, None) => Wish::Nothing,
+    }
+}
+
+/// The vendor's word for an effort; its ladder ends at high.
+fn level(effort: Effort) -> &'static str {
+    match effort {
+        Effort::None | Effort::Minimal => "MINIMAL",
+        Effort::Low => "LOW",
+        Effort::Medium => "MEDIUM",
+        Effort::High | Effort::Xhigh | Effort::Max => "HIGH",
+    }
+}

@@ -1,0 +1,234 @@
+//! Writing tools: functions together, hosted tools each in an object of its own.
+
+use crate::conversation::CustomTool;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+
+use crate::protocol::gemini::types::JSON_SCHEMA;
+use crate::protocol::gemini::types::OPENS_TOOL;
+use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::TOOL_NAMES;
+use crate::protocol::gemini::types::TOOL_SCOPE;
+use crate::protocol::gemini::types::WHOLE_TOOL;
+use crate::protocol::gemini::types::spelled;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::Shape;
+use crate::target::GeminiSchema;
+
+use super::Scribe;
+
+/// What a custom tool takes once it is a function.
+const CUSTOM_PARAMETERS: Json<'static> = Json::literal(
+    r#"{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}"#,
+);
+
+/// A schema in the language of `parameters`.
+const CUSTOM_SCHEMA: Json<'static> = Json::literal(
+    r#"{"type":"OBJECT","properties":{"input":{"type":"STRING"}},"required":["input"]}"#,
+);
+
+impl<'x> Scribe<'x, '_> {
+    /// The list of tools; none if nothing of it can be offered.
+    pub(super) fn tools(&mut self) -> Option<Json<'static>> {
+        let mut writer = Writer::default();
+        writer.begin_array();
+        match self.is_same() {
+            true => self.same_tools(&mut writer),
+            false => self.foreign_tools(&mut writer),
+        }
+        writer.end_array();
+        let empty = writer.as_str() == "[]";
+        (!empty).then(|| Json::trusted(writer.into_string().into()))
+    }
+
+    /// Writes the objects of the list as they were, each from its first tool to the next one's.
+    fn same_tools(&mut self, writer: &mut Writer) {
+        let tools = &self.exchange.request.tools;
+        let mut rest = tools.as_slice();
+        while let [first, others @ ..] = rest {
+            let opens = |tool: &Tool<'_>| tool.semantics().has_shape(OPENS_TOOL);
+            let length = 1 + others.iter().take_while(|tool| !opens(tool)).count();
+            let (group, later) = rest.split_at(length);
+            rest = later;
+            self.same_tool(writer, first, group);
+        }
+    }
+
+    fn same_tool(&mut self, writer: &mut Writer, first: &'x Tool<'x>, group: &'x [Tool<'x>]) {
+        if let (true, ToolKind::Hosted(hosted)) =
+            (first.semantics().has_shape(WHOLE_TOOL), &first.kind)
+        {
+            return writer.value(&hosted.json);
+        }
+        let extras = first.semantics().extras().map(|extras| (extras, TOOL_SCOPE));
+        let mut object = Object::open(writer, extras);
+        let functions: Vec<&Tool<'_>> = group.iter().filter(|tool| is_function(tool)).collect();
+        if let Some(function) = functions.first() {
+            let shape = function.semantics().shape();
+            let list = object.key(spelled(TOOL_NAMES, "functionDeclarations", shape));
+            list.begin_array();
+            functions.iter().for_each(|tool| self.declaration(list, tool));
+            list.end_array();
+        }
+        for tool in group {
+            if let ToolKind::Hosted(hosted) = &tool.kind {
+                object.named(&hosted.kind.to_str(), &hosted.json);
+            }
+        }
+        object.close();
+    }
+
+    fn foreign_tools(&mut self, writer: &mut Writer) {
+        let tools = &self.exchange.request.tools;
+        let mut functions = Vec::new();
+        tools.iter().for_each(|tool| flatten(tool, &mut functions));
+        if !functions.is_empty() {
+            writer.begin_object();
+            writer.key("functionDeclarations");
+            writer.begin_array();
+            functions.iter().for_each(|tool| self.declaration(writer, tool));
+            writer.end_array();
+            writer.end_object();
+        }
+        let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
+        for tool in tools {
+            if let ToolKind::Hosted(hosted) = &tool.kind {
+                self.hosted(writer, tool, hosted, beside);
+            }
+        }
+    }
+
+    fn hosted(
+        &mut self,
+        writer: &mut Writer,
+        tool: &Tool<'_>,
+        hosted: &HostedTool<'_>,
+        beside: bool,
+    ) {
+        let place = tool.semantics().place();
+        let key = match hosted.service {
+            HostedService::WebSearch => "googleSearch",
+            HostedService::WebFetch => "urlContext",
+            HostedService::CodeExecution => "codeExecution",
+            HostedService::Other => {
+                let reason = "the vendor has no such tool";
+                return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+            }
+        };
+        if !beside {
+            let reason = "the model takes no hosted tools beside functions";
+            return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+        }
+        writer.object(|object| object.field(key, &Json::literal("{}")));
+        let reason = "the vendor's own tool of that sort, without its settings";
+        self.losing.field(place, Field::HostedTool, LossKind::Approximated, reason);
+    }
+
+    fn declaration(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
+        match &tool.kind {
+            ToolKind::Function(function) => self.function(writer, tool, function),
+            ToolKind::Custom(custom) => self.custom(writer, tool, custom),
+            ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+        }
+    }
+
+    fn function(&mut self, writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
+        let FunctionTool { name, description, parameters, strict, output_schema } = function;
+        let same = self.is_same();
+        let shape = self.tool_shape(tool);
+        let extras = tool.semantics().extras().filter(|_| same).map(|extras| (extras, ""));
+        let mut object = Object::open(writer, extras);
+        object.field("name", &self.offered(tool, name));
+        object.optional("description", description.as_ref());
+        if let Some(parameters) = parameters {
+            let key = if shape.has(JSON_SCHEMA) { "parametersJsonSchema" } else { "parameters" };
+            let schema = self.schema(tool, Field::ToolParameters, parameters);
+            if let Some(schema) = schema {
+                object.field(spelled(TOOL_NAMES, key, shape), &schema);
+            }
+        }
+        if let Some(schema) = output_schema {
+            let json = shape.has(RESPONSE_JSON_SCHEMA);
+            let key = if json { "responseJsonSchema" } else { "response" };
+            if let Some(schema) = self.schema(tool, Field::ToolOutputSchema, schema) {
+                object.field(spelled(TOOL_NAMES, key, shape), &schema);
+            }
+        }
+        object.close();
+        self.strict(tool, *strict);
+    }
+
+    fn custom(&mut self, writer: &mut Writer, tool: &Tool<'_>, custom: &CustomTool<'_>) {
+        let shape = self.tool_shape(tool);
+        writer.begin_object();
+        writer.field("name", &self.offered(tool, &custom.name));
+        writer.optional("description", custom.description.as_ref());
+        match shape.has(JSON_SCHEMA) {
+            true => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
+            false => writer.field("parameters", &CUSTOM_SCHEMA),
+        }
+        writer.end_object();
+    }
+
+    /// The spelling of a tool: its own, or that of the schema language that the model takes.
+    fn tool_shape(&self, tool: &Tool<'_>) -> Shape {
+        match (self.is_same(), self.target.family.gemini_schema) {
+            (true, _) => tool.semantics().shape(),
+            (false, GeminiSchema::Either) => JSON_SCHEMA.with(RESPONSE_JSON_SCHEMA),
+            (false, GeminiSchema::SchemaOnly) => Shape::default(),
+        }
+    }
+
+    /// The name under which a tool is offered.
+    fn offered(&mut self, tool: &Tool<'_>, name: &Text<'_>) -> Text<'static> {
+        let offered = self.tool_name(name).into_owned();
+        if offered != *name {
+            let reason = "the name does not fit the vendor's alphabet";
+            let place = tool.semantics().place();
+            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+        }
+        offered
+    }
+
+    fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
+        let (kind, reason) = match strict {
+            None => return,
+            Some(false) => (LossKind::Implied, "arguments are not checked"),
+            Some(true) => (LossKind::Approximated, "arguments are not checked"),
+        };
+        self.losing.field(tool.semantics().place(), Field::ToolStrict, kind, reason);
+    }
+
+    /// A tool's schema in the language that the model takes.
+    fn schema<'s>(
+        &mut self,
+        _tool: &Tool<'_>,
+        _field: Field,
+        schema: &'s Json<'_>,
+    ) -> Option<Json<'s>> {
+        Some(schema.reborrow())
+    }
+}
+
+fn is_function(tool: &Tool<'_>) -> bool {
+    matches!(tool.kind, ToolKind::Function(_) | ToolKind::Custom(_))
+}
+
+/// Collects the functions of a tool, those of a namespace one by one.
+fn flatten<'t>(tool: &'t Tool<'t>, functions: &mut Vec<&'t Tool<'t>>) {
+    match &tool.kind {
+        ToolKind::Function(_) | ToolKind::Custom(_) => functions.push(tool),
+        ToolKind::Namespace(namespace) => {
+            namespace.tools.iter().for_each(|tool| flatten(tool, functions));
+        }
+        ToolKind::Hosted(_) => {}
+    }
+}

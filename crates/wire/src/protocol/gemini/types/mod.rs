@@ -1,0 +1,158 @@
+//! What only this protocol says, and how it may be spelled.
+
+mod name;
+mod shape;
+
+pub(super) use name::PART_NAMES;
+pub(super) use name::REQUEST_NAMES;
+pub(super) use name::TOOL_NAMES;
+pub(super) use name::camel;
+pub(super) use name::generation_scope;
+pub(super) use name::spelled;
+pub(super) use name::thinking_scope;
+pub(super) use name::tool_choice_scope;
+pub(super) use name::tool_config_scope;
+pub(super) use shape::AMONG_TURNS;
+pub(super) use shape::ARGS_ABSENT;
+pub(super) use shape::CANDIDATES_ABSENT;
+pub(super) use shape::CANDIDATES_ZERO;
+pub(super) use shape::CONTENTS_ABSENT;
+pub(super) use shape::CONTENT_ABSENT;
+pub(super) use shape::INDEX_STATED;
+pub(super) use shape::JSON_SCHEMA;
+pub(super) use shape::LEVEL_LOWER;
+pub(super) use shape::MODEL_PLAIN;
+pub(super) use shape::MODEL_PREFIXED;
+pub(super) use shape::NO_CANDIDATE;
+pub(super) use shape::OPENS_TOOL;
+pub(super) use shape::OUTPUT_JSON_SCHEMA;
+pub(super) use shape::OUTPUT_TYPE_ABSENT;
+pub(super) use shape::PARTS_ABSENT;
+pub(super) use shape::PROMPT_ZERO;
+pub(super) use shape::RESPONSE_ABSENT;
+pub(super) use shape::RESPONSE_JSON_SCHEMA;
+pub(super) use shape::RESULT_PARTS_EMPTY;
+pub(super) use shape::ROLE_ABSENT;
+pub(super) use shape::SEALED_APART;
+pub(super) use shape::SLOT;
+pub(super) use shape::TEXT_ABSENT;
+pub(super) use shape::THOUGHT_FALSE;
+pub(super) use shape::THOUGHT_TRUE;
+pub(super) use shape::WHOLE_TOOL;
+
+use crate::loss::LossKind::Approximated;
+use crate::loss::LossKind::Dropped;
+use crate::loss::LossKind::Implied;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::namespace;
+
+/// The protocol of this folder.
+pub(super) const GEMINI: Protocol = Protocol::Gemini;
+
+/// The scope of extras that stand in an object of the tool list, kept by the first tool of it.
+pub(super) const TOOL_SCOPE: &str = "tool";
+
+/// What stands before a model's name in a body.
+pub(super) const MODEL_PREFIX: &str = "models/";
+
+/// The documented signature for calls that another model made; the validator lets it pass.
+pub(super) const FOREIGN_CALL_SIGNATURE: &str = "skip_thought_signature_validator";
+
+namespace! {
+    /// What only Gemini can say of a request.
+    pub struct GeminiSemantics {
+        /// Thresholds by category of harm.
+        safety_settings: "safetySettings" => Dropped, "no other protocol sets thresholds by category";
+        /// A prompt prefix that the vendor keeps.
+        cached_content: "cachedContent" => Dropped, "only its vendor holds the cached content";
+        /// Where an answer that stopped half-way goes on.
+        continuation_token: "continuationToken" => Dropped, "only its vendor can continue from it";
+        /// Whether the vendor may log the request.
+        store: "store" => Dropped, "a choice about the vendor's own logs";
+        /// Where the user is, for tools of the vendor.
+        retrieval_config: "toolConfig/retrievalConfig" => Dropped, "it steers tools that only this vendor has";
+        /// Whether calls of hosted tools show in the answer.
+        server_side_tool_invocations: "toolConfig/includeServerSideToolInvocations"
+            => Dropped, "it steers tools that only this vendor has";
+        /// `text/x.enum`, or a type that the schema beside it does not go with.
+        response_mime_type: "generationConfig/responseMimeType"
+            => Dropped, "no other protocol has answers of this type";
+        /// A schema that goes with such a type.
+        response_schema: "generationConfig/responseSchema"
+            => Dropped, "no other protocol has schemas for answers of this type";
+        /// The same in the other schema language.
+        response_json_schema: "generationConfig/responseJsonSchema"
+            => Dropped, "no other protocol has schemas for answers of this type";
+        /// Text, image or audio.
+        response_modalities: "generationConfig/responseModalities"
+            => Dropped, "no other protocol mixes kinds of answers in this way";
+        /// The voice of a spoken answer.
+        speech_config: "generationConfig/speechConfig" => Dropped, "the voices are the vendor's own";
+        /// The format of an image in the answer.
+        image_config: "generationConfig/imageConfig" => Dropped, "no other protocol draws in its answer";
+        /// How closely media are looked at.
+        media_resolution: "generationConfig/mediaResolution"
+            => Dropped, "no other protocol sets it for the whole request";
+        /// Transcripts of spoken answers.
+        audio_transcription_config: "generationConfig/audioTranscriptionConfig"
+            => Dropped, "no other protocol transcribes its answer";
+        /// A switch for answers on elections.
+        enhanced_civic_answers: "generationConfig/enableEnhancedCivicAnswers"
+            => Dropped, "a switch that only this vendor has";
+    }
+}
+
+const fn declared(
+    path: &'static str,
+    kind: crate::loss::LossKind,
+    reason: &'static str,
+) -> Declared {
+    Declared { path, kind, reason }
+}
+
+const WHO_SPEAKS: &str = "another word for the role";
+const PART_DETAIL: &str = "no other protocol says this of a part";
+const RESULT_DETAIL: &str = "no other protocol has results that come piece by piece";
+const BY_MODALITY: &str = "the sum of these counts is carried";
+const AS_CITATIONS: &str = "sources are told as citations";
+const SAFETY: &str = "no other protocol rates its answer by category";
+
+/// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
+pub(in crate::protocol) const DECLARED: &[Declared] = &[
+    declared("role", Implied, WHO_SPEAKS),
+    declared("content/role", Implied, WHO_SPEAKS),
+    declared("videoMetadata", Dropped, PART_DETAIL),
+    declared("video_metadata", Dropped, PART_DETAIL),
+    declared("mediaResolution", Approximated, "told as the detail of an image where there is one"),
+    declared("media_resolution", Approximated, "told as the detail of an image where there is one"),
+    declared("mediaProcessing", Dropped, PART_DETAIL),
+    declared("media_processing", Dropped, PART_DETAIL),
+    declared("partMetadata", Dropped, PART_DETAIL),
+    declared("part_metadata", Dropped, PART_DETAIL),
+    declared("speechMetadata", Dropped, PART_DETAIL),
+    declared("audioTranscription", Dropped, PART_DETAIL),
+    declared("inlineData/displayName", Dropped, PART_DETAIL),
+    declared("fileData/displayName", Dropped, PART_DETAIL),
+    declared("functionCall/partialArgs", Dropped, "no other protocol repeats arguments in pieces"),
+    declared("functionCall/willContinue", Dropped, "no other protocol has calls that go on"),
+    declared("functionResponse/willContinue", Dropped, RESULT_DETAIL),
+    declared("functionResponse/scheduling", Dropped, RESULT_DETAIL),
+    declared("behavior", Dropped, "no other protocol has calls that do not wait"),
+    declared("promptFeedback", Approximated, "a blocked prompt is told as a finish reason"),
+    declared("modelStatus", Dropped, "no other protocol speaks of a model's retirement"),
+    declared("finishMessage", Implied, "the words that go with the finish reason"),
+    declared("tokenCount", Implied, "the usage has it"),
+    declared("safetyRatings", Dropped, SAFETY),
+    declared("citationMetadata", Approximated, AS_CITATIONS),
+    declared("groundingMetadata", Approximated, AS_CITATIONS),
+    declared("groundingAttributions", Dropped, "an older form of sources"),
+    declared("urlContextMetadata", Dropped, "no other protocol lists the pages it read in this way"),
+    declared("avgLogprobs", Dropped, "no other protocol averages"),
+    declared("logprobsResult", Dropped, "the entries are not those of other protocols"),
+    declared("continuationToken", Dropped, "only its vendor can continue from it"),
+    declared("promptTokensDetails", Implied, BY_MODALITY),
+    declared("candidatesTokensDetails", Implied, BY_MODALITY),
+    declared("cacheTokensDetails", Implied, BY_MODALITY),
+    declared("toolUsePromptTokensDetails", Implied, BY_MODALITY),
+];

@@ -1,0 +1,52 @@
+//! Reading `input`: a string, or items that become messages.
+
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::openai_responses::decode_request::item::Decoded;
+use crate::protocol::openai_responses::decode_request::item::decode_item;
+use crate::protocol::openai_responses::types::INPUT_LIST;
+use crate::protocol::openai_responses::types::INPUT_STRING;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+
+pub(super) fn decode_input<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<()> {
+    if reader.kind()? == Kind::String {
+        let place = Place::default().step(Step::Input);
+        let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
+        let message = Message::new(Role::User, vec![part]);
+        let shaped = NodeSemantics::at(place).shaped(INPUT_STRING);
+        request.messages.push(message.with_semantics(shaped));
+        return Ok(());
+    }
+    semantics.add_shape(INPUT_LIST);
+    reader.array(|index, reader| {
+        let place = Place::default().element(Step::Input, index);
+        match decode_item(reader, place)? {
+            Decoded::Turn(message) => request.messages.push(message),
+            Decoded::Assistant(parts) => join(&mut request.messages, parts, place),
+        }
+        Ok(())
+    })
+}
+
+/// Adds the parts of an item to the assistant's message, which the items in a row make together.
+fn join<'a>(messages: &mut Vec<Message<'a>>, parts: Vec<Part<'a>>, place: Place) {
+    match messages.last_mut() {
+        Some(message) if message.role == Role::Assistant => message.parts.extend(parts),
+        _ => {
+            let message = Message::new(Role::Assistant, parts);
+            messages.push(message.with_semantics(NodeSemantics::at(place)));
+        }
+    }
+}

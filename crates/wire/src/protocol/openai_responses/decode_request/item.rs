@@ -1,0 +1,402 @@
+//! Reading items: messages, calls, results and reasoning. What is none of them stays whole.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::decode_request::part::decode_part;
+use crate::protocol::openai_responses::types::CONTINUES;
+use crate::protocol::openai_responses::types::EMPTY_CONTENT;
+use crate::protocol::openai_responses::types::NO_PARTS;
+use crate::protocol::openai_responses::types::NO_SUMMARY;
+use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::UNTYPED;
+use crate::protocol::openai_responses::types::namespace_of;
+use crate::protocol::openai_responses::types::qualified;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Item;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// What an item makes of the conversation.
+pub(super) enum Decoded<'a> {
+    /// A message of its own.
+    Turn(Message<'a>),
+    /// More of what the assistant says and does.
+    Assistant(Vec<Part<'a>>),
+}
+
+/// Reads one item of `input`. Items of unknown type or without what their type needs are kept whole.
+pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Decoded<'a>> {
+    let start = reader.checkpoint();
+    let kind = kind_of(reader)?;
+    let decoded = match &*kind.to_str() {
+        "message" => decode_message(reader, place)?,
+        "function_call" => decode_call(reader, place, CallForm::Function)?,
+        "custom_tool_call" => decode_call(reader, place, CallForm::Custom)?,
+        "function_call_output" => decode_result(reader, place, CallForm::Function)?,
+        "custom_tool_call_output" => decode_result(reader, place, CallForm::Custom)?,
+        "reasoning" => decode_reasoning(reader, place)?,
+        _ => None,
+    };
+    match decoded {
+        Some(decoded) => Ok(decoded),
+        None => {
+            *reader = start;
+            decode_opaque(reader, place, kind)
+        }
+    }
+}
+
+/// Reads one item of an answer, whatever it is: the assistant made it.
+pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Vec<Part<'a>>> {
+    let start = reader.checkpoint();
+    if let Ok(Decoded::Assistant(parts)) = decode_item(reader, place) {
+        return Ok(parts);
+    }
+    *reader = start;
+    let kind = kind_of(reader).unwrap_or_default();
+    Ok(vec![opaque(reader, place, kind)?])
+}
+
+fn kind_of<'a>(reader: &Reader<'a>) -> Result<Text<'a>> {
+    if let Some(kind) = reader.peek_tag("type")? {
+        return Ok(kind);
+    }
+    // A message may leave its type out, and so may a reference, which then has nothing but an id.
+    Ok(match reader.peek_tag("role")? {
+        Some(_) => Text::literal("message"),
+        None => Text::literal("item_reference"),
+    })
+}
+
+fn decode_opaque<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    kind: Text<'a>,
+) -> Result<Decoded<'a>> {
+    let role = opaque_role(&kind.to_str());
+    let part = opaque(reader, place, kind)?;
+    Ok(match role {
+        Role::Assistant => Decoded::Assistant(vec![part]),
+        Role::System | Role::Developer | Role::User | Role::Tool => {
+            let message = Message::new(role, vec![part]);
+            Decoded::Turn(message.with_semantics(NodeSemantics::at(place)))
+        }
+    })
+}
+
+/// Whose turn an item is that the conversation has no word for.
+fn opaque_role(kind: &str) -> Role {
+    match kind {
+        "mcp_approval_response" => Role::Tool,
+        "additional_tools" | "configuration_update" => Role::Developer,
+        "message" | "compaction_trigger" => Role::User,
+        kind if kind.ends_with("_output") => Role::Tool,
+        _ => Role::Assistant,
+    }
+}
+
+fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
+    let json = reader.raw()?;
+    let opaque = Content::Opaque(Box::new(Opaque { protocol: THIS, kind, json }));
+    Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place)))
+}
+
+fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Decoded<'a>>> {
+    let mut role = None;
+    let mut parts = None;
+    let mut item = Item::default();
+    let mut shape = Shape::default();
+    let mut typed = false;
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => {
+                reader.skip()?;
+                typed = true;
+            }
+            "role" => role = role_of(&reader.string()?.to_str()),
+            "content" if reader.kind()? == Kind::String => {
+                shape = shape.with(STRING);
+                parts = Some(vec![string_part(reader, place.step(Step::Content))?]);
+            }
+            "content" => parts = Some(decode_parts(reader, place, Step::Content)?),
+            _ => return item_member(&mut item, key, reader),
+        }
+        Ok(Member::Read)
+    })?;
+    let (Some(role), Some(parts)) = (role, parts) else { return Ok(None) };
+    item.extras = extras;
+    if !typed {
+        shape = shape.with(UNTYPED);
+    }
+    Ok(Some(match role {
+        Role::Assistant => Decoded::Assistant(assistant_parts(parts, item, shape, place)),
+        Role::System | Role::Developer | Role::User | Role::Tool => {
+            let mut semantics = NodeSemantics::at(place).shaped(shape);
+            semantics.set_item(item);
+            Decoded::Turn(Message::new(role, parts).with_semantics(semantics))
+        }
+    }))
+}
+
+fn role_of(role: &str) -> Option<Role> {
+    match role {
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        "system" => Some(Role::System),
+        "developer" => Some(Role::Developer),
+        _ => None,
+    }
+}
+
+/// Reads what every item may have.
+fn item_member<'a>(item: &mut Item<'a>, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    match key {
+        "id" => item.id = Some(reader.string()?),
+        "status" => item.status = Some(reader.string()?),
+        "phase" => item.phase = Some(reader.string()?),
+        _ => return Ok(Member::Unknown),
+    }
+    Ok(Member::Read)
+}
+
+/// Gives the first part of a message the item, and has the others continue it.
+fn assistant_parts<'a>(
+    mut parts: Vec<Part<'a>>,
+    item: Item<'a>,
+    shape: Shape,
+    place: Place,
+) -> Vec<Part<'a>> {
+    let mut shape = shape;
+    if parts.is_empty() {
+        shape = shape.with(NO_PARTS);
+        let at = NodeSemantics::at(place.step(Step::Content));
+        parts.push(Part::text(Text::default()).with_semantics(at));
+    }
+    let (first, rest) = parts.split_at_mut(1);
+    first[0].semantics_mut().add_shape(shape);
+    first[0].semantics_mut().set_item(item);
+    for part in rest {
+        part.semantics_mut().add_shape(CONTINUES);
+    }
+    parts
+}
+
+fn string_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    Ok(Part::text(reader.string()?).with_semantics(NodeSemantics::at(place)))
+}
+
+fn decode_parts<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    step: Step,
+) -> Result<Vec<Part<'a>>> {
+    let mut parts = Vec::new();
+    reader.array(|index, reader| {
+        parts.push(decode_part(reader, place.element(step, index))?);
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+fn decode_call<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    form: CallForm,
+) -> Result<Option<Decoded<'a>>> {
+    let (mut id, mut name, mut text) = (None, None, None);
+    let mut item = Item::default();
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match (key, form) {
+            ("type", _) => reader.skip()?,
+            ("call_id", _) => id = Some(reader.string()?),
+            ("name", _) => name = Some(reader.string()?),
+            ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
+                text = Some(reader.string()?);
+            }
+            _ => return item_member(&mut item, key, reader),
+        }
+        Ok(Member::Read)
+    })?;
+    let (Some(name), Some(text)) = (name, text) else { return Ok(None) };
+    let name = in_namespace(name, &extras);
+    item.extras = extras;
+    let call = ToolCall { id, name, arguments: Arguments::Text(text), form };
+    let mut semantics = NodeSemantics::at(place);
+    semantics.set_item(item);
+    let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
+    Ok(Some(Decoded::Assistant(vec![part])))
+}
+
+fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
+    match namespace_of(extras) {
+        Some(namespace) => qualified(&namespace, &name),
+        None => name,
+    }
+}
+
+fn decode_result<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    form: CallForm,
+) -> Result<Option<Decoded<'a>>> {
+    let (mut call_id, mut name, mut parts) = (None, None, None);
+    let mut shape = Shape::default();
+    let mut item = Item::default();
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "call_id" => call_id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "output" if reader.kind()? == Kind::String => {
+                shape = STRING;
+                parts = Some(vec![string_part(reader, place.step(Step::Output))?]);
+            }
+            "output" => parts = Some(decode_parts(reader, place, Step::Output)?),
+            _ => return item_member(&mut item, key, reader),
+        }
+        Ok(Member::Read)
+    })?;
+    let Some(parts) = parts else { return Ok(None) };
+    let name = name.map(|name| in_namespace(name, &extras));
+    item.extras = extras;
+    let output = ResultOutput::Parts(parts);
+    let result = ToolResult { call_id, name, output, is_error: None, form };
+    let mut semantics = NodeSemantics::at(place).shaped(shape);
+    semantics.set_item(item);
+    let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
+    let message = Message::new(Role::Tool, vec![part]);
+    Ok(Some(Decoded::Turn(message.with_semantics(NodeSemantics::at(place)))))
+}
+
+/// What a reasoning item holds.
+#[derive(Default)]
+struct Thought<'a> {
+    summary: Option<Vec<Text<'a>>>,
+    content: Option<Vec<Text<'a>>>,
+    encrypted: Option<Text<'a>>,
+    item: Item<'a>,
+    /// A piece was not of the shape that pieces have.
+    odd: bool,
+}
+
+fn decode_reasoning<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Decoded<'a>>> {
+    let mut thought = Thought::default();
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "summary" => thought.summary = thought.pieces(reader, "summary_text")?,
+            "content" => thought.content = thought.pieces(reader, "reasoning_text")?,
+            "encrypted_content" => thought.encrypted = Some(reader.string()?),
+            _ => return item_member(&mut thought.item, key, reader),
+        }
+        Ok(Member::Read)
+    })?;
+    thought.item.extras = extras;
+    Ok((!thought.odd).then(|| Decoded::Assistant(thought.into_parts(place))))
+}
+
+impl<'a> Thought<'a> {
+    /// Reads a list of pieces, each of which has nothing but its type and its text.
+    fn pieces(
+        &mut self,
+        reader: &mut Reader<'a>,
+        kind: &str,
+    ) -> Result<Option<Vec<Text<'a>>>> {
+        let mut pieces = Vec::new();
+        let mut odd = false;
+        reader.array(|_, reader| {
+            let mut text = None;
+            let mut typed = false;
+            if reader.kind()? != Kind::Object {
+                odd = true;
+                return reader.skip();
+            }
+            reader.object(|key, reader| match (&*key, reader.kind()?) {
+                ("type", Kind::String) => {
+                    typed = reader.string()? == *kind;
+                    Ok(())
+                }
+                ("text", Kind::String) => {
+                    text = Some(reader.string()?);
+                    Ok(())
+                }
+                _ => {
+                    odd = true;
+                    reader.skip()
+                }
+            })?;
+            match text {
+                Some(text) if typed => pieces.push(text),
+                _ => odd = true,
+            }
+            Ok(())
+        })?;
+        self.odd |= odd;
+        Ok(Some(pieces))
+    }
+
+    /// One part for the summary or for what is only encrypted, and one for the thoughts themselves.
+    fn into_parts(self, place: Place) -> Vec<Part<'a>> {
+        let Self { summary, content, encrypted, item, odd: _ } = self;
+        let mut semantics = NodeSemantics::at(place);
+        semantics.set_item(item);
+        if summary.is_none() {
+            semantics.add_shape(NO_SUMMARY);
+        }
+        if content.as_ref().is_some_and(Vec::is_empty) {
+            semantics.add_shape(EMPTY_CONTENT);
+        }
+        let is_encrypted = encrypted.is_some();
+        if let Some(data) = encrypted {
+            semantics.set_artefact(Artefact::read(THIS, ArtefactKind::Ciphertext, data));
+        }
+        let summary = summary.unwrap_or_default();
+        let content = content.unwrap_or_default();
+        let mut forms = Vec::with_capacity(2);
+        if !summary.is_empty() {
+            forms.push((ReasoningForm::Summary, summary));
+        }
+        if !content.is_empty() {
+            forms.push((ReasoningForm::Raw, content));
+        }
+        if forms.is_empty() {
+            let form = if is_encrypted { ReasoningForm::Redacted } else { ReasoningForm::Summary };
+            forms.push((form, Vec::new()));
+        }
+        let mut semantics = Some(semantics);
+        let mut part = |(form, texts)| {
+            let continued = || NodeSemantics::at(place).shaped(CONTINUES);
+            Part::new(Content::Reasoning(Box::new(Reasoning { form, texts })))
+                .with_semantics(semantics.take().unwrap_or_else(continued))
+        };
+        forms.into_iter().map(&mut part).collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! Reading requests. Items and parts are read by files of their own, which whole answers and streams use too.
+
+mod input;
+mod item;
+mod media;
+mod part;
+mod settings;
+mod tools;
+
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Exchange;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
+use crate::protocol::openai_responses::types::INSTRUCTIONS;
+use crate::protocol::openai_responses::types::ResponsesSemantics;
+use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+
+pub(super) use item::decode_output_item;
+pub(super) use part::citation;
+pub(super) use part::decode_part;
+
+pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
+    let mut reader = Reader::new(body);
+    let mut decoding = Decoding::default();
+    let mut extras = Extras::default();
+    read_object(&mut reader, "", &mut extras, |key, reader, extras| {
+        decoding.member(key, reader, extras)
+    })?;
+    reader.finish()?;
+    Ok(decoding.finish(extras))
+}
+
+/// A request in the reading. The instructions may stand behind the input, and go before it.
+#[derive(Default)]
+struct Decoding<'a> {
+    request: Request<'a>,
+    semantics: Semantics<'a>,
+    instructions: Option<Message<'a>>,
+}
+
+impl<'a> Decoding<'a> {
+    fn finish(self, extras: Extras<'a>) -> Exchange<'a> {
+        let Self { mut request, mut semantics, instructions } = self;
+        if let Some(instructions) = instructions {
+            request.messages.insert(0, instructions);
+        }
+        semantics.extras_mut().update(extras);
+        Exchange::decoded(THIS, request, semantics)
+    }
+
+    fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Member> {
+        match key {
+            "model" => self.request.model = Some(reader.string()?),
+            "stream" => self.request.stream = Some(reader.boolean()?),
+            "input" => input::decode_input(reader, &mut self.request, &mut self.semantics)?,
+            "instructions" => self.instructions = Some(instructions(reader)?),
+            "tools" => self.tools(reader)?,
+            "tool_choice" => self.request.tool_choice = Some(tools::decode_choice(reader)?),
+            "text" => {
+                settings::decode_text(reader, &mut self.request, &mut self.semantics, extras)?;
+            }
+            "reasoning" => {
+                settings::decode_reasoning(reader, &mut self.request, &mut self.semantics, extras)?;
+            }
+            "include" => self.include(reader)?,
+            "previous_response_id" => {
+                self.semantics.session_mut().previous_response_id = Some(reader.string()?);
+            }
+            "conversation" => self.semantics.session_mut().conversation = Some(reader.raw()?),
+            _ => return self.scalar(key, reader),
+        }
+        Ok(Member::Read)
+    }
+
+    fn scalar(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        let request = &mut self.request;
+        match key {
+            "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
+            "max_output_tokens" => request.max_output_tokens = Some(reader.number()?),
+            "temperature" => request.sampling.temperature = Some(reader.number()?),
+            "top_p" => request.sampling.top_p = Some(reader.number()?),
+            "top_logprobs" => request.sampling.top_logprobs = Some(reader.number()?),
+            "safety_identifier" => request.safety_identifier = Some(reader.string()?),
+            "user" => request.user = Some(reader.string()?),
+            "metadata" => request.metadata = Some(reader.raw()?),
+            "service_tier" => request.service_tier = Some(reader.string()?),
+            "store" => request.store = Some(reader.boolean()?),
+            "prompt_cache_key" => request.cache.key = Some(reader.string()?),
+            "prompt_cache_options" => request.cache.options = Some(reader.raw()?),
+            "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
+            _ => return self.declared(key, reader),
+        }
+        Ok(Member::Read)
+    }
+
+    /// Takes a field of the namespace. A stated default is an extra instead, because leaving it out loses nothing.
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        if !ResponsesSemantics::DECLARED.iter().any(|declared| declared.path == key) {
+            return Ok(Member::Unknown);
+        }
+        let value = reader.checkpoint().raw()?;
+        if matches!((key, value.as_str()), ("background", "false") | ("truncation", "\"disabled\""))
+        {
+            return Ok(Member::Unknown);
+        }
+        reader.skip()?;
+        // The path is declared, so it is taken.
+        let _ = self.semantics.responses_mut().take(key, value);
+        Ok(Member::Read)
+    }
+
+    fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        self.request.tools = tools::decode_tools(reader, Place::default(), None)?;
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        Ok(())
+    }
+
+    fn include(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let include = reader.raw()?;
+        if lists(&include, INCLUDE_LOGPROBS) {
+            self.request.sampling.logprobs = Some(true);
+        }
+        let _ = self.semantics.responses_mut().take("include", include);
+        Ok(())
+    }
+}
+
+fn instructions<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
+    let place = Place::default().step(Step::Instructions);
+    let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
+    let semantics = NodeSemantics::at(place).shaped(INSTRUCTIONS).shaped(STRING);
+    Ok(Message::new(Role::System, vec![part]).with_semantics(semantics))
+}
+
+/// Whether a list of strings has one in it.
+fn lists(list: &Json<'_>, wanted: &str) -> bool {
+    let mut found = false;
+    let read = list.reader().array(|_, reader| {
+        match reader.kind()? {
+            Kind::String => found |= reader.string()? == *wanted,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    });
+    found && read.is_ok()
+}

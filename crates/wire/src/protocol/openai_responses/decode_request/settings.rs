@@ -1,0 +1,103 @@
+//! Reading the settings that are objects: the shape of the answer's text, and reasoning.
+
+use crate::conversation::OutputFormat;
+use crate::conversation::OutputSchema;
+use crate::conversation::Request;
+use crate::conversation::ThinkingShow;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::types::REASONING_STATED;
+use crate::protocol::openai_responses::types::TEXT_STATED;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Semantics;
+
+pub(super) fn decode_text<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    semantics.add_shape(TEXT_STATED);
+    read_object(reader, "text", extras, |key, reader, extras| {
+        match key {
+            "verbosity" => request.verbosity = Some(reader.string()?),
+            "format" => return decode_format(reader, &mut request.output, extras),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })
+}
+
+/// A format of unknown type stands unread and becomes an extra.
+fn decode_format<'a>(
+    reader: &mut Reader<'a>,
+    output: &mut OutputFormat<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Member> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let mut schema = OutputSchema::default();
+    *output = match &*kind.to_str() {
+        "text" => OutputFormat::Text,
+        "json_object" => OutputFormat::JsonObject,
+        "json_schema" => {
+            decode_schema(reader, &mut schema, extras)?;
+            *output = OutputFormat::JsonSchema(Box::new(schema));
+            return Ok(Member::Read);
+        }
+        _ => return Ok(Member::Unknown),
+    };
+    read_object(reader, "text/format", extras, |key, reader, _| match key {
+        "type" => reader.skip().map(|()| Member::Read),
+        _ => Ok(Member::Unknown),
+    })?;
+    Ok(Member::Read)
+}
+
+fn decode_schema<'a>(
+    reader: &mut Reader<'a>,
+    schema: &mut OutputSchema<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    read_object(reader, "text/format", extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "name" => schema.name = Some(reader.string()?),
+            "description" => schema.description = Some(reader.string()?),
+            "schema" => schema.schema = Some(reader.raw()?),
+            "strict" => schema.strict = Some(reader.boolean()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })
+}
+
+pub(super) fn decode_reasoning<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    semantics.add_shape(REASONING_STATED);
+    read_object(reader, "reasoning", extras, |key, reader, _| {
+        let path = match (key, reader.kind()?) {
+            ("effort", _) => {
+                request.thinking.effort = Some(reader.string()?);
+                return Ok(Member::Read);
+            }
+            ("summary", Kind::String) => {
+                request.thinking.show = Some(ThinkingShow::Shown(Some(reader.string()?)));
+                return Ok(Member::Read);
+            }
+            ("context", _) => "reasoning/context",
+            ("generate_summary", _) => "reasoning/generate_summary",
+            ("mode", _) => "reasoning/mode",
+            _ => return Ok(Member::Unknown),
+        };
+        // The path is declared, so it is taken.
+        let _ = semantics.responses_mut().take(path, reader.raw()?);
+        Ok(Member::Read)
+    })
+}

@@ -1,0 +1,277 @@
+//! Reading tools and the choice among them.
+
+use crate::conversation::AllowedMode;
+use crate::conversation::AllowedTool;
+use crate::conversation::CallForm;
+use crate::conversation::CustomFormat;
+use crate::conversation::CustomTool;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::NamespaceTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
+use crate::conversation::ToolKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::qualified;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Reads a list of tools, which a namespace may hold.
+pub(super) fn decode_tools<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    namespace: Option<&str>,
+) -> Result<Vec<Tool<'a>>> {
+    let mut tools = Vec::new();
+    reader.array(|index, reader| {
+        tools.push(decode_tool(reader, place.element(Step::Tools, index), namespace)?);
+        Ok(())
+    })?;
+    Ok(tools)
+}
+
+/// Reads one tool. What is no tool of the client, or lacks what its type needs, is kept whole.
+fn decode_tool<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    namespace: Option<&str>,
+) -> Result<Tool<'a>> {
+    let start = reader.checkpoint();
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let tool = match &*kind.to_str() {
+        "function" => decode_function(reader, place)?,
+        "custom" => decode_custom(reader, place)?,
+        "namespace" => decode_namespace(reader, place)?,
+        _ => None,
+    };
+    let Some(mut tool) = tool else {
+        *reader = start;
+        let json = reader.raw()?;
+        let service = service(&kind.to_str());
+        let hosted = HostedTool { protocol: THIS, service, kind, json };
+        let tool = Tool::new(ToolKind::Hosted(hosted));
+        return Ok(tool.with_semantics(NodeSemantics::at(place)));
+    };
+    if let Some(namespace) = namespace {
+        qualify(&mut tool.kind, namespace);
+    }
+    Ok(tool)
+}
+
+fn service(kind: &str) -> HostedService {
+    match kind {
+        "code_interpreter" => HostedService::CodeExecution,
+        kind if kind.starts_with("web_search") => HostedService::WebSearch,
+        _ => HostedService::Other,
+    }
+}
+
+fn qualify(kind: &mut ToolKind<'_>, namespace: &str) {
+    match kind {
+        ToolKind::Function(tool) => tool.name = qualified(namespace, &tool.name),
+        ToolKind::Custom(tool) => tool.name = qualified(namespace, &tool.name),
+        ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+    }
+}
+
+fn decode_function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
+    let mut name = None;
+    let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "parameters" => parameters = Some(reader.raw()?),
+            "strict" => strict = Some(reader.boolean()?),
+            "output_schema" => output_schema = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let Some(name) = name else { return Ok(None) };
+    let tool = FunctionTool { name, description, parameters, strict, output_schema };
+    Ok(Some(with_extras(ToolKind::Function(tool), place, extras)))
+}
+
+fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool<'a> {
+    let mut semantics = NodeSemantics::at(place);
+    semantics.keep(extras);
+    Tool::new(kind).with_semantics(semantics)
+}
+
+fn decode_custom<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
+    let (mut name, mut description, mut format) = (None, None, None);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| {
+        match (key, reader.kind()?) {
+            ("type", _) => reader.skip()?,
+            ("name", _) => name = Some(reader.string()?),
+            ("description", _) => description = Some(reader.string()?),
+            ("format", Kind::Object) => {
+                let start = reader.checkpoint();
+                format = decode_custom_format(reader, extras)?;
+                if format.is_none() {
+                    *reader = start;
+                    return Ok(Member::Unknown);
+                }
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let Some(name) = name else { return Ok(None) };
+    let tool = CustomTool { name, description, format };
+    Ok(Some(with_extras(ToolKind::Custom(tool), place, extras)))
+}
+
+fn decode_custom_format<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Option<CustomFormat<'a>>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let is_grammar = kind == *"grammar";
+    if !is_grammar && kind != *"text" {
+        return Ok(None);
+    }
+    let (mut definition, mut syntax) = (None, None);
+    let mut own = Extras::default();
+    read_object(reader, "format", &mut own, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "definition" if is_grammar => definition = Some(reader.string()?),
+            "syntax" if is_grammar => syntax = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let format = match (is_grammar, definition, syntax) {
+        (false, ..) => CustomFormat::Text,
+        (true, Some(definition), Some(syntax)) => CustomFormat::Grammar { definition, syntax },
+        (true, ..) => return Ok(None),
+    };
+    extras.update(own);
+    Ok(Some(format))
+}
+
+fn decode_namespace<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
+    let Some(own) = reader.peek_tag("name")? else { return Ok(None) };
+    let own = own.to_str();
+    let (mut name, mut description, mut tools) = (None, None, None);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "tools" => tools = Some(decode_tools(reader, place, Some(&own))?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let (Some(name), Some(tools)) = (name, tools) else { return Ok(None) };
+    let tool = NamespaceTool { name, description, tools };
+    Ok(Some(with_extras(ToolKind::Namespace(tool), place, extras)))
+}
+
+/// Reads `tool_choice`. A choice that only this protocol has is kept whole.
+pub(super) fn decode_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
+    let json = reader.raw()?;
+    let mut members = Members::default();
+    let known = match json.kind() {
+        Kind::String => word(&json),
+        Kind::Object => json
+            .input_reader()
+            .filter(|reader| members.read(&mut reader.clone()))
+            .and_then(|_| members.choice()),
+        Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => None,
+    };
+    Ok(known.unwrap_or(ToolChoice::Other { protocol: THIS, json }))
+}
+
+fn word<'a>(json: &Json<'_>) -> Option<ToolChoice<'a>> {
+    match &*json.reader().string().ok()?.to_str() {
+        "auto" => Some(ToolChoice::Auto),
+        "none" => Some(ToolChoice::None),
+        "required" => Some(ToolChoice::Required),
+        _ => None,
+    }
+}
+
+/// The members of a choice that is an object.
+#[derive(Default)]
+struct Members<'a> {
+    kind: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    mode: Option<Text<'a>>,
+    tools: Option<Vec<AllowedTool<'a>>>,
+}
+
+impl<'a> Members<'a> {
+    /// Reads them; false if there is anything that a canonical choice could not give back.
+    fn read(&mut self, reader: &mut Reader<'a>) -> bool {
+        let mut plain = true;
+        let read = reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("type", Kind::String) => self.kind = Some(reader.string()?),
+                ("name", Kind::String) => self.name = Some(reader.string()?),
+                ("mode", Kind::String) => self.mode = Some(reader.string()?),
+                ("tools", Kind::Array) => self.tools = Some(allowed(reader)?),
+                _ => {
+                    plain = false;
+                    reader.skip()?;
+                }
+            }
+            Ok(())
+        });
+        plain && read.is_ok()
+    }
+
+    fn choice(&mut self) -> Option<ToolChoice<'a>> {
+        let kind = self.kind.take()?;
+        match (&*kind.to_str(), self.name.take(), self.mode.take(), self.tools.take()) {
+            ("function", Some(name), None, None) => {
+                Some(ToolChoice::Named { name, form: CallForm::Function })
+            }
+            ("custom", Some(name), None, None) => {
+                Some(ToolChoice::Named { name, form: CallForm::Custom })
+            }
+            ("allowed_tools", None, Some(mode), Some(tools)) => {
+                Some(ToolChoice::Allowed { mode: allowed_mode(&mode)?, tools })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn allowed_mode(mode: &Text<'_>) -> Option<AllowedMode> {
+    match &*mode.to_str() {
+        "auto" => Some(AllowedMode::Auto),
+        "required" => Some(AllowedMode::Required),
+        _ => None,
+    }
+}
+
+fn allowed<'a>(reader: &mut Reader<'a>) -> Result<Vec<AllowedTool<'a>>> {
+    let mut tools = Vec::new();
+    reader.array(|_, reader| {
+        let name = match reader.kind()? {
+            Kind::Object => reader.peek_tag("name")?,
+            _ => None,
+        };
+        tools.push(AllowedTool { name, json: Some(reader.raw()?) });
+        Ok(())
+    })?;
+    Ok(tools)
+}

@@ -1,0 +1,303 @@
+//! Writing messages as items.
+
+use std::collections::HashSet;
+
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::calls::Calls;
+use crate::protocol::calls::Position;
+use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::item::Call;
+use crate::protocol::openai_responses::encode_request::item::Header;
+use crate::protocol::openai_responses::encode_request::item::is_content;
+use crate::protocol::openai_responses::encode_request::item::item_len;
+use crate::protocol::openai_responses::encode_request::item::open_result;
+use crate::protocol::openai_responses::encode_request::item::write_call;
+use crate::protocol::openai_responses::encode_request::item::write_message;
+use crate::protocol::openai_responses::encode_request::item::write_reasoning;
+use crate::protocol::openai_responses::encode_request::part::Side;
+use crate::protocol::openai_responses::encode_request::part::is_writable;
+use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::THIS;
+
+/// Writes the messages of one request, which must be given in their order.
+pub(super) struct Items<'i, 'r> {
+    writer: &'i mut Writer,
+    losing: &'i mut Losing<'r>,
+    calls: &'i Calls<'i>,
+    /// The ids of the calls of custom tools, whose results have a type of their own.
+    custom_calls: HashSet<String>,
+}
+
+impl<'i, 'r> Items<'i, 'r> {
+    pub(super) fn new(
+        writer: &'i mut Writer,
+        losing: &'i mut Losing<'r>,
+        calls: &'i Calls<'i>,
+    ) -> Self {
+        Self { writer, losing, calls, custom_calls: HashSet::new() }
+    }
+
+    /// Writes the items of one message; `index` is its number in the request.
+    pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
+        match message.role {
+            Role::Assistant => self.assistant(index, &message.parts),
+            Role::User => self.turn(index, message, "user"),
+            Role::System => self.turn(index, message, "system"),
+            Role::Developer => self.turn(index, message, "developer"),
+            // Media that a protocol puts beside the results are the user's.
+            Role::Tool => self.turn(index, message, "user"),
+        }
+    }
+
+    fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
+        let mut at = 0;
+        while at < parts.len() {
+            let len = item_len(&parts[at..]);
+            let item = &parts[at..at + len];
+            match item[0].content() {
+                Content::ToolCall(call) => self.call((message, at), &item[0], call),
+                Content::ToolResult(result) => self.result((message, at), &item[0], result),
+                Content::Reasoning(_) => self.reasoning(item),
+                Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
+                Content::Text(_)
+                | Content::Media(_)
+                | Content::Refusal(_)
+                | Content::Opaque(_) => self.content(item, "assistant", None),
+            }
+            at += len;
+        }
+    }
+
+    /// Writes a message of the user or of those who instruct: results are items, the rest is content.
+    fn turn(&mut self, index: usize, message: &Message<'_>, role: &str) {
+        let mut from = 0;
+        let mut header = Some(message);
+        for (at, part) in message.parts.iter().enumerate() {
+            if is_content(part) {
+                continue;
+            }
+            if from < at {
+                self.content(&message.parts[from..at], role, header.take());
+            }
+            from = at + 1;
+            match part.content() {
+                Content::ToolResult(result) => self.result((index, at), part, result),
+                Content::ToolCall(call) => self.call((index, at), part, call),
+                Content::Reasoning(_) => self.reasoning(std::slice::from_ref(part)),
+                Content::Opaque(_) => self.opaque(part),
+                Content::Text(_) | Content::Media(_) | Content::Refusal(_) => {}
+            }
+        }
+        let is_empty_item = message.parts.is_empty() && self.losing.is_same();
+        if from < message.parts.len() || is_empty_item {
+            self.content(&message.parts[from..], role, header);
+        }
+    }
+
+    /// Writes a message item of those parts that can stand in it. Its header is that of `message`, else of its first
+    /// part.
+    fn content(&mut self, parts: &[Part<'_>], role: &str, message: Option<&Message<'_>>) {
+        let side = if role == "assistant" { Side::Output } else { Side::Input };
+        let writable: Vec<&Part<'_>> =
+            parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
+        if writable.is_empty() && !parts.is_empty() {
+            return;
+        }
+        let semantics = message.map(Message::semantics);
+        let semantics = semantics.or(parts.first().map(Part::semantics));
+        let header = match semantics {
+            Some(semantics) => Header::own(self.losing, semantics),
+            None => Header::default(),
+        };
+        write_message(self.writer, self.losing, &header, role, writable.into_iter());
+    }
+
+    fn opaque(&mut self, part: &Part<'_>) {
+        if let Content::Opaque(opaque) = part.content()
+            && opaque.protocol == THIS
+        {
+            self.writer.value(&opaque.json);
+        }
+    }
+
+    fn call(&mut self, at: Position, part: &Part<'_>, call: &ToolCall<'_>) {
+        let header = Header::own(self.losing, part.semantics());
+        if call.form == CallForm::Custom
+            && let Some(id) = &call.id
+        {
+            self.custom_calls.insert(id.to_str().into_owned());
+        }
+        let same = self.losing.is_same();
+        let (id, name) = if same {
+            (call.id.as_ref().map(Text::reborrow), call.name.reborrow())
+        } else {
+            (Some(self.calls.call_id(at, call)), self.calls.name(&call.name))
+        };
+        let place = part.semantics().place();
+        self.changed(place, Field::CallId, (call.id.as_ref(), id.as_ref()));
+        self.changed(place, Field::CallName, (Some(&call.name), Some(&name)));
+        let written =
+            Call { id, name, namespace: None, arguments: &call.arguments, form: call.form };
+        write_call(self.writer, &header, &written);
+    }
+
+    /// Reports an id or a name that is not the client's own.
+    fn changed(
+        &mut self,
+        place: crate::place::Place,
+        field: Field,
+        (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
+    ) {
+        match own {
+            Some(_) if own != written => {
+                let reason = "the target takes it only under another name";
+                self.losing.field(place, field, LossKind::Renamed, reason);
+            }
+            None => {
+                let reason = "the target pairs calls and results by id";
+                self.losing.field(place, field, LossKind::Synthesised, reason);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn reasoning(&mut self, parts: &[Part<'_>]) {
+        let semantics = parts[0].semantics();
+        let artefact = semantics.artefact();
+        let own = artefact.filter(|artefact| artefact.issuer() == THIS);
+        if !self.losing.is_same() && own.is_none() {
+            let (kind, reason) = match artefact {
+                Some(_) => (LossKind::Withheld, "only its own vendor takes it back"),
+                None => (LossKind::Dropped, "Responses takes back only its own reasoning"),
+            };
+            return self.losing.node(semantics.place(), kind, reason);
+        }
+        let header = Header::own(self.losing, semantics);
+        // On the same protocol a foreign artefact goes on as it came, in its carrier.
+        let data = artefact.map(|artefact| artefact.carried_in(THIS));
+        write_reasoning(self.writer, &header, parts, data.as_ref());
+    }
+
+    fn result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
+        let ToolResult { call_id, name, output, is_error, form } = result;
+        let header = Header::own(self.losing, part.semantics());
+        let same = self.losing.is_same();
+        let place = part.semantics().place();
+        let is_custom =
+            call_id.as_ref().is_some_and(|id| self.custom_calls.contains(&*id.to_str()));
+        let form = if is_custom && !same { CallForm::Custom } else { *form };
+        let id = if same {
+            call_id.as_ref().map(Text::reborrow)
+        } else {
+            Some(self.calls.result_id(at, result))
+        };
+        self.changed(place, Field::ResultCallId, (call_id.as_ref(), id.as_ref()));
+        self.error_flag(place, *is_error);
+        let name = name.as_ref().filter(|_| same);
+        let mut object = open_result(self.writer, &header, form, (id, name));
+        let is_string = same && part.semantics().has_shape(STRING);
+        write_output(object.key("output"), self.losing, output, (place, is_string));
+        object.close();
+    }
+
+    fn error_flag(&mut self, place: crate::place::Place, is_error: Option<bool>) {
+        let (kind, reason) = match is_error {
+            None => return,
+            Some(true) => (LossKind::Approximated, "the text stays, its error flag has no place"),
+            Some(false) => (LossKind::Implied, "a result without the flag is no error"),
+        };
+        self.losing.field(place, Field::ResultIsError, kind, reason);
+    }
+}
+
+/// Writes what a tool answered: a string if it is one text, else parts.
+fn write_output(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    output: &ResultOutput<'_>,
+    (place, is_string): (crate::place::Place, bool),
+) {
+    let object = match output {
+        ResultOutput::Parts(_) => None,
+        ResultOutput::Object { response, .. } => Some(object_text(losing, response, place)),
+    };
+    let parts: Vec<&Part<'_>> =
+        output.parts().iter().filter(|part| is_writable(losing, part, Side::Input)).collect();
+    let as_string = is_string || !losing.is_same();
+    match (&object, &*parts) {
+        (Some(text), []) => writer.value(text),
+        (None, []) if as_string => writer.value(""),
+        (None, [part]) if as_string && plain_text(losing, part).is_some() => {
+            if let Some(text) = plain_text(losing, part) {
+                writer.value(text);
+            }
+        }
+        _ => writer.array(|writer| {
+            if let Some(text) = &object {
+                writer.object(|writer| {
+                    writer.field("type", "input_text");
+                    writer.field("text", text);
+                });
+            }
+            parts.iter().for_each(|part| write_part(writer, losing, part, Side::Input));
+        }),
+    }
+}
+
+/// A text that a string says as well as a part does.
+fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p>> {
+    let marked = part.semantics().cache().is_some() && !losing.is_same();
+    match part.content() {
+        Content::Text(text) if !marked => Some(text),
+        _ => None,
+    }
+}
+
+/// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
+fn object_text(
+    losing: &mut Losing<'_>,
+    response: &Json<'_>,
+    place: crate::place::Place,
+) -> Text<'static> {
+    match sole_text(response) {
+        Some(text) => text,
+        None => {
+            let reason = "the object is written as JSON text";
+            losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+            response.to_text().into_owned()
+        }
+    }
+}
+
+fn sole_text(response: &Json<'_>) -> Option<Text<'static>> {
+    let mut found = None;
+    let mut members = 0;
+    response
+        .reader()
+        .object(|key, reader| {
+            members += 1;
+            match (&*key, reader.kind()?) {
+                ("output" | "result" | "content" | "error", Kind::String) => {
+                    found = Some(reader.string()?.into_owned());
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+        .ok()?;
+    found.filter(|_| members == 1)
+}

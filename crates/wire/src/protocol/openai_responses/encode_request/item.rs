@@ -1,0 +1,229 @@
+//! Writing items: what requests and answers spell alike.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::arguments;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::part::Side;
+use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::types::CONTINUES;
+use crate::protocol::openai_responses::types::EMPTY_CONTENT;
+use crate::protocol::openai_responses::types::IN_CONTENT;
+use crate::protocol::openai_responses::types::NO_PARTS;
+use crate::protocol::openai_responses::types::NO_SUMMARY;
+use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::UNTYPED;
+use crate::protocol::openai_responses::types::namespace_of;
+use crate::protocol::openai_responses::types::unqualified;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Item;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// What every item may say of itself.
+#[derive(Debug, Default)]
+pub(in crate::protocol::openai_responses) struct Header<'h> {
+    pub(in crate::protocol::openai_responses) id: Option<Text<'h>>,
+    pub(in crate::protocol::openai_responses) status: Option<Text<'h>>,
+    pub(in crate::protocol::openai_responses) phase: Option<Text<'h>>,
+    pub(in crate::protocol::openai_responses) extras: Option<&'h Extras<'h>>,
+    pub(in crate::protocol::openai_responses) shape: Shape,
+}
+
+impl<'h> Header<'h> {
+    /// The header that the wire gave, if this is the protocol that it came from.
+    pub(in crate::protocol::openai_responses) fn own(
+        losing: &Losing<'_>,
+        semantics: &'h NodeSemantics<'_>,
+    ) -> Self {
+        if !losing.is_same() {
+            return Self::default();
+        }
+        let shape = semantics.shape();
+        let Some(Item { id, status, phase, extras }) = semantics.item() else {
+            return Self { shape, ..Self::default() };
+        };
+        Self {
+            id: id.as_ref().map(Text::reborrow),
+            status: status.as_ref().map(Text::reborrow),
+            phase: phase.as_ref().map(Text::reborrow),
+            extras: Some(extras),
+            shape,
+        }
+    }
+
+    /// Opens an item of that type.
+    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &str) -> Object<'w, 'h> {
+        let mut object = Object::open(writer, self.extras.map(|extras| (extras, "")));
+        if !self.shape.has(UNTYPED) {
+            object.field("type", kind);
+        }
+        object.optional("id", self.id.as_ref());
+        object.optional("status", self.status.as_ref());
+        object
+    }
+
+    /// A tool's name as it stands beside the namespace that the item states.
+    fn tool_name<'n>(&self, name: &'n Text<'_>) -> Text<'n> {
+        match self.extras.and_then(namespace_of) {
+            Some(namespace) => unqualified(&namespace, name),
+            None => name.reborrow(),
+        }
+    }
+}
+
+/// Whether a part stands in the content of a message rather than being an item of its own.
+pub(super) fn is_content(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(_) | Content::Refusal(_) | Content::Media(_) => true,
+        Content::Opaque(_) => part.semantics().has_shape(IN_CONTENT),
+        Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_) => false,
+    }
+}
+
+/// How many parts from the first on make one item.
+pub(in crate::protocol::openai_responses) fn item_len(parts: &[Part<'_>]) -> usize {
+    let Some((first, rest)) = parts.split_first() else { return 0 };
+    let continues = |part: &&Part<'_>| match first.content() {
+        Content::Reasoning(_) => {
+            matches!(part.content(), Content::Reasoning(_)) && part.semantics().has_shape(CONTINUES)
+        }
+        _ if is_content(first) => is_content(part) && part.semantics().item().is_none(),
+        _ => false,
+    };
+    1 + rest.iter().take_while(continues).count()
+}
+
+/// Writes a message of these parts, all of which can stand in it.
+pub(in crate::protocol::openai_responses) fn write_message<'p>(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    header: &Header<'_>,
+    role: &str,
+    parts: impl ExactSizeIterator<Item = &'p Part<'p>>,
+) {
+    let side = if role == "assistant" { Side::Output } else { Side::Input };
+    let mut object = header.open(writer, "message");
+    object.field("role", role);
+    object.optional("phase", header.phase.as_ref());
+    write_content(object.key("content"), losing, header.shape, (parts, side));
+    object.close();
+}
+
+fn write_content<'p>(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    shape: Shape,
+    (mut parts, side): (impl ExactSizeIterator<Item = &'p Part<'p>>, Side),
+) {
+    if parts.len() == 1
+        && let Some(part) = parts.next()
+    {
+        return match part.content() {
+            Content::Text(text) if shape.has(NO_PARTS) && text.is_empty() => writer.array(|_| {}),
+            Content::Text(text) if shape.has(STRING) => writer.value(text),
+            _ => writer.array(|writer| write_part(writer, losing, part, side)),
+        };
+    }
+    writer.array(|writer| parts.for_each(|part| write_part(writer, losing, part, side)));
+}
+
+/// The name, the id and the arguments of a call, as the target knows them.
+pub(in crate::protocol::openai_responses) struct Call<'c> {
+    pub(in crate::protocol::openai_responses) id: Option<Text<'c>>,
+    pub(in crate::protocol::openai_responses) name: Text<'c>,
+    /// The namespace that the name is taken out of, where the item itself does not state one.
+    pub(in crate::protocol::openai_responses) namespace: Option<Text<'c>>,
+    pub(in crate::protocol::openai_responses) arguments: &'c Arguments<'c>,
+    pub(in crate::protocol::openai_responses) form: CallForm,
+}
+
+pub(in crate::protocol::openai_responses) fn write_call(
+    writer: &mut Writer,
+    header: &Header<'_>,
+    call: &Call<'_>,
+) {
+    let (kind, input) = match call.form {
+        CallForm::Function => ("function_call", "arguments"),
+        CallForm::Custom => ("custom_tool_call", "input"),
+    };
+    let mut object = header.open(writer, kind);
+    object.optional("call_id", call.id.as_ref());
+    object.optional("namespace", call.namespace.as_ref());
+    object.field("name", &header.tool_name(&call.name));
+    arguments::write_string(object.key(input), call.arguments);
+    object.close();
+}
+
+/// Opens the item of a tool's result and writes all but its output.
+pub(super) fn open_result<'w, 'h>(
+    writer: &'w mut Writer,
+    header: &'h Header<'_>,
+    form: CallForm,
+    (call_id, name): (Option<Text<'_>>, Option<&Text<'_>>),
+) -> Object<'w, 'h> {
+    let kind = match form {
+        CallForm::Function => "function_call_output",
+        CallForm::Custom => "custom_tool_call_output",
+    };
+    let mut object = header.open(writer, kind);
+    object.optional("call_id", call_id.as_ref());
+    object.optional("name", name.map(|name| header.tool_name(name)).as_ref());
+    object
+}
+
+/// Writes the parts of one reasoning item with the ciphertext that belongs to it.
+pub(in crate::protocol::openai_responses) fn write_reasoning(
+    writer: &mut Writer,
+    header: &Header<'_>,
+    parts: &[Part<'_>],
+    encrypted: Option<&Text<'_>>,
+) {
+    let mut object = header.open(writer, "reasoning");
+    let pieces = |form: ReasoningForm| {
+        parts.iter().filter_map(move |part| match part.content() {
+            Content::Reasoning(it) if it.form == form => Some(&it.texts),
+            _ => None,
+        })
+    };
+    if !header.shape.has(NO_SUMMARY) || pieces(ReasoningForm::Summary).next().is_some() {
+        let texts = pieces(ReasoningForm::Summary).flatten();
+        write_pieces(object.key("summary"), "summary_text", texts);
+    }
+    if header.shape.has(EMPTY_CONTENT) || pieces(ReasoningForm::Raw).next().is_some() {
+        let texts = pieces(ReasoningForm::Raw).flatten();
+        write_pieces(object.key("content"), "reasoning_text", texts);
+    }
+    object.optional("encrypted_content", encrypted);
+    object.close();
+}
+
+/// Writes the pieces of a summary or of the thoughts themselves.
+pub(in crate::protocol::openai_responses) fn write_pieces<'t>(
+    writer: &mut Writer,
+    kind: &str,
+    texts: impl Iterator<Item = &'t Text<'t>>,
+) {
+    writer.array(|writer| {
+        for text in texts {
+            write_piece(writer, kind, text);
+        }
+    });
+}
+
+pub(in crate::protocol::openai_responses) fn write_piece(
+    writer: &mut Writer,
+    kind: &str,
+    text: &Text<'_>,
+) {
+    writer.object(|writer| {
+        writer.field("type", kind);
+        writer.field("text", text);
+    });
+}

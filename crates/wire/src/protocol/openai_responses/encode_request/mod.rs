@@ -1,0 +1,143 @@
+//! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
+
+mod input;
+mod item;
+mod part;
+mod settings;
+mod tools;
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Role;
+use crate::error::Result;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::Report;
+use crate::protocol::Exchange;
+use crate::protocol::calls::Calls;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::input::Items;
+use crate::protocol::openai_responses::encode_request::settings::Settings;
+use crate::protocol::openai_responses::encode_request::tools::Tools;
+use crate::protocol::openai_responses::types::INPUT_LIST;
+use crate::protocol::openai_responses::types::INPUT_STRING;
+use crate::protocol::openai_responses::types::INSTRUCTIONS;
+use crate::protocol::openai_responses::types::THIS;
+use crate::target::Target;
+
+pub(super) use item::Call;
+pub(super) use item::Header;
+pub(super) use item::item_len;
+pub(super) use item::write_call;
+pub(super) use item::write_message;
+pub(super) use item::write_piece;
+pub(super) use item::write_reasoning;
+pub(super) use part::Side;
+pub(super) use part::own_extras;
+pub(super) use part::write_citation;
+pub(super) use part::write_part;
+
+pub(in crate::protocol) fn encode_request(
+    exchange: &Exchange<'_>,
+    target: &Target,
+    report: &mut Report,
+) -> Result<String> {
+    let mut losing = Losing::new(exchange.protocol(), THIS, report);
+    losing.request(exchange);
+    let request = &exchange.request;
+    let semantics = exchange.semantics();
+    let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
+    let mut writer = Writer::default();
+    let extras = losing.is_same().then(|| (semantics.extras(), ""));
+    let mut object = Object::open(&mut writer, extras);
+    object.optional("model", request.model.as_ref());
+    write_messages(&mut object, &mut losing, exchange, &calls);
+    if !request.tools.is_empty() || (losing.is_same() && semantics.tools_stated_empty()) {
+        let mut tools = Tools { losing: &mut losing, calls: &calls };
+        tools.list(object.key("tools"), &request.tools, None);
+    }
+    if let Some(choice) = &request.tool_choice {
+        Tools { losing: &mut losing, calls: &calls }.choice(&mut object, choice);
+    }
+    object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
+    Settings { losing: &mut losing, exchange, target }.write(&mut object);
+    object.optional("stream", request.stream.as_ref());
+    if losing.is_same() {
+        write_own(&mut object, exchange);
+    }
+    object.close();
+    Ok(writer.into_string())
+}
+
+/// Writes `instructions` and `input`.
+fn write_messages(
+    object: &mut Object<'_, '_>,
+    losing: &mut Losing<'_>,
+    exchange: &Exchange<'_>,
+    calls: &Calls<'_>,
+) {
+    let messages = &exchange.request.messages;
+    let slot = slot(losing, messages);
+    if let Some(text) = slot.and_then(sole_text) {
+        object.field("instructions", text);
+    }
+    let rest = &messages[usize::from(slot.is_some())..];
+    if let [message] = rest
+        && losing.is_same()
+        && message.semantics().has_shape(INPUT_STRING)
+        && let Some(text) = sole_text(message)
+    {
+        return object.field("input", text);
+    }
+    let stated = losing.is_same() && exchange.semantics().has_shape(INPUT_LIST);
+    // Another protocol's list may be empty; here the field must be there.
+    if rest.is_empty() && losing.is_same() && !stated {
+        return;
+    }
+    let writer = object.key("input");
+    writer.begin_array();
+    let mut items = Items::new(writer, losing, calls);
+    for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
+        items.message(index, message);
+    }
+    writer.end_array();
+}
+
+/// The message that goes into `instructions`: the one that came from there, or the only leading one of another
+/// protocol, if it is one plain text.
+fn slot<'m>(losing: &Losing<'_>, messages: &'m [Message<'m>]) -> Option<&'m Message<'m>> {
+    let first = messages.first().filter(|first| first.role == Role::System)?;
+    let is_slot = if losing.is_same() {
+        first.semantics().has_shape(INSTRUCTIONS)
+    } else {
+        let alone = messages.get(1).is_none_or(|second| !second.role.instructs());
+        alone && first.parts.iter().all(|part| part.semantics().cache().is_none())
+    };
+    (is_slot && sole_text(first).is_some()).then_some(first)
+}
+
+fn sole_text<'m>(message: &'m Message<'_>) -> Option<&'m Text<'m>> {
+    match &*message.parts {
+        [part] => match part.content() {
+            Content::Text(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Writes what only this protocol says; what stands inside other objects has been written there.
+fn write_own(object: &mut Object<'_, '_>, exchange: &Exchange<'_>) {
+    let session = exchange.semantics().session();
+    object.optional("previous_response_id", session.previous_response_id.as_ref());
+    object.optional("conversation", session.conversation.as_ref());
+    let Some(own) = exchange.semantics().responses() else { return };
+    for (declared, json) in own.set() {
+        if declared.path != "include" && !declared.path.contains('/') {
+            object.field(declared.path, json);
+        }
+    }
+}

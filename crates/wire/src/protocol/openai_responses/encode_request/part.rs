@@ -1,0 +1,342 @@
+//! Writing the parts of a message's content or of a tool's output.
+
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
+use crate::conversation::Source;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Citation;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::types::ANNOTATIONS;
+use crate::protocol::openai_responses::types::BARE_DATA;
+use crate::protocol::openai_responses::types::INPUT_TEXT;
+use crate::protocol::openai_responses::types::NO_LOGPROBS;
+use crate::protocol::openai_responses::types::OUTPUT_TEXT;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::string_of;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Who says a part, which decides how its text is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol::openai_responses) enum Side {
+    Input,
+    Output,
+}
+
+/// The extras of a node, if they may be written: those of another protocol may not.
+pub(in crate::protocol::openai_responses) fn own_extras<'e>(
+    losing: &Losing<'_>,
+    semantics: &'e NodeSemantics<'_>,
+    scope: &'static str,
+) -> Option<(&'e Extras<'e>, &'static str)> {
+    let extras = semantics.extras().filter(|_| losing.is_same())?;
+    Some((extras, scope))
+}
+
+/// Whether a part can stand on a side; what the walk over the request has reported anyway cannot.
+pub(super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, side: Side) -> bool {
+    let place = part.semantics().place();
+    match (part.content(), side) {
+        (Content::Text(_) | Content::Refusal(_), _) => true,
+        (Content::Opaque(_), _) => losing.is_same(),
+        (Content::Media(_), _) if losing.is_same() => true,
+        (Content::Media(_), Side::Output) => {
+            losing.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
+            false
+        }
+        (Content::Media(media), Side::Input) => takes(losing, part, media),
+        (Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_), _) => false,
+    }
+}
+
+fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
+    let place = part.semantics().place();
+    if let Source::File { .. } = media.source
+        && losing.source() != Protocol::OpenaiChat
+    {
+        losing.node(place, LossKind::Dropped, "the file is held by another vendor");
+        return false;
+    }
+    match media.kind {
+        MediaKind::Image | MediaKind::Document => true,
+        MediaKind::Audio => {
+            let inline = matches!(media.source, Source::Base64 { .. });
+            if !inline {
+                losing.node(place, LossKind::Dropped, "sound is taken as data alone");
+            }
+            inline
+        }
+        MediaKind::Video => false,
+    }
+}
+
+/// Writes a part that [`is_writable`].
+pub(in crate::protocol::openai_responses) fn write_part(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    part: &Part<'_>,
+    side: Side,
+) {
+    let semantics = part.semantics();
+    match part.content() {
+        Content::Text(text) => write_text(writer, losing, (text, semantics), side),
+        Content::Refusal(text) => {
+            let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+            object.field("type", "refusal");
+            object.field("refusal", text);
+            object.close();
+        }
+        Content::Media(media) => write_media(writer, losing, media, semantics),
+        Content::Opaque(opaque) => writer.value(&opaque.json),
+        Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_) => {}
+    }
+}
+
+/// Writes a text with what is said of it.
+pub(in crate::protocol::openai_responses) fn write_text(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
+    side: Side,
+) {
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    let is_output = match side {
+        Side::Input => losing.is_same() && semantics.has_shape(OUTPUT_TEXT),
+        Side::Output => !losing.is_same() || !semantics.has_shape(INPUT_TEXT),
+    };
+    object.field("type", if is_output { "output_text" } else { "input_text" });
+    object.field("text", text);
+    let stated = semantics.has_shape(ANNOTATIONS) || !semantics.citations().is_empty();
+    let is_ours = !losing.is_same() || !semantics.has_shape(OUTPUT_TEXT);
+    if (losing.is_same() && stated) || (is_output && is_ours) {
+        write_citations(&mut object, losing, semantics);
+    } else if stated {
+        let reason = "only the assistant cites";
+        losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+    }
+    if let Some(logprobs) = semantics.logprobs() {
+        object.field("logprobs", logprobs);
+    } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
+        object.key("logprobs").array(|_| {});
+    }
+    write_cache_marker(&mut object, losing, semantics);
+    object.close();
+}
+
+fn write_citations(
+    object: &mut Object<'_, '_>,
+    losing: &mut Losing<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    object.key("annotations").array(|writer| {
+        for citation in semantics.citations() {
+            if !write_citation(writer, citation) {
+                let reason = "a citation without an address has no place here";
+                losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+            }
+        }
+    });
+}
+
+/// Writes a citation as an annotation; false if there is no annotation that says the same.
+pub(in crate::protocol::openai_responses) fn write_citation(
+    writer: &mut Writer,
+    citation: &Citation<'_>,
+) -> bool {
+    if citation.protocol() == THIS {
+        writer.value(citation.json());
+        return true;
+    }
+    let Some(url) = citation.url() else { return false };
+    let (start, end) = citation.span().unwrap_or_default();
+    writer.object(|writer| {
+        writer.field("type", "url_citation");
+        writer.field("start_index", &start);
+        writer.field("end_index", &end);
+        writer.field("url", url);
+        match citation.title() {
+            Some(title) => writer.field("title", title),
+            None => writer.field("title", ""),
+        }
+    });
+    true
+}
+
+fn write_cache_marker(
+    object: &mut Object<'_, '_>,
+    losing: &mut Losing<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    let Some(marker) = semantics.cache() else { return };
+    match losing.source() {
+        Protocol::OpenaiResponses | Protocol::OpenaiChat => {
+            object.field("prompt_cache_breakpoint", &marker.json);
+        }
+        Protocol::AnthropicMessages | Protocol::Gemini => {
+            object.key("prompt_cache_breakpoint").object(|writer| writer.field("mode", "explicit"));
+            if marker.ttl.is_some() {
+                let reason = "the lifetime of a cache marker is the vendor's own";
+                let place = semantics.place();
+                losing.field(place, Field::CacheMarker, LossKind::Approximated, reason);
+            }
+        }
+    }
+}
+
+fn write_media(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    media: &Media<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    let Media { kind, source, detail, name } = media;
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    match kind {
+        MediaKind::Image | MediaKind::Video => {
+            object.field("type", "input_image");
+            write_source(&mut object, source, semantics, &IMAGE);
+            write_detail(&mut object, losing, detail.as_ref());
+            if name.is_some() {
+                let reason = "images have no name here";
+                losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+            }
+        }
+        MediaKind::Document => {
+            object.field("type", "input_file");
+            write_file_name(&mut object, losing, media, semantics);
+            write_source(&mut object, source, semantics, &FILE);
+            object.optional("detail", detail.as_ref());
+        }
+        MediaKind::Audio => {
+            object.field("type", "input_audio");
+            let extras = own_extras(losing, semantics, "input_audio");
+            write_audio(object.key("input_audio"), extras, source);
+        }
+    }
+    write_cache_marker(&mut object, losing, semantics);
+    object.close();
+}
+
+/// The type asks for a detail, and `auto` is what leaving it out means.
+fn write_detail(object: &mut Object<'_, '_>, losing: &Losing<'_>, detail: Option<&Text<'_>>) {
+    match detail {
+        Some(detail) => object.field("detail", detail),
+        None if losing.is_same() => {}
+        None => object.field("detail", "auto"),
+    }
+}
+
+/// Data needs a file name; one is made up from the type of the data where the input has none.
+fn write_file_name(
+    object: &mut Object<'_, '_>,
+    losing: &mut Losing<'_>,
+    media: &Media<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    let is_data = matches!(media.source, Source::Base64 { .. } | Source::Text { .. });
+    match &media.name {
+        Some(name) => object.field("filename", name),
+        None if losing.is_same() || !is_data => {}
+        None => {
+            let mime = media.source.mime().map(Text::to_str).unwrap_or_default();
+            let ending = match &*mime {
+                "application/pdf" => "pdf",
+                "text/plain" => "txt",
+                other => other.rsplit('/').next().filter(|it| !it.is_empty()).unwrap_or("bin"),
+            };
+            object.field("filename", &format!("file.{ending}"));
+            let reason = "files sent as data need a name";
+            losing.field(semantics.place(), Field::MediaName, LossKind::Synthesised, reason);
+        }
+    }
+}
+
+/// The keys under which a medium's source stands.
+struct Keys {
+    url: &'static str,
+    data: &'static str,
+}
+
+const IMAGE: Keys = Keys { url: "image_url", data: "image_url" };
+const FILE: Keys = Keys { url: "file_url", data: "file_data" };
+
+fn write_source(
+    object: &mut Object<'_, '_>,
+    source: &Source<'_>,
+    semantics: &NodeSemantics<'_>,
+    keys: &Keys,
+) {
+    match source {
+        Source::Base64 { data, .. } if semantics.has_shape(BARE_DATA) => {
+            object.field(keys.data, data);
+        }
+        Source::Base64 { mime, data } => {
+            let mut url = Text::plain(match spelling(semantics, keys.data, "prefix") {
+                Some(prefix) => prefix,
+                None => format!("data:{};base64,", mime_or_octets(mime.as_ref())),
+            });
+            url.push(data);
+            object.field(keys.data, &url);
+        }
+        Source::Text { mime, text } => match spelling(semantics, keys.data, "url") {
+            Some(url) => object.field(keys.data, &url),
+            None => object.field(keys.data, &text_url(mime.as_ref(), text)),
+        },
+        Source::Url { url, .. } => object.field(keys.url, url),
+        Source::File { id, .. } => object.field("file_id", id),
+    }
+}
+
+fn mime_or_octets(mime: Option<&Text<'_>>) -> String {
+    mime.map_or_else(|| "application/octet-stream".to_owned(), |mime| mime.to_str().into_owned())
+}
+
+/// How a data URL was spelled where that was not the usual way.
+fn spelling(semantics: &NodeSemantics<'_>, scope: &str, key: &str) -> Option<String> {
+    let extra = semantics.extras()?.within(scope).find(|extra| extra.key == key)?;
+    string_of(&extra.json)
+}
+
+/// Plain text as a data URL.
+fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
+    let mime = mime.map_or_else(|| "text/plain".to_owned(), |mime| mime.to_str().into_owned());
+    format!("data:{mime};base64,{}", base64(text.to_str().as_bytes()))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte));
+        let group = group << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = ALPHABET[(group >> (18 - 6 * place)) as usize & 63];
+            encoded.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    encoded
+}
+
+fn write_audio(writer: &mut Writer, extras: Option<(&Extras<'_>, &'static str)>, source: &Source<'_>) {
+    let mut object = Object::open(writer, extras);
+    if let Source::Base64 { mime, data } = source {
+        object.field("data", data);
+        if let Some(mime) = mime {
+            let mime = mime.to_str();
+            let format = mime.rsplit('/').next().unwrap_or_default();
+            object.field("format", match format {
+                "mpeg" => "mp3",
+                "x-wav" | "wave" => "wav",
+                other => other,
+            });
+        }
+    }
+    object.close();
+}

@@ -1,0 +1,335 @@
+//! Writing the settings of a request: what this protocol can say of them, and what the model's family takes.
+
+use crate::conversation::OutputFormat;
+use crate::conversation::OutputSchema;
+use crate::conversation::Request;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
+use crate::json::Number;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
+use crate::protocol::openai_responses::types::REASONING_STATED;
+use crate::protocol::openai_responses::types::TEXT_STATED;
+use crate::protocol::semantics::Extras;
+use crate::target::Accepts;
+use crate::target::Effort;
+use crate::target::Target;
+use crate::target::Thinking;
+
+/// The smallest limit of output tokens that is accepted.
+const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
+
+/// Writes the settings of one request.
+pub(super) struct Settings<'s, 'r> {
+    pub(super) losing: &'s mut Losing<'r>,
+    pub(super) exchange: &'s Exchange<'s>,
+    pub(super) target: &'s Target,
+}
+
+impl<'s> Settings<'s, '_> {
+    fn request(&self) -> &'s Request<'s> {
+        &self.exchange.request
+    }
+
+    fn extras(&self, scope: &'static str) -> Option<(&'s Extras<'s>, &'static str)> {
+        self.losing.is_same().then(|| (self.exchange.semantics().extras(), scope))
+    }
+
+    fn report(&mut self, field: Field, kind: LossKind, reason: &'static str) {
+        self.losing.field(Place::default(), field, kind, reason);
+    }
+
+    pub(super) fn write(&mut self, object: &mut Object<'_, '_>) {
+        let request = self.request();
+        self.limit(object);
+        self.reasoning(object);
+        self.sampling(object);
+        self.text(object);
+        object.optional("safety_identifier", request.safety_identifier.as_ref());
+        object.optional("user", request.user.as_ref());
+        object.optional("metadata", request.metadata.as_ref());
+        self.service_tier(object);
+        object.optional("store", request.store.as_ref());
+        object.optional("prompt_cache_key", request.cache.key.as_ref());
+        object.optional("prompt_cache_options", request.cache.options.as_ref());
+        object.optional("prompt_cache_retention", request.cache.retention.as_ref());
+        self.include(object);
+    }
+
+    fn limit(&mut self, object: &mut Object<'_, '_>) {
+        let Some(limit) = &self.request().max_output_tokens else { return };
+        let small = limit.as_u64().is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN);
+        if small && !self.losing.is_same() {
+            object.field("max_output_tokens", &MAX_OUTPUT_TOKENS_MIN);
+            let reason = "the smallest limit that is accepted is 16";
+            return self.report(Field::MaxOutputTokens, LossKind::Approximated, reason);
+        }
+        object.field("max_output_tokens", limit);
+    }
+
+    fn sampling(&mut self, object: &mut Object<'_, '_>) {
+        let sampling = &self.request().sampling;
+        let effort = self.request().thinking.effort.as_ref();
+        let effort = effort.and_then(|effort| Effort::parse(&effort.to_str()));
+        let family = *self.target.family.sampling_for(effort);
+        let temperature = sampling.temperature.as_ref();
+        self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
+        self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
+        let logprobs = sampling.top_logprobs.as_ref();
+        self.fitted(object, (Field::TopLogprobs, "top_logprobs"), family.logprobs, logprobs);
+        self.candidates();
+    }
+
+    /// Writes a number as far as the family takes it.
+    fn fitted(
+        &mut self,
+        object: &mut Object<'_, '_>,
+        (field, key): (Field, &'static str),
+        accepts: Accepts,
+        number: Option<&Number<'_>>,
+    ) {
+        let Some(number) = number else { return };
+        let value = number.as_f64().unwrap_or_default();
+        match accepts.fit(value) {
+            _ if self.losing.is_same() => object.field(key, number),
+            Some(fit) if fit == value => object.field(key, number),
+            Some(fit) => {
+                object.optional(key, Number::from_f64(fit).as_ref());
+                self.report(field, LossKind::Approximated, "the model takes no more");
+            }
+            None => self.report(field, LossKind::Dropped, "models of this family refuse it"),
+        }
+    }
+
+    fn candidates(&mut self) {
+        let Some(count) = &self.request().sampling.candidates else { return };
+        match count.as_u64() {
+            Some(1) => self.report(Field::Candidates, LossKind::Implied, "one answer is the rule"),
+            _ => {
+                let reason = "Responses gives one answer";
+                self.report(Field::Candidates, LossKind::Dropped, reason);
+            }
+        }
+    }
+
+    fn text(&mut self, object: &mut Object<'_, '_>) {
+        let Request { output, verbosity, .. } = self.request();
+        let stated = self.losing.is_same() && self.exchange.semantics().has_shape(TEXT_STATED);
+        let silent = matches!(output, OutputFormat::Unsaid) && verbosity.is_none();
+        if silent && !stated {
+            return;
+        }
+        let mut text = Object::open(object.key("text"), self.extras("text"));
+        let format = match output {
+            OutputFormat::Unsaid => None,
+            OutputFormat::Text => Some(("text", None)),
+            OutputFormat::JsonObject => Some(("json_object", None)),
+            OutputFormat::JsonSchema(schema) => Some(("json_schema", Some(&**schema))),
+        };
+        if let Some((kind, schema)) = format {
+            let mut format = Object::open(text.key("format"), self.extras("text/format"));
+            format.field("type", kind);
+            if let Some(schema) = schema {
+                self.schema(&mut format, schema);
+            }
+            format.close();
+        }
+        text.optional("verbosity", verbosity.as_ref());
+        text.close();
+    }
+
+    fn schema(&mut self, format: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
+        let OutputSchema { name, description, schema, strict } = output;
+        match name {
+            Some(name) => format.field("name", name),
+            None if self.losing.is_same() => {}
+            None => {
+                format.field("name", "response");
+                let reason = "a schema needs a name";
+                self.report(Field::OutputSchemaName, LossKind::Synthesised, reason);
+            }
+        }
+        format.optional("description", description.as_ref());
+        format.optional("schema", schema.as_ref());
+        format.optional("strict", strict.as_ref());
+    }
+
+    fn service_tier(&mut self, object: &mut Object<'_, '_>) {
+        let Some(tier) = &self.request().service_tier else { return };
+        let word = tier.to_str().to_ascii_lowercase();
+        let mapped = match (self.losing.source(), word.as_str()) {
+            (Protocol::OpenaiResponses | Protocol::OpenaiChat, _) => {
+                return object.field("service_tier", tier);
+            }
+            (_, "standard_only" | "standard") => "default",
+            (_, "auto") => "auto",
+            (_, "flex") => "flex",
+            (_, "priority") => "priority",
+            _ => {
+                let reason = "only its own vendor has this tier";
+                return self.report(Field::ServiceTier, LossKind::Dropped, reason);
+            }
+        };
+        object.field("service_tier", mapped);
+        if word != mapped {
+            let reason = "the same tier has another name here";
+            self.report(Field::ServiceTier, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Log probabilities are asked for among the includes.
+    fn include(&mut self, object: &mut Object<'_, '_>) {
+        let stated = self.exchange.semantics().responses().and_then(|own| own.include());
+        if let Some(include) = stated.filter(|_| self.losing.is_same()) {
+            return object.field("include", include);
+        }
+        match self.request().sampling.logprobs {
+            Some(true) => object.key("include").array(|writer| writer.value(INCLUDE_LOGPROBS)),
+            Some(false) => {
+                let reason = "log probabilities come only when asked for";
+                self.report(Field::Logprobs, LossKind::Implied, reason);
+            }
+            None => {}
+        }
+    }
+
+    fn reasoning(&mut self, object: &mut Object<'_, '_>) {
+        if self.losing.is_same() {
+            return self.own_reasoning(object);
+        }
+        let effort = self.effort();
+        let summary = self.summary(effort.as_deref());
+        if effort.is_none() && summary.is_none() {
+            return;
+        }
+        object.key("reasoning").object(|writer| {
+            writer.optional("effort", effort.as_deref());
+            writer.optional("summary", summary.as_ref());
+        });
+    }
+
+    fn own_reasoning(&mut self, object: &mut Object<'_, '_>) {
+        let semantics = self.exchange.semantics();
+        let thinking = &self.request().thinking;
+        let show = match &thinking.show {
+            Some(ThinkingShow::Shown(word)) => Some(word.clone().unwrap_or(Text::literal("auto"))),
+            Some(ThinkingShow::Hidden) | None => None,
+        };
+        let silent = thinking.effort.is_none() && show.is_none();
+        if silent && !semantics.has_shape(REASONING_STATED) {
+            return;
+        }
+        let mut reasoning = Object::open(object.key("reasoning"), self.extras("reasoning"));
+        reasoning.optional("effort", thinking.effort.as_ref());
+        reasoning.optional("summary", show.as_ref());
+        if let Some(own) = semantics.responses() {
+            reasoning.optional("context", own.reasoning_context());
+            reasoning.optional("generate_summary", own.generate_summary());
+            reasoning.optional("mode", own.reasoning_mode());
+        }
+        reasoning.close();
+    }
+
+    /// The effort to ask for, from whatever the client said of thinking.
+    fn effort(&mut self) -> Option<String> {
+        let thinking = &self.request().thinking;
+        let mode = thinking.mode;
+        if mode == Some(ThinkingMode::Disabled) {
+            return self.fit_effort(Effort::None, Field::ThinkingMode);
+        }
+        let effort = if let Some(word) = &thinking.effort {
+            match Effort::parse(&word.to_str()) {
+                Some(effort) => self.fit_effort(effort, Field::ThinkingEffort),
+                None => Some(word.to_str().into_owned()),
+            }
+        } else if let Some(budget) = &thinking.budget {
+            self.budget_effort(budget)
+        } else {
+            None
+        };
+        if mode.is_some() {
+            let reason = "the effort says how much the model thinks";
+            self.report(Field::ThinkingMode, LossKind::Approximated, reason);
+        }
+        if thinking.budget.is_some() && thinking.effort.is_some() {
+            let reason = "the effort says how much the model thinks";
+            self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
+        }
+        effort
+    }
+
+    fn budget_effort(&mut self, budget: &Number<'_>) -> Option<String> {
+        let Some(tokens) = budget.as_u64() else {
+            let reason = "the model decides by itself";
+            self.report(Field::ThinkingBudget, LossKind::Implied, reason);
+            return None;
+        };
+        let reason = "a budget becomes the nearest effort";
+        self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
+        let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
+        self.steers().then(|| effort.as_str().to_owned())
+    }
+
+    /// Whether the model takes an effort at all.
+    fn steers(&self) -> bool {
+        !matches!(self.target.family.thinking, Thinking::None | Thinking::Unsteered)
+    }
+
+    fn fit_effort(&mut self, effort: Effort, field: Field) -> Option<String> {
+        if !self.steers() {
+            let (kind, reason) = match effort {
+                Effort::None => (LossKind::Implied, "the model does not think on request"),
+                _ => (LossKind::Dropped, "models of this family take no effort"),
+            };
+            self.report(field, kind, reason);
+            return None;
+        }
+        let fit = effort.nearest(&self.target.family);
+        if fit.changed {
+            let reason = "the nearest effort that the model has";
+            self.report(field, LossKind::Approximated, reason);
+        }
+        Some(fit.value.as_str().to_owned())
+    }
+
+    /// How thinking is to be shown. A Chat client cannot ask for it and gets it with an effort.
+    fn summary(&mut self, effort: Option<&str>) -> Option<Text<'s>> {
+        let auto = Text::literal("auto");
+        if !self.steers() {
+            if self.request().thinking.show.is_some() {
+                let reason = "models of this family show no thinking";
+                self.report(Field::ThinkingShow, LossKind::Dropped, reason);
+            }
+            return None;
+        }
+        match &self.request().thinking.show {
+            Some(ThinkingShow::Shown(Some(word)))
+                if matches!(&*word.to_str(), "auto" | "concise" | "detailed") =>
+            {
+                Some(word.reborrow())
+            }
+            Some(ThinkingShow::Shown(_)) => Some(auto),
+            Some(ThinkingShow::Hidden) => {
+                let reason = "thinking is shown only when asked for";
+                self.report(Field::ThinkingShow, LossKind::Implied, reason);
+                None
+            }
+            None => {
+                let asks = effort.is_some_and(|effort| effort != "none");
+                if !asks || self.losing.source() != Protocol::OpenaiChat {
+                    return None;
+                }
+                let reason = "with an effort the thinking is asked for";
+                self.report(Field::ThinkingShow, LossKind::Synthesised, reason);
+                Some(auto)
+            }
+        }
+    }
+}

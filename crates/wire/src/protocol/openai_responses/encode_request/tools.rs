@@ -1,0 +1,247 @@
+//! Writing tools and the choice among them.
+
+use crate::conversation::AllowedMode;
+use crate::conversation::AllowedTool;
+use crate::conversation::CallForm;
+use crate::conversation::CustomFormat;
+use crate::conversation::CustomTool;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::NamespaceTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
+use crate::conversation::ToolKind;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::calls::Calls;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::part::own_extras;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::unqualified;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Writes the tools of a request, and knows the names that the target takes.
+pub(super) struct Tools<'t, 'r> {
+    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) calls: &'t Calls<'t>,
+}
+
+impl Tools<'_, '_> {
+    /// Writes a list of tools; `namespace` is the one that they stand in.
+    pub(super) fn list(&mut self, writer: &mut Writer, tools: &[Tool<'_>], namespace: Option<&str>) {
+        writer.array(|writer| {
+            for tool in tools {
+                self.tool(writer, tool, namespace);
+            }
+        });
+    }
+
+    fn tool(&mut self, writer: &mut Writer, tool: &Tool<'_>, namespace: Option<&str>) {
+        let semantics = tool.semantics();
+        match &tool.kind {
+            ToolKind::Function(tool) => self.function(writer, tool, semantics, namespace),
+            ToolKind::Custom(tool) => self.custom(writer, tool, semantics, namespace),
+            ToolKind::Hosted(tool) => self.hosted(writer, tool, semantics.place()),
+            ToolKind::Namespace(tool) => self.namespace(writer, tool, semantics),
+        }
+    }
+
+    /// The name that the target takes, reported if it is not the client's own.
+    fn name<'n>(&'n mut self, name: &'n Text<'_>, place: Place, namespace: Option<&str>) -> Text<'n> {
+        if self.losing.is_same() {
+            return match namespace {
+                Some(namespace) => unqualified(namespace, name),
+                None => name.reborrow(),
+            };
+        }
+        let taken = self.calls.name(name);
+        if taken != *name {
+            let reason = "the target takes the name only in other letters";
+            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+        }
+        taken
+    }
+
+    fn function(
+        &mut self,
+        writer: &mut Writer,
+        tool: &FunctionTool<'_>,
+        semantics: &NodeSemantics<'_>,
+        namespace: Option<&str>,
+    ) {
+        let FunctionTool { name, description, parameters, strict, output_schema } = tool;
+        let same = self.losing.is_same();
+        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        object.field("type", "function");
+        object.field("name", &self.name(name, semantics.place(), namespace));
+        object.optional("description", description.as_ref());
+        match parameters {
+            Some(schema) => object.field("parameters", &self.schema(schema)),
+            // The field must be there, and null says that the tool takes nothing.
+            None if !same => object.key("parameters").null(),
+            None => {}
+        }
+        match strict {
+            Some(strict) => object.field("strict", strict),
+            // Left out, it means "strict if possible", which no other protocol means by leaving it out.
+            None if !same => object.field("strict", &false),
+            None => {}
+        }
+        object.optional("output_schema", output_schema.as_ref());
+        object.close();
+    }
+
+    /// The schema as this protocol takes it: JSON Schema, whatever is not strict included.
+    fn schema<'s>(&self, schema: &'s Json<'_>) -> Json<'s> {
+        schema.reborrow()
+    }
+
+    fn custom(
+        &mut self,
+        writer: &mut Writer,
+        tool: &CustomTool<'_>,
+        semantics: &NodeSemantics<'_>,
+        namespace: Option<&str>,
+    ) {
+        let CustomTool { name, description, format } = tool;
+        let format_extras = own_extras(self.losing, semantics, "format");
+        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        object.field("type", "custom");
+        object.field("name", &self.name(name, semantics.place(), namespace));
+        object.optional("description", description.as_ref());
+        if let Some(format) = format {
+            let mut inner = Object::open(object.key("format"), format_extras);
+            match format {
+                CustomFormat::Text => inner.field("type", "text"),
+                CustomFormat::Grammar { definition, syntax } => {
+                    inner.field("type", "grammar");
+                    inner.field("definition", definition);
+                    inner.field("syntax", syntax);
+                }
+            }
+            inner.close();
+        }
+        object.close();
+    }
+
+    fn hosted(&mut self, writer: &mut Writer, tool: &HostedTool<'_>, place: Place) {
+        let HostedTool { protocol, service, kind: _, json } = tool;
+        if *protocol == THIS {
+            return writer.value(json);
+        }
+        let reason = "this vendor's own tool takes its place";
+        match service {
+            HostedService::WebSearch => {
+                writer.object(|writer| writer.field("type", "web_search"));
+                self.losing.node(place, LossKind::Approximated, reason);
+            }
+            HostedService::CodeExecution => {
+                writer.value(&Json::literal(
+                    r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
+                ));
+                self.losing.node(place, LossKind::Approximated, reason);
+            }
+            HostedService::WebFetch | HostedService::Other => {
+                let reason = "Responses has no such hosted tool";
+                self.losing.node(place, LossKind::Dropped, reason);
+            }
+        }
+    }
+
+    fn namespace(
+        &mut self,
+        writer: &mut Writer,
+        tool: &NamespaceTool<'_>,
+        semantics: &NodeSemantics<'_>,
+    ) {
+        let NamespaceTool { name, description, tools } = tool;
+        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        object.field("type", "namespace");
+        object.field("name", name);
+        object.optional("description", description.as_ref());
+        self.list(object.key("tools"), tools, Some(&name.to_str()));
+        object.close();
+    }
+
+    /// Writes the choice; false if there is none that this protocol can say.
+    pub(super) fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
+        match choice {
+            ToolChoice::Auto => object.field("tool_choice", "auto"),
+            ToolChoice::None => object.field("tool_choice", "none"),
+            ToolChoice::Required => object.field("tool_choice", "required"),
+            ToolChoice::Named { name, form } => {
+                let name = self.choice_name(name);
+                object.key("tool_choice").object(|writer| write_named(writer, &name, *form));
+            }
+            ToolChoice::Allowed { mode, tools } => {
+                object.key("tool_choice").object(|writer| self.allowed(writer, *mode, tools));
+            }
+            ToolChoice::Other { protocol, json } if *protocol == THIS => {
+                object.field("tool_choice", json);
+            }
+            ToolChoice::Other { .. } => {
+                let reason = "the choice of a hosted tool stays with its vendor";
+                let root = Place::default();
+                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+            }
+        }
+    }
+
+    fn choice_name<'n>(&'n self, name: &'n Text<'_>) -> Text<'n> {
+        match self.losing.is_same() {
+            true => name.reborrow(),
+            false => self.calls.name(name),
+        }
+    }
+
+    fn allowed(&mut self, writer: &mut Writer, mode: AllowedMode, tools: &[AllowedTool<'_>]) {
+        writer.field("type", "allowed_tools");
+        writer.field("mode", match mode {
+            AllowedMode::Auto => "auto",
+            AllowedMode::Required => "required",
+        });
+        writer.key("tools");
+        writer.array(|writer| {
+            for AllowedTool { name, json } in tools {
+                match (name, json) {
+                    (_, Some(json)) if self.losing.is_same() => writer.value(json),
+                    (Some(name), json) => {
+                        let name = self.choice_name(name);
+                        let form = allowed_form(self.losing.source(), json.as_ref());
+                        writer.object(|writer| write_named(writer, &name, form));
+                    }
+                    (None, _) => {
+                        let reason = "the choice names a tool of another vendor";
+                        let root = Place::default();
+                        self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                    }
+                }
+            }
+        });
+    }
+}
+
+fn allowed_form(source: Protocol, json: Option<&Json<'_>>) -> CallForm {
+    let kind = json
+        .filter(|_| source == Protocol::OpenaiChat)
+        .and_then(|json| json.reader().peek_tag("type").ok().flatten().map(Text::into_owned));
+    match kind {
+        Some(kind) if kind == *"custom" => CallForm::Custom,
+        _ => CallForm::Function,
+    }
+}
+
+fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
+    writer.field("type", match form {
+        CallForm::Function => "function",
+        CallForm::Custom => "custom",
+    });
+    writer.field("name", name);
+}

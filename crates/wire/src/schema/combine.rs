@@ -1,0 +1,279 @@
+//! Several schemas made into one: `allOf`, references with siblings, and choices.
+
+use super::Dialect;
+use super::REFERENCE_DEPTH_MAX;
+use super::allow;
+use super::fit::Fitter;
+use super::pointer::Pointer;
+use super::refs;
+use super::tree;
+use super::tree::Body;
+use super::tree::Keyword;
+use super::tree::Keywords;
+use super::tree::Schema;
+use super::tree::Value;
+use super::tree::list;
+use super::tree::plain_string;
+use crate::LossKind;
+use crate::json::Json;
+
+impl<'s> Fitter<'s> {
+    /// Merges the parts of `allOf` into the schema, if the dialect needs that; says whether it did.
+    pub(super) fn merge_all_of(&mut self, keywords: &mut Keywords<'s>) -> bool {
+        if allow::allows(self.dialect, "allOf") && !self.would_contradict(keywords) {
+            return false;
+        }
+        if keywords.schemas("allOf").is_none() {
+            return false;
+        }
+        let Some(Keyword { at: place, value: Value::Schemas(parts), .. }) = keywords.take("allOf")
+        else {
+            return false;
+        };
+        self.lose(&place, LossKind::Renamed, "the parts of `allOf` are merged");
+        let alone = parts.len() == 1 && !keywords.has("$ref");
+        for mut part in parts {
+            if let (false, Some(part)) = (alone, part.keywords_mut()) {
+                while self.inline(part) {}
+            }
+            self.merge_target(keywords, part);
+        }
+        true
+    }
+
+    /// Whether closing the objects of an `allOf` one by one would leave nothing that fits all.
+    fn would_contradict(&self, keywords: &Keywords<'s>) -> bool {
+        let parts = keywords.schemas("allOf").unwrap_or_default();
+        let objects = parts.iter().filter(|part| self.speaks_of_objects(part)).count();
+        objects + usize::from(keywords.is_object_like()) > 1
+    }
+
+    fn speaks_of_objects(&self, schema: &Schema<'s>) -> bool {
+        let Some(keywords) = schema.keywords() else { return false };
+        let target = keywords.string("$ref").as_deref().and_then(refs::local_pointer);
+        let target = target.and_then(|pointer| self.references.resolve(&pointer));
+        let target = target.as_ref().and_then(Schema::keywords);
+        keywords.is_object_like()
+            || keywords.has("allOf")
+            || target.is_some_and(|target| target.is_object_like() || target.has("allOf"))
+    }
+
+    /// Deals with a `$ref`: it stays, or its target is copied here; says whether it was copied.
+    pub(super) fn follow(&mut self, keywords: &mut Keywords<'s>, level: usize) -> bool {
+        if !allow::allows(self.dialect, "$ref") || !self.can_stay(keywords, level) {
+            return self.inline(keywords);
+        }
+        let Some(pointer) = target(keywords) else { return false };
+        let Some(name) = self.references.kept_name(&pointer) else { return false };
+        let Some(keyword) = keywords.find_mut("$ref") else { return false };
+        let place = keyword.at.clone();
+        if refs::local_pointer(&name) != Some(pointer) {
+            keyword.value = plain_string(&name);
+            self.lose(&place, LossKind::Renamed, "definitions are kept under `$defs`");
+        }
+        self.strip_siblings(keywords);
+        false
+    }
+
+    /// Whether a reference can stay: its target has a name, and nothing beside it would be lost.
+    fn can_stay(&self, keywords: &Keywords<'s>, level: usize) -> bool {
+        let Some(keyword) = keywords.find("$ref") else { return false };
+        let Some(pointer) = target(keywords) else { return false };
+        let named = self.references.kept_name(&pointer).is_some();
+        if !named || self.references.is_recursive(&keyword.at) {
+            return false;
+        }
+        let is_root = level == 0 && self.dialect != Dialect::GeminiJsonSchema;
+        let alone = !is_root && !keywords.0.iter().any(|sibling| self.matters(sibling));
+        alone || (!is_root && self.open.contains(&pointer))
+    }
+
+    fn matters(&self, sibling: &Keyword<'s>) -> bool {
+        let carried = allow::allows(self.dialect, &sibling.name);
+        !sibling.name.starts_with('$') && (carried || !allow::is_annotation(&sibling.name))
+    }
+
+    fn strip_siblings(&mut self, keywords: &mut Keywords<'s>) {
+        let (kept, gone) =
+            std::mem::take(&mut keywords.0).into_iter().partition::<Vec<_>, _>(|keyword| {
+                keyword.name.starts_with('$') || keyword.name == "definitions"
+            });
+        keywords.0 = kept;
+        for keyword in gone {
+            let kind = match allow::is_annotation(&keyword.name) {
+                true => LossKind::Implied,
+                false => LossKind::Dropped,
+            };
+            self.lose(&keyword.at, kind, "nothing may stand beside a reference");
+        }
+    }
+
+    /// Copies the target of a `$ref` here, or cuts it; says whether there is more to look at.
+    fn inline(&mut self, keywords: &mut Keywords<'s>) -> bool {
+        let pointer = target(keywords);
+        let Some(keyword) = keywords.take("$ref") else { return false };
+        let schema = pointer.as_deref().and_then(|pointer| self.references.resolve(pointer));
+        let (Some(pointer), Some(schema)) = (pointer, schema) else {
+            self.lose(&keyword.at, LossKind::Dropped, "refers to nothing within the schema");
+            return true;
+        };
+        let circular = self.open.contains(&pointer) || self.references.is_recursive(&keyword.at);
+        if circular || self.open.len() >= REFERENCE_DEPTH_MAX || !self.afford(schema.weight()) {
+            self.lose(&keyword.at, LossKind::Approximated, "a schema within itself is cut here");
+            cut(keywords, &keyword, &schema);
+            return true;
+        }
+        self.lose(&keyword.at, LossKind::Renamed, "what is referred to is copied here");
+        self.open.push(pointer);
+        self.merge_target(keywords, schema);
+        true
+    }
+
+    /// Makes `keywords` say what they say and what `schema` says.
+    pub(super) fn merge_target(&mut self, keywords: &mut Keywords<'s>, schema: Schema<'s>) {
+        match schema.body {
+            Body::Boolean(true) => {}
+            Body::Boolean(false) => {
+                self.lose(&schema.at, LossKind::Dropped, "no schema here can refuse every value");
+            }
+            Body::Garbage(_) => self.lose(&schema.at, LossKind::Repaired, "not a schema"),
+            Body::Keywords(target) => self.merge(keywords, target),
+        }
+    }
+
+    /// Pays for a copy; once the budget is spent, nothing is copied any more.
+    pub(super) fn afford(&mut self, weight: usize) -> bool {
+        let left = self.copies_left.checked_sub(weight);
+        self.copies_left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Makes `keywords` say what they say and what `more` says.
+    pub(super) fn merge(&mut self, keywords: &mut Keywords<'s>, more: Keywords<'s>) {
+        for keyword in more.0 {
+            if matches!(&*keyword.name, "$defs" | "definitions") {
+                continue;
+            }
+            match keywords.find_mut(&keyword.name) {
+                None => keywords.0.push(keyword),
+                Some(present) if present.value.same_as(&keyword.value) => {}
+                Some(present) => self.merge_keyword(present, keyword),
+            }
+        }
+    }
+
+    fn merge_keyword(&mut self, present: &mut Keyword<'s>, keyword: Keyword<'s>) {
+        let Keyword { name, at, value } = keyword;
+        match (&mut present.value, value) {
+            (Value::Map(map), Value::Map(more)) => {
+                for named in more {
+                    match map.iter_mut().find(|present| present.name == named.name) {
+                        Some(present) => self.merge_schema(&mut present.schema, named.schema),
+                        None => map.push(named),
+                    }
+                }
+            }
+            (Value::Schema(schema), Value::Schema(more)) => self.merge_schema(schema, *more),
+            (Value::Schemas(parts), Value::Schemas(more)) if name == "allOf" => parts.extend(more),
+            (Value::Plain(plain), Value::Plain(more)) => match both(&name, plain, &more) {
+                Some(Value::Plain(joined)) => *plain = joined,
+                _ => self.conflict(&name, &at),
+            },
+            _ => self.conflict(&name, &at),
+        }
+    }
+
+    fn merge_schema(&mut self, schema: &mut Schema<'s>, more: Schema<'s>) {
+        match (&mut schema.body, more.body) {
+            (_, Body::Boolean(true)) | (Body::Boolean(false), _) => {}
+            (Body::Boolean(true) | Body::Garbage(_), body) | (_, body @ Body::Boolean(false)) => {
+                schema.body = body;
+            }
+            (_, Body::Garbage(_)) => self.lose(&more.at, LossKind::Repaired, "not a schema"),
+            (Body::Keywords(keywords), Body::Keywords(mut more)) => {
+                while keywords.has("$ref") && more.has("$ref") && self.inline(&mut more) {}
+                self.merge(keywords, more);
+            }
+        }
+    }
+
+    fn conflict(&mut self, name: &str, at: &Pointer<'s>) {
+        let kind = match allow::is_annotation(name) {
+            true => LossKind::Implied,
+            false => LossKind::Dropped,
+        };
+        self.lose(at, kind, "said differently in a schema that this one is merged with");
+    }
+}
+
+fn target(keywords: &Keywords<'_>) -> Option<String> {
+    keywords.string("$ref").as_deref().and_then(refs::local_pointer)
+}
+
+/// Leaves of a circular reference only that it is an object, if it is one.
+fn cut<'s>(keywords: &mut Keywords<'s>, reference: &Keyword<'s>, target: &Schema<'s>) {
+    let is_object = target.keywords().is_some_and(Keywords::is_object_like);
+    if is_object && !keywords.has("type") {
+        let at = reference.at.clone();
+        keywords.0.push(Keyword { name: "type".into(), at, value: plain_string("object") });
+    }
+}
+
+/// The plain value that says what two of them say, if there is one.
+fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
+    match name {
+        "required" => Some(union(one, two)),
+        "type" => common_types(one, two),
+        "enum" => common_values(one, two),
+        _ if name.starts_with("min") || name == "exclusiveMinimum" => of_numbers(one, two, f64::ge),
+        _ if name.starts_with("max") || name == "exclusiveMaximum" => of_numbers(one, two, f64::le),
+        _ => None,
+    }
+}
+
+fn union<'s>(one: &Json<'s>, two: &Json<'s>) -> Value<'s> {
+    let mut all = tree::elements(one);
+    let more = tree::elements(two);
+    all.extend(more.into_iter().filter(|json| !tree::elements(one).contains(json)));
+    list(&all)
+}
+
+fn common_values<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
+    let others = tree::elements(two);
+    let common = tree::elements(one).into_iter().filter(|json| others.contains(json));
+    let common = common.collect::<Vec<_>>();
+    (!common.is_empty()).then(|| list(&common))
+}
+
+fn common_types<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
+    let (one, two) = (type_names(one), type_names(two));
+    let within = |name: &String, types: &[String]| {
+        types.contains(name) || (name == "integer" && types.iter().any(|name| name == "number"))
+    };
+    let mut common = one.iter().filter(|name| within(name, &two)).cloned().collect::<Vec<_>>();
+    let narrower = two.iter().filter(|name| within(name, &one) && !common.contains(name));
+    common.extend(narrower.cloned().collect::<Vec<_>>());
+    match &common[..] {
+        [] => None,
+        [name] => Some(plain_string(name)),
+        names => Some(tree::strings(names)),
+    }
+}
+
+fn type_names(json: &Json<'_>) -> Vec<String> {
+    match tree::as_string(json) {
+        Some(name) => vec![name],
+        None => tree::elements(json).iter().filter_map(tree::as_string).collect(),
+    }
+}
+
+/// The first of two numbers if it `wins`, else the second.
+fn of_numbers<'s>(
+    one: &Json<'s>,
+    two: &Json<'s>,
+    wins: fn(&f64, &f64) -> bool,
+) -> Option<Value<'s>> {
+    let value = |json: &Json<'_>| json.reader().number().ok()?.as_f64();
+    let chosen = if wins(&value(one)?, &value(two)?) { one } else { two };
+    Some(Value::Plain(chosen.clone()))
+}

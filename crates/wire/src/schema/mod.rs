@@ -1,0 +1,90 @@
+//! JSON Schema from one dialect to another, by lists of what each dialect allows.
+//!
+//! Whatever a dialect does not allow is rewritten or left out, and every such step is on record.
+
+mod allow;
+mod choices;
+mod combine;
+mod fit;
+mod gemini;
+mod pointer;
+mod read;
+mod refs;
+mod strict;
+#[cfg(test)]
+mod tests;
+mod translate;
+mod tree;
+
+use std::fmt;
+
+pub use translate::translate;
+
+use crate::LossKind;
+use crate::json::Json;
+use crate::json::Kind;
+
+/// A language in which schemas are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// Any JSON Schema from draft-07 to 2020-12: tools of OpenAI without `strict`, and of Anthropic.
+    JsonSchema,
+    /// `strict: true` of OpenAI, in tools and in response formats.
+    OpenaiStrict,
+    /// The output format of Anthropic and its strict tools.
+    AnthropicStrict,
+    /// `parametersJsonSchema` and `responseJsonSchema` of Gemini.
+    GeminiJsonSchema,
+    /// `parameters` and `responseSchema` of Gemini, a subset of OpenAPI.
+    GeminiSchema,
+}
+
+/// A schema in the dialect that was asked for.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use = "a loss that nobody reads is a silent loss"]
+pub struct Translated<'a> {
+    pub json: Json<'a>,
+    pub losses: Vec<SchemaLoss>,
+}
+
+/// One thing in a schema that did not come through as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaLoss {
+    /// JSON pointer from the root of the input schema.
+    pub pointer: String,
+    pub kind: LossKind,
+    pub reason: &'static str,
+}
+
+/// Whether a provider that speaks `dialect` takes `schema` as it stands.
+pub fn is_supported(schema: &Json<'_>, dialect: Dialect) -> bool {
+    let translated = translate(schema, dialect, dialect);
+    translated.losses.is_empty() && translated.json.as_str() == schema.as_str()
+}
+
+/// Whether the root describes an object and nothing else, as providers ask of tools.
+pub fn root_is_object(schema: &Json<'_>) -> bool {
+    if schema.kind() != Kind::Object {
+        return false;
+    }
+    let tag = schema.reader().peek_tag("type");
+    matches!(tag, Ok(Some(name)) if name.to_str().eq_ignore_ascii_case("object"))
+}
+
+impl fmt::Debug for Translated<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Translated")
+            .field("json", &self.json)
+            .field("losses", &self.losses)
+            .finish()
+    }
+}
+
+/// How deep the JSON of a schema that is rewritten may nest; the rest is for the values in it.
+const LEVELS_MAX: usize = 96;
+
+/// How many references may lead to one another.
+const REFERENCE_DEPTH_MAX: usize = 64;
+
+/// How much may be copied in place of references, in schemas and keywords.
+const COPIES_MAX: usize = 20_000;

@@ -1,0 +1,119 @@
+//! Any dialect as JSON Schema: types in lower case, and null as a type of its own.
+
+use super::Dialect;
+use super::allow;
+use super::fit::Losses;
+use super::pointer::Pointer;
+use super::strict;
+use super::tree;
+use super::tree::Keywords;
+use super::tree::Schema;
+use super::tree::Value;
+use crate::LossKind;
+use crate::json::Json;
+use crate::json::Kind;
+
+/// How a schema is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As JSON Schema, in which OpenAPI words are a slip.
+    Json,
+    /// As a schema of Gemini that becomes JSON Schema.
+    Gemini,
+    /// As a schema of Gemini that stays one.
+    GeminiKept,
+}
+
+impl Reading {
+    pub(super) fn of(from: Dialect, to: Dialect) -> Self {
+        match (from, to) {
+            (Dialect::GeminiSchema, Dialect::GeminiSchema) => Self::GeminiKept,
+            (Dialect::GeminiSchema, _) => Self::Gemini,
+            _ => Self::Json,
+        }
+    }
+}
+
+/// Rewrites a schema and all below it.
+pub(super) fn read(schema: &mut Schema<'_>, reading: Reading, losses: &mut Losses) {
+    let at = schema.at.clone();
+    if let Some(keywords) = schema.keywords_mut() {
+        lower_types(keywords, &at, reading, losses);
+        if reading != Reading::GeminiKept {
+            read_nullable(keywords, &at, reading, losses);
+        }
+        if reading == Reading::Gemini {
+            read_counts(keywords, losses);
+        }
+    }
+    schema.each_child(|child| read(child, reading, losses));
+}
+
+fn lower_types<'s>(
+    keywords: &mut Keywords<'s>,
+    at: &Pointer<'s>,
+    reading: Reading,
+    losses: &mut Losses,
+) {
+    let Some(keyword) = keywords.find("type") else { return };
+    let place = keyword.at.clone();
+    let stated = keywords.types().unwrap_or_default();
+    let types = known_types(&stated);
+    let is_sound =
+        !types.is_empty() && types.len() == keywords.list("type").map_or(1, |list| list.len());
+    if is_sound && types == stated {
+        return;
+    }
+    if reading == Reading::Json || !is_sound {
+        losses.lose(&place, LossKind::Repaired, "not a type of JSON Schema");
+    }
+    if types.is_empty() {
+        keywords.take("type");
+    } else {
+        keywords.put_types(at, &types);
+    }
+}
+
+/// The types among the names, in lower case and each once.
+fn known_types(names: &[String]) -> Vec<String> {
+    let mut types = Vec::new();
+    for name in names.iter().map(|name| name.to_ascii_lowercase()) {
+        if allow::TYPES.contains(&name.as_str()) && !types.contains(&name) {
+            types.push(name);
+        }
+    }
+    types
+}
+
+fn read_nullable<'s>(
+    keywords: &mut Keywords<'s>,
+    at: &Pointer<'s>,
+    reading: Reading,
+    losses: &mut Losses,
+) {
+    let Some(keyword) = keywords.take("nullable") else { return };
+    let (kind, reason) = match reading {
+        Reading::Gemini | Reading::GeminiKept => (LossKind::Renamed, "null is a type of its own"),
+        Reading::Json => (LossKind::Repaired, "not a keyword of JSON Schema: read as in OpenAPI"),
+    };
+    losses.lose(&keyword.at, kind, reason);
+    if matches!(&keyword.value, Value::Plain(json) if json.as_str() == "true") {
+        strict::allow_null(keywords, at);
+    }
+}
+
+/// Gemini spells large integers as strings.
+fn read_counts(keywords: &mut Keywords<'_>, losses: &mut Losses) {
+    for keyword in &mut keywords.0 {
+        let is_count = keyword.name.starts_with("min") || keyword.name.starts_with("max");
+        let Value::Plain(json) = &mut keyword.value else { continue };
+        if !is_count || json.kind() != Kind::String {
+            continue;
+        }
+        let number = tree::as_string(json).and_then(|text| Json::parse(text).ok());
+        if let Some(number) = number.filter(|number| number.kind() == Kind::Number) {
+            *json = number;
+            losses.lose(&keyword.at, LossKind::Renamed, "a number is not written as a string");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Where references lead, and which of them lead back to themselves.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use super::Dialect;
+use super::REFERENCE_DEPTH_MAX;
+use super::fit::Losses;
+use super::pointer::Pointer;
+use super::read;
+use super::read::Reading;
+use super::tree;
+use super::tree::Keywords;
+use super::tree::Schema;
+use super::tree::Value;
+use crate::json::Json;
+
+/// The input as a whole, in which references are looked up.
+pub(super) struct References<'s> {
+    root: Schema<'s>,
+    json: Json<'s>,
+    /// The pointers of the `$ref` keywords that a dialect has to cut.
+    recursive: HashSet<String>,
+}
+
+/// Which ways of a schema into itself a dialect refuses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    None,
+    /// Those that do not pass through a property that may be left out.
+    Unavoidable,
+    All,
+}
+
+impl<'s> References<'s> {
+    pub(super) fn new(json: &Json<'s>, root: &Schema<'s>, dialect: Dialect) -> Self {
+        let refused = Refused::by(dialect);
+        let mut references =
+            Self { root: root.clone(), json: json.clone(), recursive: HashSet::new() };
+        if refused != Refused::None {
+            references.recursive = Search::run(&references, refused);
+        }
+        references
+    }
+
+    pub(super) fn is_recursive(&self, at: &Pointer<'_>) -> bool {
+        !self.recursive.is_empty() && self.recursive.contains(&at.to_string())
+    }
+
+    /// The schema at a pointer into the input.
+    pub(super) fn resolve(&self, pointer: &str) -> Option<Schema<'s>> {
+        let pointer = Pointer::parse(pointer);
+        let segments = pointer.segments();
+        match find(&self.root, &segments) {
+            Some(schema) => Some(schema.clone()),
+            None => self.resolve_anywhere(&segments),
+        }
+    }
+
+    /// Schemas may also stand under keywords that no dialect knows, such as `components`.
+    fn resolve_anywhere(&self, segments: &[&str]) -> Option<Schema<'s>> {
+        let mut json = self.json.clone();
+        let mut at = Pointer::default();
+        for segment in segments {
+            json = step_into(&json, segment)?;
+            at = at.child((*segment).to_owned());
+        }
+        let mut schema = Schema::parse(&json, at);
+        // That it has moved is on record already.
+        read::read(&mut schema, Reading::Json, &mut Losses::default());
+        Some(schema)
+    }
+
+    /// What a `$ref` to `pointer` is called in dialects that keep definitions under `$defs`.
+    pub(super) fn kept_name(&self, pointer: &str) -> Option<String> {
+        let defined = |keyword: &str, name: &str| {
+            let map = self.root.keywords().and_then(|keywords| keywords.map(keyword));
+            map.is_some_and(|map| map.iter().any(|named| named.name == name))
+        };
+        match Pointer::parse(pointer).segments()[..] {
+            [] => Some("#".to_owned()),
+            ["$defs", name] if defined("$defs", name) => Some(format!("#{pointer}")),
+            ["definitions", name] if defined("definitions", name) && !defined("$defs", name) => {
+                Some(format!("#/$defs{}", pointer.strip_prefix("/definitions")?))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Refused {
+    fn by(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::AnthropicStrict => Self::All,
+            Dialect::GeminiJsonSchema => Self::Unavoidable,
+            Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::GeminiSchema => Self::None,
+        }
+    }
+}
+
+/// The pointer that a reference within the document names; none for any other reference.
+pub(super) fn local_pointer(reference: &str) -> Option<String> {
+    let fragment = percent_decoded(reference.strip_prefix('#')?)?;
+    (fragment.is_empty() || fragment.starts_with('/')).then_some(fragment)
+}
+
+fn percent_decoded(fragment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                bytes.push(u8::from_str_radix(str::from_utf8(&digits).ok()?, 16).ok()?);
+            }
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn step_into<'s>(json: &Json<'s>, segment: &str) -> Option<Json<'s>> {
+    match segment.parse::<usize>() {
+        Ok(index) if json.as_str().starts_with('[') => tree::elements(json).into_iter().nth(index),
+        _ => {
+            tree::members(json).into_iter().find(|(name, _)| name == segment).map(|(_, json)| json)
+        }
+    }
+}
+
+fn find<'t, 's>(schema: &'t Schema<'s>, segments: &[&str]) -> Option<&'t Schema<'s>> {
+    let [keyword, rest @ ..] = segments else { return Some(schema) };
+    match (&schema.keywords()?.find(keyword)?.value, rest) {
+        (Value::Schema(below), rest) => find(below, rest),
+        (Value::Schemas(schemas), [index, rest @ ..]) => {
+            find(schemas.get(index.parse::<usize>().ok()?)?, rest)
+        }
+        (Value::Map(map), [name, rest @ ..]) => {
+            find(&map.iter().find(|named| named.name == *name)?.schema, rest)
+        }
+        _ => None,
+    }
+}
+
+/// A walk along references that marks those which close a circle.
+struct Search<'r, 's> {
+    references: &'r References<'s>,
+    refused: Refused,
+    progress: HashMap<String, Progress>,
+    recursive: HashSet<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Open,
+    Done,
+}
+
+/// A `$ref` keyword: where it stands and where it leads.
+struct Edge {
+    at: String,
+    target: String,
+}
+
+impl Search<'_, '_> {
+    fn run(references: &References<'_>, refused: Refused) -> HashSet<String> {
+        let mut search =
+            Search { references, refused, progress: HashMap::new(), recursive: HashSet::new() };
+        search.visit("", 0);
+        let mut everywhere = Vec::new();
+        edges(&references.root, Refused::None, &mut everywhere);
+        for edge in everywhere {
+            if !search.progress.contains_key(&edge.target) {
+                search.visit(&edge.target, 0);
+            }
+        }
+        search.recursive
+    }
+
+    fn visit(&mut self, target: &str, depth: usize) {
+        self.progress.insert(target.to_owned(), Progress::Open);
+        let mut below = Vec::new();
+        if let Some(schema) = self.references.resolve(target) {
+            edges(&schema, self.refused, &mut below);
+        }
+        for edge in below {
+            match self.progress.get(&edge.target) {
+                Some(Progress::Done) => {}
+                None if depth < REFERENCE_DEPTH_MAX => self.visit(&edge.target, depth + 1),
+                Some(Progress::Open) | None => {
+                    self.recursive.insert(edge.at);
+                }
+            }
+        }
+        self.progress.insert(target.to_owned(), Progress::Done);
+    }
+}
+
+/// Collects the references below `schema`; with nothing refused, those in definitions as well.
+fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
+    let Some(keywords) = schema.keywords() else { return };
+    if let Some(target) = keywords.string("$ref").as_deref().and_then(local_pointer) {
+        found.push(Edge { at: schema.at.child("$ref").to_string(), target });
+    }
+    for keyword in &keywords.0 {
+        match &keyword.value {
+            Value::Plain(_) => {}
+            Value::Schema(schema) => edges(schema, refused, found),
+            Value::Schemas(schemas) => {
+                schemas.iter().for_each(|schema| edges(schema, refused, found));
+            }
+            Value::Map(map) => {
+                let names = map.iter().filter(|named| {
+                    refused == Refused::None
+                        || passes(keywords, &keyword.name, &named.name, refused)
+                });
+                names.for_each(|named| edges(&named.schema, refused, found));
+            }
+        }
+    }
+}
+
+/// Whether a circle through this member of a map counts.
+fn passes(keywords: &Keywords<'_>, keyword: &str, name: &str, refused: Refused) -> bool {
+    if keyword != "properties" {
+        return false;
+    }
+    let required = || keywords.list("required").unwrap_or_default();
+    refused == Refused::All
+        || required().iter().any(|json| tree::as_string(json).as_deref() == Some(name))
+}

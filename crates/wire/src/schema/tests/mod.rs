@@ -1,0 +1,4 @@
+//! What becomes of schemas, as tables and as laws.
+
+mod laws;
+mod tables;

@@ -1,0 +1,1 @@
+//! One table for each behaviour.

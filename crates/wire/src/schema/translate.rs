@@ -1,0 +1,80 @@
+//! A translation from end to end: read, fit, write, and look whether anything has changed.
+
+use std::borrow::Cow;
+
+use super::COPIES_MAX;
+use super::Dialect;
+use super::SchemaLoss;
+use super::Translated;
+use super::fit::Fitter;
+use super::fit::Losses;
+use super::pointer::Pointer;
+use super::read;
+use super::read::Reading;
+use super::refs::References;
+use super::tree::Schema;
+use super::tree::encoded;
+use crate::LossKind;
+use crate::json::Json;
+
+/// Writes `schema`, which is in dialect `from`, in dialect `to`.
+///
+/// A schema that is fine as it stands comes back as it was, borrowed where it was borrowed. Pointers
+/// of losses start at the root of `schema`, also for what has been copied elsewhere since.
+pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translated<'a> {
+    let reading = Reading::of(from, to);
+    if to == Dialect::JsonSchema && reading == Reading::Json {
+        return unchanged(schema);
+    }
+    let json = schema.reborrow();
+    let mut losses = Losses::default();
+    let mut tree = Schema::parse(&json, Pointer::default());
+    read::read(&mut tree, reading, &mut losses);
+    if to != Dialect::JsonSchema {
+        (tree, losses) = fit(&json, tree, to, losses);
+    }
+    finish(schema, &tree, reading, losses.into_entries())
+}
+
+fn fit<'s>(json: &Json<'s>, tree: Schema<'s>, to: Dialect, losses: Losses) -> (Schema<'s>, Losses) {
+    let mut fitter = Fitter {
+        dialect: to,
+        references: References::new(json, &tree, to),
+        losses,
+        open: vec![String::new()],
+        copies_left: COPIES_MAX,
+    };
+    let tree = fitter.schema(tree, 0);
+    (tree, fitter.losses)
+}
+
+fn unchanged<'a>(schema: &Json<'a>) -> Translated<'a> {
+    Translated { json: schema.clone(), losses: Vec::new() }
+}
+
+/// Every change but that of the case of types is on record, so that an empty record means no change.
+fn finish<'a>(
+    schema: &Json<'a>,
+    tree: &Schema<'_>,
+    reading: Reading,
+    losses: Vec<SchemaLoss>,
+) -> Translated<'a> {
+    if losses.is_empty() && reading == Reading::GeminiKept {
+        return unchanged(schema);
+    }
+    let json = encoded(tree);
+    if losses.is_empty() && json.same_value(schema) {
+        return unchanged(schema);
+    }
+    // Copies may stand deeper than their originals did, with values that nest deep themselves.
+    match Json::parse(Cow::<'static, str>::Owned(json.as_str().to_owned())) {
+        Ok(json) => Translated { json, losses },
+        Err(_) => too_deep(losses),
+    }
+}
+
+fn too_deep<'a>(mut losses: Vec<SchemaLoss>) -> Translated<'a> {
+    let reason = "nested too deep to be rewritten";
+    losses.push(SchemaLoss { pointer: String::new(), kind: LossKind::Dropped, reason });
+    Translated { json: Json::literal("{}"), losses }
+}

@@ -1,0 +1,341 @@
+//! A schema taken apart by position, so that a property named like a keyword is never taken for one.
+
+use std::borrow::Cow;
+
+use super::allow;
+use super::allow::Shape;
+use super::pointer::Pointer;
+use crate::error::Result;
+use crate::json::Encode;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Writer;
+
+/// A schema and where it stood in the input.
+#[derive(Clone)]
+pub(super) struct Schema<'s> {
+    pub(super) at: Pointer<'s>,
+    pub(super) body: Body<'s>,
+}
+
+#[derive(Clone)]
+pub(super) enum Body<'s> {
+    Keywords(Keywords<'s>),
+    Boolean(bool),
+    /// Not a schema at all.
+    Garbage(Json<'s>),
+}
+
+/// The members of a schema in their order, each name once.
+#[derive(Clone, Default)]
+pub(super) struct Keywords<'s>(pub(super) Vec<Keyword<'s>>);
+
+#[derive(Clone)]
+pub(super) struct Keyword<'s> {
+    pub(super) name: Cow<'s, str>,
+    pub(super) at: Pointer<'s>,
+    pub(super) value: Value<'s>,
+}
+
+#[derive(Clone)]
+pub(super) enum Value<'s> {
+    Plain(Json<'s>),
+    Schema(Box<Schema<'s>>),
+    Schemas(Vec<Schema<'s>>),
+    Map(Vec<Named<'s>>),
+}
+
+#[derive(Clone)]
+pub(super) struct Named<'s> {
+    pub(super) name: Cow<'s, str>,
+    pub(super) schema: Schema<'s>,
+}
+
+impl<'s> Schema<'s> {
+    pub(super) fn parse(json: &Json<'s>, at: Pointer<'s>) -> Self {
+        let body = match json.kind() {
+            Kind::Object => Body::Keywords(Keywords::parse(json, &at)),
+            Kind::Boolean => Body::Boolean(json.as_str() == "true"),
+            Kind::Null | Kind::Number | Kind::String | Kind::Array => Body::Garbage(json.clone()),
+        };
+        Self { at, body }
+    }
+
+    pub(super) fn of(at: Pointer<'s>, keywords: Keywords<'s>) -> Self {
+        Self { at, body: Body::Keywords(keywords) }
+    }
+
+    /// A schema of ours that allows one type.
+    pub(super) fn typed(at: Pointer<'s>, name: &str) -> Self {
+        let mut keywords = Keywords::default();
+        keywords.put("type", &at, plain_string(name));
+        Self::of(at, keywords)
+    }
+
+    pub(super) fn keywords(&self) -> Option<&Keywords<'s>> {
+        match &self.body {
+            Body::Keywords(keywords) => Some(keywords),
+            Body::Boolean(_) | Body::Garbage(_) => None,
+        }
+    }
+
+    pub(super) fn keywords_mut(&mut self) -> Option<&mut Keywords<'s>> {
+        match &mut self.body {
+            Body::Keywords(keywords) => Some(keywords),
+            Body::Boolean(_) | Body::Garbage(_) => None,
+        }
+    }
+
+    /// Calls back for the schemas directly below.
+    pub(super) fn each_child(&mut self, mut visit: impl FnMut(&mut Schema<'s>)) {
+        let Some(keywords) = self.keywords_mut() else { return };
+        for keyword in &mut keywords.0 {
+            match &mut keyword.value {
+                Value::Plain(_) => {}
+                Value::Schema(schema) => visit(schema),
+                Value::Schemas(schemas) => schemas.iter_mut().for_each(&mut visit),
+                Value::Map(map) => map.iter_mut().for_each(|named| visit(&mut named.schema)),
+            }
+        }
+    }
+
+    /// Roughly how much a copy costs: its schemas and keywords, long values counting more.
+    pub(super) fn weight(&self) -> usize {
+        self.keywords().map_or(1, |keywords| 1 + keywords.weight())
+    }
+}
+
+impl<'s> Keywords<'s> {
+    fn parse(json: &Json<'s>, at: &Pointer<'s>) -> Self {
+        let mut keywords = Self::default();
+        for (name, json) in members(json) {
+            let at = at.child(name.clone());
+            let value = Value::parse(allow::shape(&name), &json, &at);
+            keywords.0.push(Keyword { name, at, value });
+        }
+        keywords
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Keyword<'s>> {
+        self.0.iter().find(|keyword| keyword.name == name)
+    }
+
+    pub(super) fn find_mut(&mut self, name: &str) -> Option<&mut Keyword<'s>> {
+        self.0.iter_mut().find(|keyword| keyword.name == name)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<Keyword<'s>> {
+        let index = self.0.iter().position(|keyword| keyword.name == name)?;
+        Some(self.0.remove(index))
+    }
+
+    /// Replaces the value in its place, or appends it to the schema at `at`.
+    pub(super) fn put(&mut self, name: &'static str, at: &Pointer<'s>, value: Value<'s>) {
+        match self.find_mut(name) {
+            Some(keyword) => keyword.value = value,
+            None => self.0.push(Keyword { name: name.into(), at: at.child(name), value }),
+        }
+    }
+
+    /// Gives a keyword another name in its place.
+    pub(super) fn rename(&mut self, old: &str, new: &'static str) {
+        if let Some(keyword) = self.find_mut(old) {
+            keyword.name = new.into();
+        }
+    }
+
+    pub(super) fn plain(&self, name: &str) -> Option<&Json<'s>> {
+        match &self.find(name)?.value {
+            Value::Plain(json) => Some(json),
+            Value::Schema(_) | Value::Schemas(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// The elements of a keyword that is a plain list.
+    pub(super) fn list(&self, name: &str) -> Option<Vec<Json<'s>>> {
+        self.plain(name).filter(|json| json.kind() == Kind::Array).map(elements)
+    }
+
+    pub(super) fn string(&self, name: &str) -> Option<String> {
+        as_string(self.plain(name)?)
+    }
+
+    pub(super) fn schemas(&self, name: &str) -> Option<&[Schema<'s>]> {
+        match &self.find(name)?.value {
+            Value::Schemas(schemas) => Some(schemas),
+            Value::Plain(_) | Value::Schema(_) | Value::Map(_) => None,
+        }
+    }
+
+    pub(super) fn map(&self, name: &str) -> Option<&[Named<'s>]> {
+        match &self.find(name)?.value {
+            Value::Map(map) => Some(map),
+            Value::Plain(_) | Value::Schema(_) | Value::Schemas(_) => None,
+        }
+    }
+
+    /// The types that are allowed, or none if all are.
+    pub(super) fn types(&self) -> Option<Vec<String>> {
+        let json = self.plain("type")?;
+        match json.kind() {
+            Kind::String => as_string(json).map(|name| vec![name]),
+            Kind::Array => Some(elements(json).iter().filter_map(as_string).collect()),
+            Kind::Null | Kind::Boolean | Kind::Number | Kind::Object => None,
+        }
+    }
+
+    pub(super) fn put_types(&mut self, at: &Pointer<'s>, types: &[String]) {
+        let value = match types {
+            [one] => plain_string(one),
+            several => strings(several),
+        };
+        self.put("type", at, value);
+    }
+
+    /// Whether the schema speaks of objects.
+    pub(super) fn is_object_like(&self) -> bool {
+        self.map("properties").is_some()
+            || self.types().is_some_and(|types| types.iter().any(|name| name == "object"))
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        self.0.iter().map(|keyword| keyword.value.weight()).sum()
+    }
+}
+
+impl<'s> Value<'s> {
+    fn parse(shape: Shape, json: &Json<'s>, at: &Pointer<'s>) -> Self {
+        match (shape, json.kind()) {
+            (Shape::Schema | Shape::SchemaOrSchemas, Kind::Object | Kind::Boolean) => {
+                Value::Schema(Box::new(Schema::parse(json, at.clone())))
+            }
+            (Shape::Schemas | Shape::SchemaOrSchemas, Kind::Array) => {
+                let elements = elements(json).into_iter().enumerate();
+                let parse = |(index, json)| Schema::parse(&json, at.element(index));
+                Value::Schemas(elements.map(parse).collect())
+            }
+            (Shape::Map, Kind::Object) => Value::Map(named(json, at)),
+            _ => Value::Plain(json.clone()),
+        }
+    }
+
+    pub(super) fn same_as(&self, other: &Self) -> bool {
+        encoded(self).same_value(&encoded(other))
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Value::Plain(json) => 1 + json.as_str().len() / 64,
+            Value::Schema(schema) => schema.weight(),
+            Value::Schemas(schemas) => schemas.iter().map(Schema::weight).sum(),
+            Value::Map(map) => map.iter().map(|named| named.schema.weight()).sum(),
+        }
+    }
+}
+
+impl Encode for Schema<'_> {
+    fn encode(&self, writer: &mut Writer) {
+        match &self.body {
+            Body::Boolean(truth) => writer.value(truth),
+            Body::Garbage(json) => writer.value(json),
+            Body::Keywords(Keywords(keywords)) => writer.object(|writer| {
+                keywords.iter().for_each(|keyword| writer.field(&keyword.name, &keyword.value));
+            }),
+        }
+    }
+}
+
+impl Encode for Value<'_> {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Value::Plain(json) => writer.value(json),
+            Value::Schema(schema) => writer.value(schema.as_ref()),
+            Value::Schemas(schemas) => {
+                writer.array(|writer| schemas.iter().for_each(|schema| writer.value(schema)));
+            }
+            Value::Map(map) => writer.object(|writer| {
+                map.iter().for_each(|named| writer.field(&named.name, &named.schema));
+            }),
+        }
+    }
+}
+
+pub(super) fn encoded(value: &impl Encode) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.value(value);
+    Json::trusted(Cow::Owned(writer.into_string()))
+}
+
+pub(super) fn plain_string<'s>(text: &str) -> Value<'s> {
+    Value::Plain(encoded(&text.to_owned()))
+}
+
+/// A plain list of strings.
+pub(super) fn strings<'s>(texts: &[String]) -> Value<'s> {
+    list(&texts.iter().map(encoded).collect::<Vec<_>>())
+}
+
+pub(super) fn list<'s>(elements: &[Json<'_>]) -> Value<'s> {
+    let mut writer = Writer::default();
+    writer.array(|writer| elements.iter().for_each(|element| writer.value(element)));
+    Value::Plain(Json::trusted(Cow::Owned(writer.into_string())))
+}
+
+/// What a JSON string says; none if it is something else.
+pub(super) fn as_string(json: &Json<'_>) -> Option<String> {
+    json.reader().string().ok().map(|text| text.to_str().into_owned())
+}
+
+/// The elements of an array; nothing for other values.
+pub(super) fn elements<'s>(json: &Json<'s>) -> Vec<Json<'s>> {
+    let mut elements = Vec::new();
+    let collected: Result<()> = match json.input_reader() {
+        Some(mut reader) => reader.array(|_, reader| {
+            elements.push(reader.raw()?);
+            Ok(())
+        }),
+        None => json.reader().array(|_, reader| {
+            elements.push(reader.raw()?.into_owned());
+            Ok(())
+        }),
+    };
+    // The JSON has been checked, so that only another kind of value can end up here.
+    if collected.is_err() { Vec::new() } else { elements }
+}
+
+/// The members of an object in their order, of equal names the last; nothing for other values.
+pub(super) fn members<'s>(json: &Json<'s>) -> Vec<(Cow<'s, str>, Json<'s>)> {
+    let mut members = Vec::new();
+    let Some(mut reader) = json.input_reader() else { return members };
+    let collected = reader.object(|name, reader| {
+        members.push((name, reader.raw()?));
+        Ok(())
+    });
+    if collected.is_err() {
+        return Vec::new();
+    }
+    without_repeats(members)
+}
+
+fn without_repeats<'s>(members: Vec<(Cow<'s, str>, Json<'s>)>) -> Vec<(Cow<'s, str>, Json<'s>)> {
+    let mut last = std::collections::HashMap::new();
+    for (index, (name, _)) in members.iter().enumerate() {
+        last.insert(name.clone(), index);
+    }
+    let kept =
+        |(index, (name, _)): &(usize, (Cow<'s, str>, Json<'s>))| last.get(name) == Some(index);
+    members.into_iter().enumerate().filter(kept).map(|(_, member)| member).collect()
+}
+
+fn named<'s>(json: &Json<'s>, at: &Pointer<'s>) -> Vec<Named<'s>> {
+    let members = members(json).into_iter();
+    let parse = |(name, json): (Cow<'s, str>, Json<'s>)| {
+        let schema = Schema::parse(&json, at.child(name.clone()));
+        Named { name, schema }
+    };
+    members.map(parse).collect()
+}
