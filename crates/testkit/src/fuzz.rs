@@ -18,6 +18,7 @@ use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::Order;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::protocol::unfold;
+use sabir_wire::schema;
 use sabir_wire::sse;
 use sabir_wire::target::Target;
 
@@ -148,6 +149,31 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
+/// Translates a schema between all dialects: what comes out is JSON, not much longer, and stays as it is from there.
+pub fn schema(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(schema) = Json::parse(text) else { return };
+    for from in DIALECTS {
+        for to in DIALECTS {
+            let there = schema::translate(&schema, from, to);
+            let losses = there.losses.len();
+            assert!(Json::parse(there.json.as_str()).is_ok(), "{from:?} to {to:?} is no JSON");
+            assert!(there.json.as_str().len() <= growth_max(bytes), "{from:?} to {to:?} grew");
+            assert!(losses <= 64 + 8 * bytes.len(), "{losses} losses of {} bytes", bytes.len());
+            let again = schema::translate(&there.json, to, to);
+            assert!(again.json == there.json, "{from:?} to {to:?} is not stable");
+        }
+    }
+}
+
+const DIALECTS: [schema::Dialect; 5] = [
+    schema::Dialect::JsonSchema,
+    schema::Dialect::OpenaiStrict,
+    schema::Dialect::AnthropicStrict,
+    schema::Dialect::GeminiJsonSchema,
+    schema::Dialect::GeminiSchema,
+];
+
 /// Reads every value there is, each by the method for its kind.
 fn walk(reader: &mut Reader<'_>) -> Result<(), Error> {
     match reader.kind()? {
@@ -178,10 +204,13 @@ fn frames<'c>(
 
 fn assert_body(to: Protocol, input: &[u8], body: &str, report: &Report) {
     assert!(Json::parse(body).is_ok(), "{to:?} wrote no JSON");
-    let bytes_max = GROWTH_FLOOR_BYTES + GROWTH_MAX * input.len();
-    assert!(body.len() <= bytes_max, "{} bytes became {}", input.len(), body.len());
+    assert!(body.len() <= growth_max(input), "{} bytes became {}", input.len(), body.len());
     let entries = report.entries().len();
     assert!(entries <= 64 + 8 * input.len(), "{entries} losses of {} bytes", input.len());
+}
+
+fn growth_max(input: &[u8]) -> usize {
+    GROWTH_FLOOR_BYTES + GROWTH_MAX * input.len()
 }
 
 fn assert_order(events: &[Event<'_>]) {

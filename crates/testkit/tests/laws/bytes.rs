@@ -9,6 +9,7 @@ use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 use sabir_testkit::fuzz;
 use sabir_testkit::fuzz::Mutation;
+use sabir_testkit::generate;
 use sabir_testkit::sample;
 use sabir_testkit::sample::Kind;
 use sabir_testkit::sample::Sample;
@@ -31,6 +32,7 @@ fn read(protocol: Protocol, kind: Kind, bytes: &[u8]) {
 fn read_as_everything(bytes: &[u8]) {
     fuzz::sse(bytes);
     fuzz::json(bytes);
+    fuzz::schema(bytes);
     fuzz::encode_stream(bytes);
     for protocol in Protocol::ALL {
         for kind in [Kind::Request, Kind::Response, Kind::Stream, Kind::Error { status: 400 }] {
@@ -126,6 +128,11 @@ fn mutated_errors_are_read() {
 #[test]
 fn any_sequence_of_events_can_be_written() {
     hold(vec(any::<u8>(), 0..240), |bytes| fuzz::encode_stream(&bytes));
+}
+
+#[test]
+fn any_schema_can_be_translated_and_stays_as_it_is_from_there() {
+    hold(generate::spelled(generate::schema()), |bytes| fuzz::schema(&bytes));
 }
 
 #[test]
