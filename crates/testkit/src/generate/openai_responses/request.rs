@@ -149,10 +149,15 @@ fn custom(name: &str) -> BoxedStrategy<Value> {
 }
 
 fn namespace(name: &str) -> BoxedStrategy<Value> {
+    let tools = prop_oneof![
+        Just(Vec::new()),
+        function("inner").prop_map(|tool| vec![tool]),
+        (function("inner"), custom("inner_text")).prop_map(|(one, other)| vec![one, other]),
+    ];
     typed("namespace")
         .is("name", &format!("{name}_group"))
         .with("description", text())
-        .with("tools", list(prop_oneof![function("inner"), custom("inner_text")], 0..3))
+        .with("tools", tools.prop_map(Value::Array))
         .open()
 }
 
