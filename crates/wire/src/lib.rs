@@ -13,6 +13,7 @@ pub mod unified;
 mod diagnostics;
 mod error;
 mod fault;
+mod inspect;
 mod limit;
 mod loss;
 mod place;

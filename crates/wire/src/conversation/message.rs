@@ -14,7 +14,7 @@ pub struct Message<'a> {
     pub parts: Vec<Part<'a>>,
     /// The participant's name, where several speak in one role.
     pub name: Option<Text<'a>>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 /// Who speaks.

@@ -8,8 +8,8 @@ use crate::protocol::Protocol;
 /// One piece of a message, with what the wire meant by it.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    content: Content<'a>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) content: Content<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 /// What a [`Part`] holds.

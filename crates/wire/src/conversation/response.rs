@@ -20,7 +20,7 @@ pub struct Response<'a> {
     pub service_tier: Option<Text<'a>>,
     /// Why the vendor gave up, where the answer itself says so.
     pub fault: Option<Fault<'a>>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 /// One of the answers; nearly always the only one.
@@ -28,7 +28,7 @@ pub struct Response<'a> {
 pub struct Candidate<'a> {
     pub message: Message<'a>,
     pub finish: Option<Finish<'a>>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 /// Why an answer ended.

@@ -9,7 +9,7 @@ use crate::protocol::Protocol;
 #[derive(Clone, Debug)]
 pub struct Tool<'a> {
     pub kind: ToolKind<'a>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 #[derive(Clone, Debug)]

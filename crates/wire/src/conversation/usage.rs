@@ -18,7 +18,7 @@ pub struct Usage<'a> {
     pub reasoning: Option<u64>,
     /// The vendor's own sum of everything.
     pub total: Option<u64>,
-    semantics: NodeSemantics<'a>,
+    pub(crate) semantics: NodeSemantics<'a>,
 }
 
 impl<'a> Usage<'a> {

@@ -196,6 +196,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// How many bytes of the input lie behind the cursor.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
     fn bytes(&self) -> &'a [u8] {
         self.source.as_bytes()
     }

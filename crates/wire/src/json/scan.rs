@@ -31,15 +31,13 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
 }
 
 fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => {
-                return Ok(StringBody { end: at, escapes: Escapes::Present });
-            }
-            Some(b'\\') => at = special(bytes, escape(bytes, at + 1)?),
-            Some(_) => return Err(syntax("expected an escaped control character", bytes, at)),
-            None => return Err(syntax("expected the end of a string", bytes, at)),
-        }
+    while let Some(b'\\') = bytes.get(at) {
+        at = special(bytes, escape(bytes, at + 1)?);
+    }
+    match bytes.get(at) {
+        Some(b'"') => Ok(StringBody { end: at, escapes: Escapes::Present }),
+        Some(_) => Err(syntax("expected an escaped control character", bytes, at)),
+        None => Err(syntax("expected the end of a string", bytes, at)),
     }
 }
 
@@ -48,63 +46,73 @@ fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
 #[inline]
 fn escape(bytes: &[u8], at: usize) -> Result<usize> {
     match bytes.get(at) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 1),
-        Some(b'u') => match bytes.get(at + 1..at + 5) {
-            Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(at + 5),
-            _ => Err(syntax("expected four hexadecimal digits", bytes, at + 1)),
-        },
-        _ => Err(syntax("expected an escape", bytes, at)),
+        Some(letter) if SHORT_ESCAPES[usize::from(*letter)] => Ok(at + 1),
+        _ => long_escape(bytes, at),
     }
 }
+
+fn long_escape(bytes: &[u8], at: usize) -> Result<usize> {
+    if bytes.get(at) != Some(&b'u') {
+        return Err(syntax("expected an escape", bytes, at));
+    }
+    match bytes.get(at + 1..at + 5) {
+        Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(at + 5),
+        _ => Err(syntax("expected four hexadecimal digits", bytes, at + 1)),
+    }
+}
+
+/// The letters that stand for one character after a backslash. A table, because which one comes next cannot be
+/// predicted.
+const SHORT_ESCAPES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut letters: &[u8] = b"\"\\/bfnrt";
+    while let [letter, rest @ ..] = letters {
+        table[*letter as usize] = true;
+        letters = rest;
+    }
+    table
+};
 
 /// The index of the first quote, backslash or control character at or behind `at`, or the length.
 #[inline]
-pub(super) fn special(bytes: &[u8], at: usize) -> usize {
-    for word in 0..SHORT_WORDS {
-        if let Some(found) = special_in_word(bytes, at + 8 * word) {
-            return found;
+pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    for _ in 0..SHORT_WORDS {
+        let Some((word, behind)) = rest.split_first_chunk() else { break };
+        match special_bits(u64::from_le_bytes(*word)) {
+            0 => (at, rest) = (at + word.len(), behind),
+            hits => return at + hits.trailing_zeros() as usize / 8,
         }
     }
-    special_in_long_run(bytes, at + 8 * SHORT_WORDS)
+    special_in_long_run(rest, at)
 }
 
-/// Long runs go by blocks, which the compiler turns into vector instructions.
-fn special_in_long_run(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+/// Long runs go by blocks, which the compiler turns into vector instructions. `rest` begins at `at`.
+fn special_in_long_run(mut rest: &[u8], mut at: usize) -> usize {
+    while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
         if block.iter().fold(false, |found, byte| found | is_special(*byte)) {
             break;
         }
-        at += BLOCK;
+        (at, rest) = (at + BLOCK, behind);
     }
-    loop {
-        match special_in_word(bytes, at) {
-            Some(found) => return found,
-            None => at += 8,
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        match special_bits(u64::from_le_bytes(*word)) {
+            0 => (at, rest) = (at + word.len(), behind),
+            hits => return at + hits.trailing_zeros() as usize / 8,
         }
     }
-}
-
-/// Looks at the eight bytes from `at` on; where fewer are left, the length is an answer too.
-#[inline]
-fn special_in_word(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let Some(word) = rest.first_chunk() else {
-        return Some(at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len()));
-    };
-    match special_bits(u64::from_le_bytes(*word)) {
-        0 => None,
-        hits => Some(at + hits.trailing_zeros() as usize / 8),
-    }
+    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
 #[inline]
 const fn is_special(byte: u8) -> bool {
-    // No short circuit, so that the test has no branches.
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+    // Changing this bit moves the quote next to the control characters. No short circuit, so that the test has no
+    // branches.
+    (byte ^ 0x02 < 0x21) | (byte == b'\\')
 }
 
 /// How many words are tried before a run counts as long.
-const SHORT_WORDS: usize = 2;
+const SHORT_WORDS: usize = 4;
 const BLOCK: usize = 64;
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = ONES << 7;
@@ -113,12 +121,11 @@ const HIGHS: u64 = ONES << 7;
 /// so the lowest is right.
 #[inline]
 const fn special_bits(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
+    let moved = word ^ (ONES * 0x02);
+    let low = moved.wrapping_sub(ONES * 0x21) & !moved;
     let backslash = word ^ (ONES * b'\\' as u64);
-    let quotes = quote.wrapping_sub(ONES) & !quote;
     let backslashes = backslash.wrapping_sub(ONES) & !backslash;
-    let controls = word.wrapping_sub(ONES * 0x20) & !word;
-    (quotes | backslashes | controls) & HIGHS
+    (low | backslashes) & HIGHS
 }
 
 #[inline]

@@ -10,6 +10,7 @@ mod losing;
 mod object;
 mod record;
 mod semantics;
+mod splice;
 
 pub mod anthropic_messages;
 pub mod gemini;
@@ -48,6 +49,7 @@ pub use semantics::Item;
 pub use semantics::NodeSemantics;
 pub use semantics::Semantics;
 pub use semantics::Session;
+pub use splice::splice_model;
 
 /// One of the four wire protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

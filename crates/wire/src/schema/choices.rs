@@ -1,9 +1,12 @@
 //! Choices and lists in the words that a dialect takes: `const`, `oneOf` and tuples.
 
+use std::collections::HashSet;
+
 use super::allow;
 use super::fit::Fitter;
 use super::pointer::Pointer;
 use super::refs;
+use super::tree;
 use super::tree::Body;
 use super::tree::Keyword;
 use super::tree::Keywords;
@@ -51,22 +54,19 @@ impl<'s> Fitter<'s> {
         let Some(branches) = branches.collect::<Option<Vec<_>>>() else { return false };
         let Some(first) = branches.first() else { return false };
         let properties = first.map("properties").unwrap_or_default();
-        are_disjoint(branches.iter().map(types))
-            || are_disjoint(branches.iter().map(values))
+        are_disjoint(branches.iter().map(|branch| types(branch)))
+            || are_disjoint(branches.iter().map(|branch| values(branch)))
             || properties
                 .iter()
                 .any(|named| are_disjoint(branches.iter().map(|branch| tag(branch, &named.name))))
     }
 
     /// The keywords of a schema, or of what it refers to.
-    fn seen_through(&self, schema: &Schema<'s>) -> Option<Keywords<'s>> {
+    fn seen_through<'t>(&'t self, schema: &'t Schema<'s>) -> Option<&'t Keywords<'s>> {
         let keywords = schema.keywords()?;
         match keywords.string("$ref") {
-            None => Some(keywords.clone()),
-            Some(reference) => {
-                let pointer = refs::local_pointer(&reference)?;
-                self.references.resolve(&pointer)?.keywords().cloned()
-            }
+            None => Some(keywords),
+            Some(reference) => self.references.keywords(&refs::local_pointer(&reference)?),
         }
     }
 
@@ -119,7 +119,7 @@ fn any_of<'s>(mut schemas: Vec<Schema<'s>>, at: &Pointer<'s>) -> Option<Schema<'
 
 /// Whether every branch names its marks and no two branches share one.
 fn are_disjoint(branches: impl Iterator<Item = Option<Vec<String>>>) -> bool {
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for marks in branches {
         let Some(marks) = marks else { return false };
         if marks.iter().any(|mark| seen.contains(mark)) {
@@ -156,8 +156,7 @@ fn spelling(json: &Json<'_>) -> Option<String> {
 /// The values to which a required property is limited.
 fn tag(keywords: &Keywords<'_>, name: &str) -> Option<Vec<String>> {
     let required = keywords.list("required")?;
-    let is_required =
-        required.iter().any(|json| super::tree::as_string(json).as_deref() == Some(name));
+    let is_required = required.iter().any(|json| tree::as_string(json).as_deref() == Some(name));
     let property = keywords.map("properties")?.iter().find(|named| named.name == name)?;
     let is_object = keywords.types().is_some_and(|types| types == ["object"]);
     (is_required && is_object).then(|| property.schema.keywords().and_then(values))?

@@ -1,5 +1,7 @@
 //! Several schemas made into one: `allOf`, references with siblings, and choices.
 
+use std::collections::HashSet;
+
 use super::Dialect;
 use super::REFERENCE_DEPTH_MAX;
 use super::allow;
@@ -49,13 +51,11 @@ impl<'s> Fitter<'s> {
     }
 
     fn speaks_of_objects(&self, schema: &Schema<'s>) -> bool {
+        let speaks = |keywords: &Keywords<'s>| keywords.is_object_like() || keywords.has("allOf");
         let Some(keywords) = schema.keywords() else { return false };
-        let target = keywords.string("$ref").as_deref().and_then(refs::local_pointer);
-        let target = target.and_then(|pointer| self.references.resolve(&pointer));
-        let target = target.as_ref().and_then(Schema::keywords);
-        keywords.is_object_like()
-            || keywords.has("allOf")
-            || target.is_some_and(|target| target.is_object_like() || target.has("allOf"))
+        let target = target(keywords);
+        let target = target.and_then(|pointer| self.references.keywords(&pointer));
+        speaks(keywords) || target.is_some_and(speaks)
     }
 
     /// Deals with a `$ref`: it stays, or its target is copied here; says whether it was copied.
@@ -112,21 +112,50 @@ impl<'s> Fitter<'s> {
     fn inline(&mut self, keywords: &mut Keywords<'s>) -> bool {
         let pointer = target(keywords);
         let Some(keyword) = keywords.take("$ref") else { return false };
-        let schema = pointer.as_deref().and_then(|pointer| self.references.resolve(pointer));
-        let (Some(pointer), Some(schema)) = (pointer, schema) else {
+        let Some(pointer) = pointer else {
             self.lose(&keyword.at, LossKind::Dropped, "refers to nothing within the schema");
             return true;
         };
-        let circular = self.open.contains(&pointer) || self.references.is_recursive(&keyword.at);
-        if circular || self.open.len() >= REFERENCE_DEPTH_MAX || !self.afford(schema.weight()) {
-            self.lose(&keyword.at, LossKind::Approximated, "a schema within itself is cut here");
-            cut(keywords, &keyword, &schema);
+        if self.open.contains(&pointer) || self.references.is_recursive(&keyword.at) {
+            self.cut(keywords, &keyword, &pointer, "a schema within itself is cut here");
             return true;
         }
-        self.lose(&keyword.at, LossKind::Renamed, "what is referred to is copied here");
+        if self.open.len() >= REFERENCE_DEPTH_MAX || self.copies_left == 0 {
+            self.cut(keywords, &keyword, &pointer, "too much refers to one another to be copied");
+            return true;
+        }
+        self.copy(keywords, &keyword, pointer);
+        true
+    }
+
+    fn copy(&mut self, keywords: &mut Keywords<'s>, reference: &Keyword<'s>, pointer: String) {
+        let Some(schema) = self.references.resolve(&pointer) else {
+            self.lose(&reference.at, LossKind::Dropped, "refers to nothing within the schema");
+            return;
+        };
+        if !self.afford(schema.weight()) {
+            let reason = "too much refers to one another to be copied";
+            return self.cut(keywords, reference, &pointer, reason);
+        }
+        self.lose(&reference.at, LossKind::Renamed, "what is referred to is copied here");
         self.open.push(pointer);
         self.merge_target(keywords, schema);
-        true
+    }
+
+    /// Leaves of what is referred to only that it is an object, if it is one.
+    fn cut(
+        &mut self,
+        keywords: &mut Keywords<'s>,
+        reference: &Keyword<'s>,
+        pointer: &str,
+        reason: &'static str,
+    ) {
+        self.lose(&reference.at, LossKind::Approximated, reason);
+        let target = self.references.keywords(pointer);
+        if target.is_some_and(Keywords::is_object_like) && !keywords.has("type") {
+            let (name, at) = ("type".into(), reference.at.clone());
+            keywords.0.push(Keyword { name, at, value: plain_string("object") });
+        }
     }
 
     /// Makes `keywords` say what they say and what `schema` says.
@@ -210,15 +239,6 @@ fn target(keywords: &Keywords<'_>) -> Option<String> {
     keywords.string("$ref").as_deref().and_then(refs::local_pointer)
 }
 
-/// Leaves of a circular reference only that it is an object, if it is one.
-fn cut<'s>(keywords: &mut Keywords<'s>, reference: &Keyword<'s>, target: &Schema<'s>) {
-    let is_object = target.keywords().is_some_and(Keywords::is_object_like);
-    if is_object && !keywords.has("type") {
-        let at = reference.at.clone();
-        keywords.0.push(Keyword { name: "type".into(), at, value: plain_string("object") });
-    }
-}
-
 /// The plain value that says what two of them say, if there is one.
 fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     match name {
@@ -231,10 +251,12 @@ fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     }
 }
 
+/// Lists of names, each once.
 fn union<'s>(one: &Json<'s>, two: &Json<'s>) -> Value<'s> {
     let mut all = tree::elements(one);
-    let more = tree::elements(two);
-    all.extend(more.into_iter().filter(|json| !tree::elements(one).contains(json)));
+    let names = all.iter().map(tree::as_string).collect::<HashSet<_>>();
+    let more = tree::elements(two).into_iter();
+    all.extend(more.filter(|json| !names.contains(&tree::as_string(json))));
     list(&all)
 }
 

@@ -36,14 +36,21 @@ pub(super) struct Fitter<'s> {
 pub(super) struct Losses {
     entries: Vec<SchemaLoss>,
     seen: HashSet<(String, &'static str)>,
+    steps: usize,
 }
 
 impl Losses {
     pub(super) fn lose(&mut self, at: &Pointer<'_>, kind: LossKind, reason: &'static str) {
+        self.steps += 1;
         let pointer = at.to_string();
         if self.seen.insert((pointer.clone(), reason)) {
             self.entries.push(SchemaLoss { pointer, kind, reason });
         }
+    }
+
+    /// How many steps were recorded, those told twice included.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
     }
 
     pub(super) fn into_entries(self) -> Vec<SchemaLoss> {

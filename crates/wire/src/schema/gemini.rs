@@ -200,7 +200,7 @@ impl<'s> Fitter<'s> {
             let reason = "numbers and booleans of a choice are written as strings";
             self.lose(&place, LossKind::Approximated, reason);
             keywords.put("format", at, plain_string("enum"));
-            keywords.0.retain(|keyword| allow::concerns(&keyword.name, "string"));
+            self.drop_limits_of_others(keywords);
         }
         let texts = values.iter().map(|value| match tree::as_string(value) {
             Some(text) => text,
@@ -208,6 +208,17 @@ impl<'s> Fitter<'s> {
         });
         keywords.put("enum", at, tree::strings(&texts.collect::<Vec<_>>()));
         self.name_string(keywords, at);
+    }
+
+    /// What limits numbers means nothing for strings, and the choice says more anyway.
+    fn drop_limits_of_others(&mut self, keywords: &mut Keywords<'s>) {
+        let (kept, gone) = std::mem::take(&mut keywords.0)
+            .into_iter()
+            .partition::<Vec<_>, _>(|keyword| allow::concerns(&keyword.name, "string"));
+        keywords.0 = kept;
+        for keyword in &gone {
+            self.lose(&keyword.at, LossKind::Implied, "the choice beside it says more");
+        }
     }
 
     /// A choice is one of strings.

@@ -88,3 +88,9 @@ const REFERENCE_DEPTH_MAX: usize = 64;
 
 /// How much may be copied in place of references, in schemas and keywords.
 const COPIES_MAX: usize = 20_000;
+
+/// How often a schema is fitted until it stays as it is.
+const ROUNDS_MAX: usize = 8;
+
+/// How many bytes are read in search of schemas in places that no dialect knows.
+const SCAN_BYTES_MAX: usize = 64 * 1024 * 1024;

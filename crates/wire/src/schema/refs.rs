@@ -1,10 +1,13 @@
 //! Where references lead, and which of them lead back to themselves.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
 use super::Dialect;
 use super::REFERENCE_DEPTH_MAX;
+use super::SCAN_BYTES_MAX;
 use super::fit::Losses;
 use super::pointer::Pointer;
 use super::read;
@@ -19,6 +22,10 @@ use crate::json::Json;
 pub(super) struct References<'s> {
     root: Schema<'s>,
     json: Json<'s>,
+    /// The places of the definitions by keyword and name.
+    definitions: HashMap<&'static str, HashMap<Cow<'s, str>, usize>>,
+    /// How much may still be read in search of schemas in places that are not known.
+    scan_bytes_left: Cell<usize>,
     /// The pointers of the `$ref` keywords that a dialect has to cut.
     recursive: HashSet<String>,
 }
@@ -35,8 +42,13 @@ enum Refused {
 impl<'s> References<'s> {
     pub(super) fn new(json: &Json<'s>, root: &Schema<'s>, dialect: Dialect) -> Self {
         let refused = Refused::by(dialect);
-        let mut references =
-            Self { root: root.clone(), json: json.clone(), recursive: HashSet::new() };
+        let mut references = Self {
+            root: root.clone(),
+            json: json.clone(),
+            definitions: definitions(root),
+            scan_bytes_left: Cell::new(SCAN_BYTES_MAX),
+            recursive: HashSet::new(),
+        };
         if refused != Refused::None {
             references.recursive = Search::run(&references, refused);
         }
@@ -47,14 +59,31 @@ impl<'s> References<'s> {
         !self.recursive.is_empty() && self.recursive.contains(&at.to_string())
     }
 
-    /// The schema at a pointer into the input.
+    /// A copy of the schema at a pointer into the input.
     pub(super) fn resolve(&self, pointer: &str) -> Option<Schema<'s>> {
-        let pointer = Pointer::parse(pointer);
-        let segments = pointer.segments();
-        match find(&self.root, &segments) {
-            Some(schema) => Some(schema.clone()),
-            None => self.resolve_anywhere(&segments),
+        let segments = Pointer::parse(pointer);
+        let segments = segments.segments();
+        self.find(&segments).cloned().or_else(|| self.resolve_anywhere(&segments))
+    }
+
+    /// The keywords of the schema at a pointer, if a keyword that is known leads there.
+    pub(super) fn keywords(&self, pointer: &str) -> Option<&Keywords<'s>> {
+        self.find(&Pointer::parse(pointer).segments())?.keywords()
+    }
+
+    fn find(&self, segments: &[&str]) -> Option<&Schema<'s>> {
+        match segments {
+            [keyword, name, rest @ ..] if self.definitions.contains_key(*keyword) => {
+                let index = *self.definitions.get(*keyword)?.get(*name)?;
+                let definition = self.root.keywords()?.map(keyword)?.get(index)?;
+                find(&definition.schema, rest)
+            }
+            segments => find(&self.root, segments),
         }
+    }
+
+    fn defines(&self, keyword: &str, name: &str) -> bool {
+        self.definitions.get(keyword).is_some_and(|names| names.contains_key(name))
     }
 
     /// Schemas may also stand under keywords that no dialect knows, such as `components`.
@@ -62,7 +91,9 @@ impl<'s> References<'s> {
         let mut json = self.json.clone();
         let mut at = Pointer::default();
         for segment in segments {
-            json = step_into(&json, segment)?;
+            let left = self.scan_bytes_left.get().checked_sub(json.as_str().len());
+            self.scan_bytes_left.set(left.unwrap_or(0));
+            json = left.and_then(|_| step_into(&json, segment))?;
             at = at.child((*segment).to_owned());
         }
         let mut schema = Schema::parse(&json, at);
@@ -73,14 +104,12 @@ impl<'s> References<'s> {
 
     /// What a `$ref` to `pointer` is called in dialects that keep definitions under `$defs`.
     pub(super) fn kept_name(&self, pointer: &str) -> Option<String> {
-        let defined = |keyword: &str, name: &str| {
-            let map = self.root.keywords().and_then(|keywords| keywords.map(keyword));
-            map.is_some_and(|map| map.iter().any(|named| named.name == name))
-        };
         match Pointer::parse(pointer).segments()[..] {
             [] => Some("#".to_owned()),
-            ["$defs", name] if defined("$defs", name) => Some(format!("#{pointer}")),
-            ["definitions", name] if defined("definitions", name) && !defined("$defs", name) => {
+            ["$defs", name] if self.defines("$defs", name) => Some(format!("#{pointer}")),
+            ["definitions", name]
+                if self.defines("definitions", name) && !self.defines("$defs", name) =>
+            {
                 Some(format!("#/$defs{}", pointer.strip_prefix("/definitions")?))
             }
             _ => None,
@@ -96,6 +125,17 @@ impl Refused {
             Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::GeminiSchema => Self::None,
         }
     }
+}
+
+fn definitions<'s>(root: &Schema<'s>) -> HashMap<&'static str, HashMap<Cow<'s, str>, usize>> {
+    let mut definitions = HashMap::new();
+    for keyword in ["$defs", "definitions"] {
+        if let Some(map) = root.keywords().and_then(|keywords| keywords.map(keyword)) {
+            let names = map.iter().enumerate().map(|(index, named)| (named.name.clone(), index));
+            definitions.insert(keyword, names.collect());
+        }
+    }
+    definitions
 }
 
 /// The pointer that a reference within the document names; none for any other reference.
@@ -199,8 +239,9 @@ impl Search<'_, '_> {
 /// Collects the references below `schema`; with nothing refused, those in definitions as well.
 fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
     let Some(keywords) = schema.keywords() else { return };
-    if let Some(target) = keywords.string("$ref").as_deref().and_then(local_pointer) {
-        found.push(Edge { at: schema.at.child("$ref").to_string(), target });
+    let target = keywords.string("$ref").as_deref().and_then(local_pointer);
+    if let (Some(keyword), Some(target)) = (keywords.find("$ref"), target) {
+        found.push(Edge { at: keyword.at.to_string(), target });
     }
     for keyword in &keywords.0 {
         match &keyword.value {

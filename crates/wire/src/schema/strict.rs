@@ -1,5 +1,7 @@
 //! What dialects want added: closed objects, complete lists of required properties, types, items.
 
+use std::collections::HashSet;
+
 use super::Dialect;
 use super::allow;
 use super::fit::Fitter;
@@ -98,10 +100,9 @@ impl<'s> Fitter<'s> {
             return;
         };
         let properties = keywords.map("properties").unwrap_or_default();
-        let exists = |name: &Json<'s>| {
-            let name = tree::as_string(name);
-            properties.iter().any(|named| name.as_deref() == Some(&*named.name))
-        };
+        let properties = properties.iter().map(|named| &*named.name).collect::<HashSet<_>>();
+        let exists =
+            |name: &Json<'s>| tree::as_string(name).is_some_and(|name| properties.contains(&*name));
         let kept = names.iter().filter(|name| exists(name)).cloned().collect::<Vec<_>>();
         if kept.len() < names.len() {
             self.lose(&place, LossKind::Dropped, "a property that is not described is required");
@@ -112,12 +113,12 @@ impl<'s> Fitter<'s> {
     /// An optional property becomes one that may be null.
     fn require_all(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         let mut required = keywords.list("required").unwrap_or_default();
-        let names = required.iter().filter_map(tree::as_string).collect::<Vec<_>>();
+        let names = required.iter().filter_map(tree::as_string).collect::<HashSet<_>>();
         let Some(Keyword { value: Value::Map(properties), .. }) = keywords.find_mut("properties")
         else {
             return;
         };
-        let is_optional = |named: &&mut Named<'s>| !names.iter().any(|name| *name == named.name);
+        let is_optional = |named: &&mut Named<'s>| !names.contains(&*named.name);
         let before = required.len();
         for named in properties.iter_mut().filter(is_optional) {
             required.push(tree::encoded(&named.name));

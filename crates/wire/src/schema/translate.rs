@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::COPIES_MAX;
 use super::Dialect;
+use super::ROUNDS_MAX;
 use super::SchemaLoss;
 use super::Translated;
 use super::fit::Fitter;
@@ -36,7 +37,30 @@ pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translate
     finish(schema, &tree, reading, losses.into_entries())
 }
 
-fn fit<'s>(json: &Json<'s>, tree: Schema<'s>, to: Dialect, losses: Losses) -> (Schema<'s>, Losses) {
+/// Merging may require a property, and so make a way of a schema into itself unavoidable that was
+/// not before: where that matters, a schema is fitted until it stays as it is.
+fn fit<'s>(
+    json: &Json<'s>,
+    mut tree: Schema<'s>,
+    to: Dialect,
+    mut losses: Losses,
+) -> (Schema<'s>, Losses) {
+    for _ in 0..ROUNDS_MAX {
+        let before = losses.steps();
+        (tree, losses) = fit_once(json, tree, to, losses);
+        if to != Dialect::GeminiJsonSchema || losses.steps() == before {
+            break;
+        }
+    }
+    (tree, losses)
+}
+
+fn fit_once<'s>(
+    json: &Json<'s>,
+    tree: Schema<'s>,
+    to: Dialect,
+    losses: Losses,
+) -> (Schema<'s>, Losses) {
     let mut fitter = Fitter {
         dialect: to,
         references: References::new(json, &tree, to),

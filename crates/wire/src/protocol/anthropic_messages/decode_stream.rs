@@ -1,23 +1,400 @@
 //! Reading streams.
 
+use std::borrow::Cow;
+
+use super::decode_request::blocks;
+use super::decode_response::Answer;
+use super::decode_response::Counts;
+use super::decode_response::Ending;
+use super::fault::read_fault;
+use super::types::HERE;
+use crate::conversation::Arguments;
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
 use crate::error::Result;
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Start;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {}
+pub struct Decoder {
+    frame: usize,
+    state: State,
+    /// The blocks that have begun and not ended, by their index.
+    open: Vec<(u64, Block)>,
+    parts: u32,
+    /// What the input came to so far, since later reports need not repeat it.
+    counts: Counts<'static>,
+    ending: Ending<'static>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waiting,
+    Answering,
+    /// Complete or failed: nothing more is read.
+    Over,
+}
+
+/// A block that has begun.
+#[derive(Debug)]
+enum Block {
+    /// It grows as an open part; thinking is signed at its end.
+    Growing { part: PartId, signature: Text<'static> },
+    /// One that the conversation has no word for: it is kept until it is whole.
+    Held { opaque: Opaque<'static>, place: Place, input: Text<'static> },
+}
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        self,
-        _frame: &Frame<'f>,
-        _emit: &mut dyn FnMut(Event<'f>),
+        mut self,
+        frame: &Frame<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<Self> {
-        unimplemented!()
+        let place = Place::default().element(Step::Frame, self.frame);
+        self.frame += 1;
+        if self.state == State::Over || frame.data.trim() == "[DONE]" {
+            return Ok(self);
+        }
+        let mut reader = Reader::new(frame.data);
+        let kind = reader.peek_tag("type")?;
+        let kind = kind.map(Text::into_str).or(frame.event.map(Cow::Borrowed)).unwrap_or_default();
+        match &*kind {
+            "content_block_delta" => self.grow(&mut reader, place, emit)?,
+            "content_block_start" => self.begin_block(&mut reader, place, emit)?,
+            "content_block_stop" => self.end_block(&mut reader, emit)?,
+            "message_start" => self.begin(&mut reader, place, emit)?,
+            "message_delta" => self.close_message(&mut reader, place, emit)?,
+            "message_stop" => self.stop(emit),
+            "error" => self.fail(&mut reader, emit)?,
+            // Pings, and events that are yet to be invented.
+            _ => reader.skip()?,
+        }
+        Ok(self)
     }
 
-    pub(in crate::protocol) fn end(self, _emit: &mut dyn FnMut(Event<'static>)) {
-        unimplemented!()
+    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+        if self.state != State::Over {
+            let message = "the stream ended before the answer did";
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+        }
     }
+
+    fn begin<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        if self.state != State::Waiting {
+            return reader.skip();
+        }
+        let mut answer = Answer::default();
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("message", Kind::Object) => answer.read(reader, place.step(Step::Message)),
+            _ => reader.skip(),
+        })?;
+        let counts = answer.usage.take();
+        self.start(
+            Start {
+                id: answer.id,
+                model: answer.model,
+                created: None,
+                service_tier: counts.as_ref().and_then(|counts| counts.service_tier.clone()),
+                semantics: answer.semantics,
+            },
+            emit,
+        );
+        if let Some(counts) = counts {
+            self.tell(counts, emit);
+        }
+        Ok(())
+    }
+
+    fn start<'f>(&mut self, start: Start<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+        self.state = State::Answering;
+        emit(Event::Start(start));
+    }
+
+    /// Begins an answer whose beginning was not told.
+    fn ensure_started(&mut self, place: Place, emit: &mut dyn FnMut(Event<'_>)) {
+        if self.state == State::Waiting {
+            self.state = State::Answering;
+            let semantics = NodeSemantics::at(place);
+            emit(Event::Start(Start { semantics, ..Start::default() }));
+        }
+    }
+
+    fn tell<'f>(&mut self, mut counts: Counts<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+        counts.complete(&self.counts);
+        self.counts = counts.bare();
+        emit(Event::Usage(counts.into_usage()));
+    }
+
+    fn begin_block<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        self.ensure_started(place, &mut |event| emit(event.into_owned()));
+        let (mut index, mut part) = (0, None);
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("index", Kind::Number) => reader.u64().map(|number| index = number),
+            ("content_block", Kind::Object) => {
+                let at = place.step(Step::ContentBlock);
+                part = Some(blocks::read_any_block(reader, at)?);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })?;
+        if let Some(part) = part {
+            let block = self.open_block(part, emit);
+            self.open.push((index, block));
+        }
+        Ok(())
+    }
+
+    /// Opens the part that a block begins, with what it already holds.
+    fn open_block<'f>(&mut self, part: Part<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Block {
+        let semantics = part.semantics().clone();
+        let (opening, begun) = match part.into_content() {
+            Content::Opaque(opaque) => {
+                let place = semantics.place();
+                return Block::Held { opaque: opaque.into_owned(), place, input: Text::default() };
+            }
+            Content::Text(text) => (Opening::Text, Some(text)),
+            Content::Reasoning(mut reasoning) if reasoning.form != ReasoningForm::Redacted => {
+                (Opening::Reasoning(reasoning.form), reasoning.texts.pop())
+            }
+            Content::ToolCall(call) => {
+                let begun = match call.arguments {
+                    Arguments::Json(json) if json.compact() == "{}" => None,
+                    Arguments::Json(json) => Some(json.to_text().into_owned()),
+                    Arguments::Text(text) => Some(text),
+                };
+                (Opening::ToolCall { id: call.id, name: call.name, form: call.form }, begun)
+            }
+            whole => (Opening::Whole(whole), None),
+        };
+        let part = PartId(self.parts);
+        self.parts += 1;
+        emit(Event::Open(Open { part, candidate: 0, opening, semantics }));
+        if let Some(text) = begun.filter(|text| !text.is_empty()) {
+            emit(Event::Delta(part, Delta::Text(text)));
+        }
+        Block::Growing { part, signature: Text::default() }
+    }
+
+    fn grow<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        _place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let mut index = 0;
+        let mut growth = Growth::default();
+        reader.object(|key, reader| match &*key {
+            "index" => reader.u64().map(|number| index = number),
+            "delta" => growth.read(reader),
+            _ => reader.skip(),
+        })?;
+        let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else {
+            return Ok(());
+        };
+        match (block, growth) {
+            (Block::Growing { part, .. }, Growth::Text(text)) => {
+                emit(Event::Delta(*part, Delta::Text(text)));
+            }
+            (Block::Growing { part, .. }, Growth::Citation(json)) => {
+                let kind = NoteKind::Citation(blocks::citation(json));
+                emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
+            }
+            (Block::Growing { signature, .. }, Growth::Signature(more)) => signature.push(&more),
+            (Block::Held { input, .. }, Growth::Text(more)) => input.push(&more),
+            (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
+            | (_, Growth::Unknown) => {}
+        }
+        Ok(())
+    }
+
+    fn end_block<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let mut index = 0;
+        reader.object(|key, reader| match &*key {
+            "index" => reader.u64().map(|number| index = number),
+            _ => reader.skip(),
+        })?;
+        if let Some(at) = self.open.iter().position(|(open, _)| *open == index) {
+            let (_, block) = self.open.remove(at);
+            self.close_block(block, emit);
+        }
+        Ok(())
+    }
+
+    fn close_block<'f>(&mut self, block: Block, emit: &mut dyn FnMut(Event<'f>)) {
+        let mut semantics = NodeSemantics::default();
+        let part = match block {
+            Block::Growing { part, signature } => {
+                if !signature.is_empty() {
+                    blocks::sign(&mut semantics, signature);
+                }
+                part
+            }
+            Block::Held { opaque, place, input } => {
+                let part = PartId(self.parts);
+                self.parts += 1;
+                let opening = Opening::Whole(Content::Opaque(Box::new(filled(opaque, &input))));
+                let semantics = NodeSemantics::at(place);
+                emit(Event::Open(Open { part, candidate: 0, opening, semantics }));
+                part
+            }
+        };
+        emit(Event::Close(Closed { part, semantics }));
+    }
+
+    fn close_message<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        self.ensure_started(place, &mut |event| emit(event.into_owned()));
+        let mut extras = Extras::default();
+        let mut ending = Ending::default();
+        let mut counts = None;
+        read_object(reader, "", &mut extras, |key, reader, extras| {
+            match (key, reader.kind()?) {
+                ("type", _) => reader.skip()?,
+                ("delta", Kind::Object) => {
+                    read_object(reader, "", extras, |key, reader, _| ending.member(key, reader))?;
+                }
+                ("usage", Kind::Object) => {
+                    let mut report = Counts::default();
+                    report.read(reader, place.step(Step::Usage))?;
+                    counts = Some(report);
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        ending.leave(&mut extras);
+        self.ending = ending.into_owned();
+        if !extras.is_empty() {
+            let mut semantics = NodeSemantics::at(place);
+            semantics.keep(extras);
+            let kind = NoteKind::Semantics(semantics);
+            emit(Event::Note(Note { at: NoteAt::Response, kind }));
+        }
+        if let Some(counts) = counts {
+            self.tell(counts, emit);
+        }
+        Ok(())
+    }
+
+    fn stop<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+        if self.state != State::Answering {
+            return;
+        }
+        for (_, block) in std::mem::take(&mut self.open) {
+            self.close_block(block, emit);
+        }
+        self.state = State::Over;
+        let finish = std::mem::take(&mut self.ending).into_finish();
+        let finish = finish.unwrap_or(Finish::new(FinishKind::Other));
+        emit(Event::Finish { candidate: 0, finish });
+    }
+
+    fn fail<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let json = reader.raw()?;
+        self.state = State::Over;
+        emit(Event::Fault(read_fault(FaultKind::Internal, json)));
+        Ok(())
+    }
+}
+
+/// How a block grows.
+#[derive(Default)]
+enum Growth<'f> {
+    Text(Text<'f>),
+    Citation(Json<'f>),
+    Signature(Text<'f>),
+    #[default]
+    Unknown,
+}
+
+impl<'f> Growth<'f> {
+    fn read(&mut self, reader: &mut Reader<'f>) -> Result<()> {
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("text" | "thinking" | "partial_json", Kind::String) => {
+                    *self = Self::Text(reader.string()?);
+                }
+                // A compaction comes as text of this name.
+                ("content", Kind::String) => *self = Self::Text(reader.string()?),
+                ("signature", Kind::String) => *self = Self::Signature(reader.string()?),
+                ("citation", Kind::Object) => *self = Self::Citation(reader.raw()?),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A held block with the input or the content that came for it piece by piece.
+fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
+    if input.is_empty() {
+        return opaque;
+    }
+    let mut writer = Writer::default();
+    writer.object(|object| {
+        let mut reader = opaque.json.reader();
+        // The block was checked when it was read, so reading it again cannot fail.
+        let _ = reader.object(|key, reader| {
+            let json = reader.raw()?;
+            object.key(&key);
+            match (&*key, Json::parse_text(input)) {
+                ("input", Ok(whole)) => object.value(&whole),
+                ("content", _) if opaque.kind == "compaction" => object.value(input),
+                _ => object.value(&json),
+            }
+            Ok(())
+        });
+    });
+    let json = Json::trusted(writer.into_string().into());
+    Opaque { protocol: HERE, kind: opaque.kind, json }
 }

@@ -1,11 +1,168 @@
 //! Errors, both ways.
 
+use super::types::HERE;
 use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
 
-pub(in crate::protocol) fn decode_fault(_status: u16, _body: &str) -> Fault<'static> {
-    unimplemented!()
+pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
+    let Ok(json) = Json::parse(body) else {
+        return Fault::new(FaultKind::of_status(status), body.trim()).into_owned();
+    };
+    read_fault(FaultKind::of_status(status), json).into_owned()
 }
 
-pub(in crate::protocol) fn encode_fault(_fault: &Fault<'_>) -> (u16, String) {
-    unimplemented!()
+/// Reads an error from a body or an event; `kind` is its class where its words do not say.
+pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
+    let mut told = Told::default();
+    // What is not shaped as expected says nothing, and the body is kept whole.
+    let _ = json.input_reader().map(|mut reader| told.body(&mut reader));
+    let message = told.message.take().unwrap_or_else(|| Text::plain(json.as_str().to_owned()));
+    let kind = kind_of(told.kind.as_ref(), &message, kind);
+    Fault {
+        kind,
+        message,
+        code: told.code.take().or(told.kind),
+        param: None,
+        request_id: told.request_id,
+        retry_after_s: None,
+        original: Some((HERE, json)),
+    }
+}
+
+/// What an error body says.
+#[derive(Default)]
+struct Told<'a> {
+    kind: Option<Text<'a>>,
+    message: Option<Text<'a>>,
+    code: Option<Text<'a>>,
+    request_id: Option<Text<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn body(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+        if reader.kind()? == Kind::Array {
+            return reader.array(|_, reader| self.body(reader));
+        }
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("error", Kind::Object) => self.error(reader),
+            ("error" | "message" | "detail", Kind::String) => {
+                self.message = Some(reader.string()?);
+                Ok(())
+            }
+            ("request_id", Kind::String) => {
+                self.request_id = Some(reader.string()?);
+                Ok(())
+            }
+            _ => reader.skip(),
+        })
+    }
+
+    fn error(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("type", Kind::String) => self.kind = Some(reader.string()?),
+                ("message", Kind::String) => self.message = Some(reader.string()?),
+                ("details", Kind::Object) => {
+                    self.code = reader.peek_tag("error_code").ok().flatten();
+                    reader.skip()?;
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    }
+}
+
+fn kind_of(word: Option<&Text<'_>>, message: &Text<'_>, status: FaultKind) -> FaultKind {
+    let Some(word) = word else { return status };
+    match &*word.to_str() {
+        "invalid_request_error" => bad_request(&message.to_str(), status),
+        "authentication_error" => FaultKind::Authentication,
+        "billing_error" => FaultKind::Billing,
+        "permission_error" => FaultKind::Permission,
+        "not_found_error" => FaultKind::NotFound,
+        "conflict_error" => FaultKind::Conflict,
+        "request_too_large" => FaultKind::TooLarge,
+        "rate_limit_error" => FaultKind::RateLimit,
+        "timeout_error" => FaultKind::Timeout,
+        "overloaded_error" => FaultKind::Overloaded,
+        "api_error" => match status {
+            FaultKind::BadRequest => FaultKind::Internal,
+            other => other,
+        },
+        _ => status,
+    }
+}
+
+/// The vendor has one type for many mistakes; its words tell two of them apart.
+fn bad_request(message: &str, status: FaultKind) -> FaultKind {
+    if message.contains("prompt is too long") || message.contains("exceed context limit") {
+        return FaultKind::ContextTooLong;
+    }
+    if message.contains("credit balance is too low") {
+        return FaultKind::Billing;
+    }
+    match status {
+        FaultKind::Internal => FaultKind::BadRequest,
+        other => other,
+    }
+}
+
+pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+    let mut writer = Writer::default();
+    write_fault(&mut writer, fault);
+    (words(fault.kind).0, writer.into_string())
+}
+
+/// Writes an error as a body or an event states it.
+pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
+    if let Some((HERE, original)) = &fault.original {
+        return writer.value(original);
+    }
+    writer.object(|body| {
+        body.field("type", "error");
+        body.key("error");
+        body.object(|error| {
+            error.field("type", words(fault.kind).1);
+            error.field("message", &message(fault));
+        });
+        body.optional("request_id", fault.request_id.as_ref());
+    });
+}
+
+/// The words for the client. Agents tell a full context by the vendor's own, so that these lead.
+fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
+    let is_plain = !fault.message.to_str().contains(TOO_LONG);
+    if fault.kind == FaultKind::ContextTooLong && is_plain {
+        let mut message = Text::plain(format!("{TOO_LONG}: "));
+        message.push(&fault.message);
+        return message;
+    }
+    fault.message.reborrow()
+}
+
+const TOO_LONG: &str = "prompt is too long";
+
+/// The status and the type of each class.
+fn words(kind: FaultKind) -> (u16, &'static str) {
+    match kind {
+        FaultKind::BadRequest | FaultKind::ContextTooLong => (400, "invalid_request_error"),
+        FaultKind::Authentication => (401, "authentication_error"),
+        FaultKind::Billing => (402, "billing_error"),
+        FaultKind::Permission => (403, "permission_error"),
+        FaultKind::NotFound => (404, "not_found_error"),
+        FaultKind::Conflict => (409, "conflict_error"),
+        FaultKind::TooLarge => (413, "request_too_large"),
+        FaultKind::Unprocessable => (422, "invalid_request_error"),
+        FaultKind::RateLimit => (429, "rate_limit_error"),
+        FaultKind::Cancelled => (499, "api_error"),
+        FaultKind::Internal | FaultKind::Truncated => (500, "api_error"),
+        FaultKind::Timeout => (504, "timeout_error"),
+        FaultKind::Overloaded => (529, "overloaded_error"),
+    }
 }

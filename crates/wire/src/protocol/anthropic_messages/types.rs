@@ -1,15 +1,108 @@
 //! What only this protocol says, and how it may be spelled.
 
+use crate::loss::LossKind;
+use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+
+/// The protocol of this folder.
+pub(super) const HERE: Protocol = Protocol::AnthropicMessages;
 
 namespace! {
     /// What only Anthropic Messages can say of a request.
     pub struct AnthropicSemantics {
-        /// As the vendor documents it.
+        /// The edition that Bedrock and Vertex want in the body.
+        anthropic_version: "anthropic_version" => Implied, "each protocol states its own version";
+        /// Beta features that Bedrock and Vertex want in the body.
+        anthropic_beta: "anthropic_beta" => Dropped, "beta features of this vendor";
+        /// Marks the last block that can be cached.
+        cache_control: "cache_control" => Approximated, "other vendors cache by themselves, for a time of their own";
+        /// Summaries of the conversation that the vendor makes.
+        compaction: "compaction" => Dropped, "no other protocol compacts for the client";
+        /// Where code runs and skills live.
         container: "container" => Dropped, "no other protocol has containers by id";
+        /// What the vendor removes from the context by itself.
+        context_management: "context_management" => Dropped, "no other protocol edits the context";
+        /// Which earlier message to compare with.
+        diagnostics: "diagnostics" => Dropped, "no other protocol has diagnostics";
+        /// Pays for a fallback that was announced.
+        fallback_credit_token: "fallback_credit_token" => Dropped, "no other protocol has fallbacks";
+        /// Models that the vendor may fall back to.
+        fallbacks: "fallbacks" => Dropped, "no other protocol has fallbacks";
+        /// Where the model must run.
+        inference_geo: "inference_geo" => Dropped, "no other protocol chooses where the model runs";
+        /// Servers whose tools the vendor calls.
+        mcp_servers: "mcp_servers" => Dropped, "servers that only this vendor calls";
+        /// A speed that costs more.
+        speed: "speed" => Dropped, "no other protocol has such a switch";
+        /// Tokens that a whole task may take.
+        task_budget: "output_config/task_budget" => Dropped, "no other protocol has a budget for a task";
+        /// A conversation that the vendor holds.
+        thread: "thread" => Dropped, "a conversation that only this vendor holds";
     }
 }
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[];
+pub(in crate::protocol) const DECLARED: &[Declared] = &[
+    dropped("allowed_callers", "no other protocol says who may call a tool"),
+    Declared {
+        path: "caller",
+        kind: LossKind::Implied,
+        reason: "other protocols know no caller but the model",
+    },
+    dropped("citations", "citations cannot be asked for elsewhere"),
+    dropped("container", "no other protocol has containers by id"),
+    dropped("context", "no other protocol takes notes on a document"),
+    dropped("context_management", "no other protocol edits the context"),
+    dropped("defer_loading", "no other protocol loads tools late"),
+    dropped("diagnostics", "no other protocol has diagnostics"),
+    Declared {
+        path: "eager_input_streaming",
+        kind: LossKind::Implied,
+        reason: "other protocols stream arguments as they come",
+    },
+    dropped("input_examples", "no other protocol has examples of arguments"),
+    dropped("toolset_name", "no other protocol has sets of tools"),
+    dropped("transformations", "no other protocol says what becomes of large images"),
+];
+
+const fn dropped(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Dropped, reason }
+}
+
+/// A message: the system slot of the request rather than one of its messages.
+pub(super) const SLOT: Shape = Shape::bit(0);
+
+/// A message, the system slot or a tool result: its content is a string.
+pub(super) const STRING: Shape = Shape::bit(1);
+
+/// A message, a tool result or an answer: it has no list of content.
+pub(super) const NO_CONTENT: Shape = Shape::bit(2);
+
+/// A message or an answer: its role is missing, or an extra because nobody knows the word.
+pub(super) const NO_ROLE: Shape = Shape::bit(3);
+
+/// An answer: its type is missing, or an extra because nobody knows the word.
+pub(super) const NO_TYPE: Shape = Shape::bit(4);
+
+/// A text: its list of citations is stated and empty.
+pub(super) const EMPTY_CITATIONS: Shape = Shape::bit(5);
+
+/// Thinking: its signature is stated and empty.
+pub(super) const EMPTY_SIGNATURE: Shape = Shape::bit(6);
+
+/// A tool call: it states no input.
+pub(super) const NO_INPUT: Shape = Shape::bit(7);
+
+/// A tool: its type `custom` is stated.
+pub(super) const STATED_TYPE: Shape = Shape::bit(8);
+
+/// A document: its text is the content of a source of type `content`.
+pub(super) const CONTENT_SOURCE: Shape = Shape::bit(9);
+
+/// A request: the list of stop sequences is stated and empty.
+pub(super) const EMPTY_STOP: Shape = Shape::bit(10);
+
+/// A request: the output format stands in `output_format`, as it did while it was in beta.
+pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(11);

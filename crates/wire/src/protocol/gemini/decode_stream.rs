@@ -1,23 +1,373 @@
-//! Reading streams.
+//! Reading streams: every frame is a response object whose parts go on where the last ones ended.
 
+use crate::conversation::Arguments;
+use crate::conversation::Content;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ToolCall;
 use crate::error::Result;
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::limit::FRAME_BYTES_MAX;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Start;
+use crate::protocol::gemini::decode_response::CandidateDraft;
+use crate::protocol::gemini::decode_response::Chunk;
+use crate::protocol::gemini::decode_response::ContentSeen;
+use crate::protocol::gemini::decode_response::Counts;
+use crate::protocol::gemini::decode_response::Grounding;
+use crate::protocol::gemini::decode_response::finish;
+use crate::protocol::gemini::decode_response::prompt_filter;
+use crate::protocol::gemini::fault::fault_of;
+use crate::protocol::gemini::types::ARGS_ABSENT;
+use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {}
+pub struct Decoder {
+    frames: usize,
+    stage: Stage,
+    next_part: u32,
+    candidates: Vec<Running>,
+    counts: Counts<'static>,
+    has_tier: bool,
+    /// Why the prompt was blocked.
+    blocked: Option<Text<'static>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Waiting,
+    Started,
+    Failed,
+}
+
+/// A candidate in the making.
+#[derive(Debug, Default)]
+struct Running {
+    seen: bool,
+    /// The text or thoughts that more of the same may join.
+    open: Option<OpenText>,
+    /// Its parts so far, with the texts that sources point into.
+    parts: Vec<(PartId, Option<Text<'static>>)>,
+    content: ContentSeen,
+    calls: bool,
+    finish: Option<Text<'static>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenText {
+    part: PartId,
+    kind: TextKind,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextKind {
+    Answer,
+    Thought,
+}
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        self,
-        _frame: &Frame<'f>,
-        _emit: &mut dyn FnMut(Event<'f>),
+        mut self,
+        frame: &Frame<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<Self> {
-        unimplemented!()
+        let place = Place::default().element(Step::Frame, self.frames);
+        self.frames += 1;
+        if frame.data.trim() == "[DONE]" {
+            return Ok(self);
+        }
+        let mut reader = Reader::new(frame.data);
+        match reader.kind()? {
+            Kind::Array => reader.array(|_, reader| {
+                self.chunk(Chunk::read(reader, place)?, place, emit);
+                Ok(())
+            })?,
+            _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
+        }
+        reader.finish()?;
+        Ok(self)
     }
 
-    pub(in crate::protocol) fn end(self, _emit: &mut dyn FnMut(Event<'static>)) {
-        unimplemented!()
+    /// Says that no frame follows. Only now is it certain that nothing comes after the finish reason.
+    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+        if self.stage == Stage::Failed {
+            return;
+        }
+        let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
+        let ended = seen().all(|candidate| candidate.finish.is_some());
+        if seen().next().is_some() && ended {
+            finish_candidates(self.candidates, emit);
+        } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
+            finish_blocked(reason, emit);
+        } else {
+            let message = "the stream ended before the answer did";
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+        }
     }
+
+    fn chunk<'f>(
+        &mut self,
+        mut chunk: Chunk<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        if self.stage == Stage::Failed {
+            return;
+        }
+        if let Some(error) = &chunk.error {
+            self.stage = Stage::Failed;
+            return emit(Event::Fault(fault_of(None, error)));
+        }
+        let tier = chunk.service_tier.take();
+        let late_tier = if self.stage == Stage::Waiting || self.has_tier { None } else { tier.clone() };
+        self.start(&mut chunk, tier, place, emit);
+        if self.blocked.is_none() {
+            self.blocked = chunk.blocked.take().map(Text::into_owned);
+        }
+        for candidate in chunk.candidates {
+            self.candidate(candidate, emit);
+        }
+        if let Some(mut counts) = chunk.counts {
+            counts.after(&self.counts);
+            self.counts = counts.bare();
+            if let Some(tier) = &late_tier {
+                counts.keep_tier(tier);
+            }
+            emit(Event::Usage(counts.usage(place.step(Step::UsageMetadata))));
+        }
+    }
+
+    /// Begins the answer, or adds what a later frame says of it as a whole.
+    fn start<'f>(
+        &mut self,
+        chunk: &mut Chunk<'f>,
+        service_tier: Option<Text<'f>>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        let extras = std::mem::take(&mut chunk.extras);
+        let (id, model) = (chunk.id.take(), chunk.model.take());
+        let mut semantics = NodeSemantics::at(place);
+        if self.stage == Stage::Started {
+            if !extras.is_empty() {
+                semantics.keep(extras);
+                let kind = NoteKind::Semantics(semantics);
+                emit(Event::Note(Note { at: NoteAt::Response, kind }));
+            }
+            return;
+        }
+        semantics.keep(extras);
+        self.stage = Stage::Started;
+        self.has_tier = service_tier.is_some();
+        emit(Event::Start(Start { id, model, created: None, service_tier, semantics }));
+    }
+
+    fn candidate<'f>(&mut self, draft: CandidateDraft<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+        let index = draft.index as usize;
+        while self.candidates.len() <= index {
+            self.candidates.push(Running::default());
+        }
+        let running = &mut self.candidates[index];
+        let first = !std::mem::replace(&mut running.seen, true);
+        if first || draft.semantics.extras().is_some() {
+            let kind = NoteKind::Semantics(draft.semantics);
+            emit(Event::Note(Note { at: NoteAt::Candidate(draft.index), kind }));
+        }
+        running.content = running.content.or(draft.content);
+        for part in draft.parts {
+            let semantics = part.semantics().clone();
+            let at = At { candidate: draft.index, next: &mut self.next_part };
+            running.part(at, part.into_content(), semantics, emit);
+        }
+        running.cite(&draft.grounding, emit);
+        if let Some(reason) = draft.finish {
+            running.finish = Some(reason.into_owned());
+            running.close(emit);
+        }
+    }
+}
+
+/// Where the next part opens.
+struct At<'n> {
+    candidate: u32,
+    next: &'n mut u32,
+}
+
+impl At<'_> {
+    fn open<'f>(
+        self,
+        opening: Opening<'f>,
+        semantics: NodeSemantics<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> PartId {
+        let part = PartId(*self.next);
+        *self.next += 1;
+        emit(Event::Open(Open { part, candidate: self.candidate, opening, semantics }));
+        part
+    }
+}
+
+impl Running {
+    fn part<'f>(
+        &mut self,
+        at: At<'_>,
+        content: Content<'f>,
+        semantics: NodeSemantics<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        match content {
+            Content::Text(text) => self.text(at, TextKind::Answer, text, semantics, emit),
+            Content::Reasoning(thought) => {
+                let text = thought.texts.into_iter().next().unwrap_or_default();
+                self.text(at, TextKind::Thought, text, semantics, emit);
+            }
+            Content::ToolCall(call) => self.call(at, *call, semantics, emit),
+            content => {
+                self.close(emit);
+                let part = at.open(Opening::Whole(content), semantics, emit);
+                self.parts.push((part, None));
+                emit(closed(part));
+            }
+        }
+    }
+
+    /// Adds text to the open part if it is of the same kind and neither is signed, else begins a part.
+    fn text<'f>(
+        &mut self,
+        at: At<'_>,
+        kind: TextKind,
+        text: Text<'f>,
+        semantics: NodeSemantics<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        let alone = semantics.artefact().is_some() || semantics.extras().is_some();
+        let shape = semantics.shape();
+        let joins = |open: &OpenText| !alone && open.kind == kind && open.shape == shape;
+        if text.is_empty() && !alone {
+            return;
+        }
+        let part = match self.open.filter(joins) {
+            Some(open) => open.part,
+            None => {
+                self.close(emit);
+                let opening = match kind {
+                    TextKind::Answer => Opening::Text,
+                    TextKind::Thought => Opening::Reasoning(ReasoningForm::Summary),
+                };
+                let part = at.open(opening, semantics, emit);
+                let kept = (kind == TextKind::Answer).then(Text::default);
+                self.parts.push((part, kept));
+                self.open = Some(OpenText { part, kind, shape });
+                part
+            }
+        };
+        self.remember(&text);
+        if !text.is_empty() {
+            emit(Event::Delta(part, Delta::Text(text)));
+        }
+        if alone {
+            self.close(emit);
+        }
+    }
+
+    /// Keeps the text of the last part, since sources are told by its bytes.
+    fn remember(&mut self, text: &Text<'_>) {
+        if let Some((_, Some(kept))) = self.parts.last_mut() {
+            if kept.len_hint() + text.len_hint() <= FRAME_BYTES_MAX {
+                kept.push(text);
+            }
+        }
+    }
+
+    fn call<'f>(
+        &mut self,
+        at: At<'_>,
+        call: ToolCall<'f>,
+        semantics: NodeSemantics<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        self.close(emit);
+        self.calls = true;
+        let has_arguments = !semantics.has_shape(ARGS_ABSENT);
+        let ToolCall { id, name, arguments, form } = call;
+        let part = at.open(Opening::ToolCall { id, name, form }, semantics, emit);
+        self.parts.push((part, None));
+        if has_arguments {
+            let text = match arguments {
+                Arguments::Text(text) => text,
+                Arguments::Json(json) => json.to_text().into_owned(),
+            };
+            emit(Event::Delta(part, Delta::Text(text)));
+        }
+        emit(closed(part));
+    }
+
+    fn close<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+        if let Some(open) = self.open.take() {
+            emit(closed(open.part));
+        }
+    }
+
+    fn cite<'f>(&mut self, grounding: &Grounding<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+        if grounding.is_empty() {
+            return;
+        }
+        let texts: Vec<_> = self.parts.iter().map(|(_, text)| text.as_ref()).collect();
+        for (index, citation) in grounding.citations_on(&texts) {
+            let at = NoteAt::Part(self.parts[index].0);
+            emit(Event::Note(Note { at, kind: NoteKind::Citation(citation) }));
+        }
+    }
+}
+
+fn closed<'f>(part: PartId) -> Event<'f> {
+    Event::Close(Closed { part, semantics: NodeSemantics::default() })
+}
+
+fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'static>)) {
+    for (index, mut candidate) in (0..).zip(candidates) {
+        candidate.close(emit);
+        let shape = match candidate.parts.is_empty() {
+            true => candidate.content.shape(),
+            false => Shape::default(),
+        };
+        if shape != Shape::default() {
+            note_shape(NoteAt::Candidate(index), shape, emit);
+        }
+        if let Some(reason) = candidate.finish {
+            let finish = finish(reason, candidate.calls);
+            emit(Event::Finish { candidate: index, finish });
+        }
+    }
+}
+
+fn finish_blocked(reason: Text<'static>, emit: &mut dyn FnMut(Event<'static>)) {
+    note_shape(NoteAt::Response, CANDIDATES_ABSENT, emit);
+    note_shape(NoteAt::Candidate(0), NO_CANDIDATE, emit);
+    emit(Event::Finish { candidate: 0, finish: prompt_filter(reason) });
+}
+
+fn note_shape(at: NoteAt, shape: Shape, emit: &mut dyn FnMut(Event<'static>)) {
+    let kind = NoteKind::Semantics(NodeSemantics::default().shaped(shape));
+    emit(Event::Note(Note { at, kind }));
 }

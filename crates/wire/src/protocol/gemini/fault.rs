@@ -1,11 +1,241 @@
 //! Errors, both ways.
 
 use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::gemini::types::GEMINI;
 
-pub(in crate::protocol) fn decode_fault(_status: u16, _body: &str) -> Fault<'static> {
-    unimplemented!()
+pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
+    let Ok(json) = Json::parse(body) else {
+        return Fault::new(FaultKind::of_status(status), body.trim().to_owned());
+    };
+    let error = error_object(&json);
+    let mut fault = match &error {
+        Some(error) => fault_of(Some(status), error),
+        None => Fault::new(FaultKind::of_status(status), body.trim().to_owned()),
+    };
+    fault.original = Some((GEMINI, Json::trusted(body.to_owned().into())));
+    fault.into_owned()
 }
 
-pub(in crate::protocol) fn encode_fault(_fault: &Fault<'_>) -> (u16, String) {
-    unimplemented!()
+/// The `error` of a body, which may be wrapped in a list.
+fn error_object<'j>(json: &'j Json<'_>) -> Option<Json<'j>> {
+    let mut reader = json.reader();
+    match json.kind() {
+        Kind::Array => {
+            let mut first = None;
+            reader
+                .array(|_, reader| {
+                    let element = reader.raw()?;
+                    first.get_or_insert(element);
+                    Ok(())
+                })
+                .ok()?;
+            member(first?.input_reader()?, "error")
+        }
+        Kind::Object => member(reader, "error"),
+        Kind::Null | Kind::Boolean | Kind::Number | Kind::String => None,
+    }
+}
+
+fn member<'j>(mut reader: Reader<'j>, name: &str) -> Option<Json<'j>> {
+    let mut found = None;
+    reader
+        .object(|key, reader| {
+            let json = reader.raw()?;
+            if key == name {
+                found = Some(json);
+            }
+            Ok(())
+        })
+        .ok()?;
+    found
+}
+
+/// What an `error` object says. Inside a stream there is no status but its own.
+pub(in crate::protocol::gemini) fn fault_of<'a>(
+    status: Option<u16>,
+    error: &Json<'a>,
+) -> Fault<'a> {
+    let Some(mut reader) = error.input_reader() else {
+        return Fault::new(FaultKind::of_status(status.unwrap_or(500)), String::new());
+    };
+    let mut details = Details::default();
+    let (mut code, mut message, mut word) = (None, None, None);
+    // An error of an unexpected shape still is one; what was read until then is used.
+    let _ = reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("code", Kind::Number) => code = reader.number()?.as_u64(),
+            ("message", Kind::String) => message = Some(reader.string()?),
+            ("status", Kind::String) => word = Some(reader.string()?),
+            ("details", Kind::Array) => reader.array(|_, reader| details.read(reader))?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    });
+    let stated = code.and_then(|code| u16::try_from(code).ok());
+    let status = status.or(stated).unwrap_or(500);
+    let message = message.unwrap_or_default();
+    let said = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
+    let kind = classify(status, said.0.as_deref(), &details, &said.1);
+    let mut fault = Fault::new(kind, message.clone());
+    fault.code = details.reason.or(word);
+    fault.param = details.field;
+    fault.retry_after_s = details.retry_after_s;
+    fault.original = Some((GEMINI, wrapped(error)));
+    fault
+}
+
+fn wrapped(error: &Json<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.object(|object| object.field("error", error));
+    Json::trusted(writer.into_string().into())
+}
+
+/// What the typed details of an error say.
+#[derive(Default)]
+struct Details<'a> {
+    reason: Option<Text<'a>>,
+    field: Option<Text<'a>>,
+    retry_after_s: Option<u64>,
+}
+
+impl<'a> Details<'a> {
+    fn read(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+        if reader.kind()? != Kind::Object {
+            return reader.skip();
+        }
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("reason", Kind::String) => self.reason = Some(reader.string()?),
+                ("retryDelay", Kind::String) => {
+                    self.retry_after_s = seconds(&reader.string()?.to_str());
+                }
+                ("fieldViolations", Kind::Array) => reader.array(|_, reader| {
+                    let field = reader.peek_tag("field")?;
+                    self.field = self.field.take().or(field);
+                    reader.skip()
+                })?,
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The whole seconds of a duration such as `34.4s`, rounded up.
+fn seconds(duration: &str) -> Option<u64> {
+    let (whole, fraction) = match duration.strip_suffix('s')?.split_once('.') {
+        Some((whole, fraction)) => (whole, fraction),
+        None => (duration.strip_suffix('s')?, ""),
+    };
+    let more = fraction.bytes().any(|digit| digit != b'0');
+    whole.parse::<u64>().ok()?.checked_add(u64::from(more))
+}
+
+fn classify(
+    status: u16,
+    word: Option<&str>,
+    details: &Details<'_>,
+    message: &str,
+) -> FaultKind {
+    let too_long = message.contains("token count") && message.contains("exceeds");
+    let reason = details.reason.as_ref().map(Text::to_str);
+    match (word, reason.as_deref()) {
+        (_, Some("API_KEY_INVALID" | "API_KEY_EXPIRED")) => FaultKind::Authentication,
+        (Some("INVALID_ARGUMENT"), _) if too_long => FaultKind::ContextTooLong,
+        (Some("FAILED_PRECONDITION"), _) if message.contains("billing") => FaultKind::Billing,
+        (Some("INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE"), _) => match status {
+            413 => FaultKind::TooLarge,
+            _ => FaultKind::BadRequest,
+        },
+        (Some("UNAUTHENTICATED"), _) => FaultKind::Authentication,
+        (Some("PERMISSION_DENIED"), _) => FaultKind::Permission,
+        (Some("NOT_FOUND"), _) => FaultKind::NotFound,
+        (Some("ABORTED" | "ALREADY_EXISTS"), _) => FaultKind::Conflict,
+        (Some("RESOURCE_EXHAUSTED"), _) => FaultKind::RateLimit,
+        (Some("CANCELLED"), _) => FaultKind::Cancelled,
+        (Some("INTERNAL" | "UNKNOWN" | "DATA_LOSS"), _) => FaultKind::Internal,
+        (Some("UNAVAILABLE"), _) => FaultKind::Overloaded,
+        (Some("DEADLINE_EXCEEDED"), _) => FaultKind::Timeout,
+        _ => FaultKind::of_status(status),
+    }
+}
+
+pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+    let (status, word) = status_of(fault.kind);
+    match &fault.original {
+        Some((GEMINI, original)) => {
+            let stated = stated_status(original);
+            (stated.unwrap_or(status), original.as_str().to_owned())
+        }
+        _ => {
+            let mut writer = Writer::default();
+            writer.object(|object| {
+                object.key("error");
+                write_error(object, fault, status, word);
+            });
+            (status, writer.into_string())
+        }
+    }
+}
+
+/// Writes the `error` object alone, for streams.
+pub(in crate::protocol::gemini) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
+    let (_, body) = encode_fault(fault);
+    writer.value(&Json::trusted(body.into()));
+}
+
+fn stated_status(body: &Json<'_>) -> Option<u16> {
+    let error = error_object(body)?;
+    let code = member(error.input_reader()?, "code")?;
+    code.as_str().parse().ok()
+}
+
+fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
+    writer.object(|error| {
+        error.field("code", &u32::from(status));
+        error.field("message", &fault.message);
+        error.field("status", word);
+        if fault.retry_after_s.is_none() && fault.code.is_none() {
+            return;
+        }
+        error.key("details");
+        error.array(|details| {
+            if let Some(code) = &fault.code {
+                details.object(|detail| {
+                    detail.field("@type", "type.googleapis.com/google.rpc.ErrorInfo");
+                    detail.field("reason", code);
+                });
+            }
+            if let Some(wait_s) = fault.retry_after_s {
+                details.object(|detail| {
+                    detail.field("@type", "type.googleapis.com/google.rpc.RetryInfo");
+                    detail.field("retryDelay", &Text::plain(format!("{wait_s}s")));
+                });
+            }
+        });
+    });
+}
+
+fn status_of(kind: FaultKind) -> (u16, &'static str) {
+    match kind {
+        FaultKind::BadRequest | FaultKind::ContextTooLong | FaultKind::Unprocessable => {
+            (400, "INVALID_ARGUMENT")
+        }
+        FaultKind::Authentication => (401, "UNAUTHENTICATED"),
+        FaultKind::Billing | FaultKind::RateLimit => (429, "RESOURCE_EXHAUSTED"),
+        FaultKind::Permission => (403, "PERMISSION_DENIED"),
+        FaultKind::NotFound => (404, "NOT_FOUND"),
+        FaultKind::Conflict => (409, "ABORTED"),
+        FaultKind::TooLarge => (413, "INVALID_ARGUMENT"),
+        FaultKind::Internal | FaultKind::Truncated => (500, "INTERNAL"),
+        FaultKind::Overloaded => (503, "UNAVAILABLE"),
+        FaultKind::Timeout => (504, "DEADLINE_EXCEEDED"),
+        FaultKind::Cancelled => (499, "CANCELLED"),
+    }
 }

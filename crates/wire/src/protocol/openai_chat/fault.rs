@@ -1,11 +1,173 @@
 //! Errors, both ways.
 
+use crate::error::Result;
 use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::Protocol;
 
-pub(in crate::protocol) fn decode_fault(_status: u16, _body: &str) -> Fault<'static> {
-    unimplemented!()
+/// How much of a body that is no JSON becomes the message.
+const MESSAGE_CHARS_MAX: usize = 2000;
+
+pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
+    let kind = FaultKind::of_status(status);
+    match Json::parse(body) {
+        Ok(json) => fault_of(&json, kind),
+        Err(_) => {
+            let words: String = body.trim().chars().take(MESSAGE_CHARS_MAX).collect();
+            Fault::new(kind, Text::plain(words))
+        }
+    }
 }
 
-pub(in crate::protocol) fn encode_fault(_fault: &Fault<'_>) -> (u16, String) {
-    unimplemented!()
+/// The fault that a body of a status speaks of; the body may say more than the status does.
+pub(super) fn fault_of(body: &Json<'_>, kind: FaultKind) -> Fault<'static> {
+    let mut words = Words::default();
+    // What cannot be read has no words; the body is kept all the same.
+    let _ = words.read(&mut body.reader());
+    let kind = words.kind().unwrap_or(kind);
+    let message = words.message.unwrap_or_else(|| body.to_text().into_owned());
+    let mut fault = Fault::new(kind, message);
+    fault.code = words.code;
+    fault.param = words.param;
+    fault.original = Some((Protocol::OpenaiChat, body.clone().into_owned()));
+    fault
+}
+
+/// What the error shapes of Chat servers have in common.
+#[derive(Default)]
+struct Words {
+    message: Option<Text<'static>>,
+    code: Option<Text<'static>>,
+    kind: Option<Text<'static>>,
+    param: Option<Text<'static>>,
+}
+
+impl Words {
+    /// Reads `{error: {…}}`, `{error: "…"}`, the members themselves, or a list of such.
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        match reader.kind()? {
+            Kind::Array => reader.array(|_, reader| self.read(reader)),
+            Kind::Object => reader.object(|key, reader| self.member(&key, reader)),
+            Kind::String => {
+                self.message = Some(reader.string()?.into_owned());
+                Ok(())
+            }
+            Kind::Null | Kind::Boolean | Kind::Number => reader.skip(),
+        }
+    }
+
+    fn member(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
+        match (key, reader.kind()?) {
+            ("error", _) => return self.read(reader),
+            ("message" | "detail", Kind::String) => self.message = text(reader)?,
+            ("code", Kind::String) => self.code = text(reader)?,
+            ("code", Kind::Number) => {
+                self.code = Some(Text::plain(reader.number()?.as_str().to_owned()));
+            }
+            ("type", Kind::String) => self.kind = text(reader)?,
+            ("param", Kind::String) => self.param = text(reader)?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    }
+
+    /// The class that the words tell more closely than a status can.
+    fn kind(&self) -> Option<FaultKind> {
+        let of = |word: &Option<Text<'_>>| {
+            let word = word.as_ref()?.to_str();
+            let status = word.parse::<u16>().ok().filter(|status| (400..600).contains(status));
+            status.map(FaultKind::of_status).or_else(|| kind_of_word(&word))
+        };
+        of(&self.code).or_else(|| of(&self.kind))
+    }
+}
+
+fn text(reader: &mut Reader<'_>) -> Result<Option<Text<'static>>> {
+    Ok(Some(reader.string()?.into_owned()))
+}
+
+fn kind_of_word(word: &str) -> Option<FaultKind> {
+    Some(match word {
+        "context_length_exceeded" | "exceed_context_size_error" => FaultKind::ContextTooLong,
+        "insufficient_quota" | "billing_hard_limit_reached" => FaultKind::Billing,
+        "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
+        "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
+        "model_not_found" | "not_found_error" => FaultKind::NotFound,
+        "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
+        "server_error" | "internal_error" => FaultKind::Internal,
+        "overloaded_error" | "service_unavailable" | "server_overloaded" => FaultKind::Overloaded,
+        "timeout" | "timeout_error" => FaultKind::Timeout,
+        _ => return None,
+    })
+}
+
+pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+    let mut writer = Writer::default();
+    write_body(&mut writer, fault);
+    (status(fault.kind), writer.into_string())
+}
+
+/// Writes the error as a body or as the data of a frame; this protocol's own comes back as it was.
+pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
+    match &fault.original {
+        Some((Protocol::OpenaiChat, body)) => writer.value(body),
+        _ => writer.object(|object| {
+            object.key("error");
+            object.object(|error| write_error(error, fault));
+        }),
+    }
+}
+
+fn write_error(error: &mut Writer, fault: &Fault<'_>) {
+    let (kind, code) = words(fault.kind);
+    error.field("message", &fault.message);
+    error.field("type", kind);
+    error.field("param", &fault.param);
+    match code {
+        Some(code) => error.field("code", code),
+        None => error.field("code", &fault.code),
+    }
+}
+
+fn status(kind: FaultKind) -> u16 {
+    match kind {
+        FaultKind::BadRequest | FaultKind::ContextTooLong => 400,
+        FaultKind::Authentication => 401,
+        FaultKind::Permission => 403,
+        FaultKind::NotFound => 404,
+        FaultKind::Conflict => 409,
+        FaultKind::TooLarge => 413,
+        FaultKind::Unprocessable => 422,
+        FaultKind::Billing | FaultKind::RateLimit => 429,
+        FaultKind::Cancelled => 499,
+        FaultKind::Internal => 500,
+        FaultKind::Truncated => 502,
+        FaultKind::Overloaded => 503,
+        FaultKind::Timeout => 504,
+    }
+}
+
+/// The type and the code by which clients tell a class.
+fn words(kind: FaultKind) -> (&'static str, Option<&'static str>) {
+    const INVALID: &str = "invalid_request_error";
+    match kind {
+        FaultKind::BadRequest | FaultKind::Conflict | FaultKind::Unprocessable => (INVALID, None),
+        FaultKind::ContextTooLong => (INVALID, Some("context_length_exceeded")),
+        FaultKind::Authentication => (INVALID, Some("invalid_api_key")),
+        FaultKind::Billing => ("insufficient_quota", Some("insufficient_quota")),
+        FaultKind::Permission => ("permission_error", None),
+        FaultKind::NotFound => (INVALID, Some("model_not_found")),
+        FaultKind::TooLarge => (INVALID, Some("request_too_large")),
+        FaultKind::RateLimit => ("rate_limit_error", Some("rate_limit_exceeded")),
+        FaultKind::Internal => ("server_error", None),
+        FaultKind::Overloaded => ("service_unavailable", Some("overloaded")),
+        FaultKind::Timeout => ("server_error", Some("timeout")),
+        FaultKind::Cancelled => ("server_error", Some("cancelled")),
+        FaultKind::Truncated => ("server_error", Some("stream_truncated")),
+    }
 }

@@ -1,8 +1,228 @@
-//! Reading whole answers.
+//! Reading whole answers, and the response objects that streams begin and end with.
 
+use crate::conversation::Candidate;
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::conversation::Role;
+use crate::conversation::Usage;
 use crate::error::Result;
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Number;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::decode_request::decode_output_item;
+use crate::protocol::openai_responses::fault::fault_of_error;
+use crate::protocol::openai_responses::types::INPUT_DETAILS;
+use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
 
-pub(in crate::protocol) fn decode_response(_body: &str) -> Result<Response<'_>> {
-    unimplemented!()
+pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+    let mut reader = Reader::new(body);
+    let answer = Answer::read(&mut reader, Place::default())?;
+    reader.finish()?;
+    answer.into_response()
+}
+
+/// A response object, its output still unread.
+#[derive(Debug, Default)]
+pub(super) struct Answer<'a> {
+    pub(super) id: Option<Text<'a>>,
+    pub(super) model: Option<Text<'a>>,
+    pub(super) created: Option<Number<'a>>,
+    pub(super) service_tier: Option<Text<'a>>,
+    pub(super) usage: Option<Usage<'a>>,
+    pub(super) output: Option<Json<'a>>,
+    pub(super) extras: Extras<'a>,
+    status: Option<Text<'a>>,
+    incomplete: Option<Json<'a>>,
+    error: Option<Json<'a>>,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
+        let mut answer = Self::default();
+        let mut extras = Extras::default();
+        read_object(reader, "", &mut extras, |key, reader, _| {
+            match (key, reader.kind()?) {
+                ("id", Kind::String) => answer.id = Some(reader.string()?),
+                ("model", Kind::String) => answer.model = Some(reader.string()?),
+                ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
+                ("service_tier", Kind::String) => answer.service_tier = Some(reader.string()?),
+                ("status", Kind::String) => answer.status = Some(reader.string()?),
+                ("incomplete_details", Kind::Object) => answer.incomplete = Some(reader.raw()?),
+                ("error", Kind::Object) => answer.error = Some(reader.raw()?),
+                ("output", Kind::Array) => answer.output = Some(reader.raw()?),
+                ("usage", Kind::Object) => {
+                    answer.usage = Some(decode_usage(reader, place.step(Step::Usage))?);
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        answer.extras = extras;
+        Ok(answer)
+    }
+
+    fn into_response(mut self) -> Result<Response<'a>> {
+        let mut response = Response::default();
+        if let Some(output) = self.output.take() {
+            let parts = decode_output(&output)?;
+            let called = parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
+            let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
+            candidate.finish = self.finish(called);
+            response.candidates.push(candidate);
+        }
+        response.fault = self.fault();
+        self.keep_rest();
+        let Self { id, model, created, service_tier, usage, extras, .. } = self;
+        response.id = id;
+        response.model = model;
+        response.created = created;
+        response.service_tier = service_tier;
+        response.usage = usage;
+        response.semantics_mut().keep(extras);
+        Ok(response)
+    }
+
+    /// Why the answer ended, if it has; `called` says that a tool was called. What is told of it is taken.
+    pub(super) fn finish(&mut self, called: bool) -> Option<Finish<'a>> {
+        let status = self.status.take()?;
+        let kind = match &*status.to_str() {
+            "completed" if called => FinishKind::ToolCalls,
+            "completed" => FinishKind::Stop,
+            "incomplete" => return Some(self.incomplete(status)),
+            "failed" | "cancelled" => FinishKind::Failed,
+            "in_progress" | "queued" => {
+                self.status = Some(status);
+                return None;
+            }
+            _ => FinishKind::Other,
+        };
+        Some(Finish { raw: Some(status), ..Finish::new(kind) })
+    }
+
+    /// An end before the end. A reason that others know too is the vendor's word for it; any other stays in its
+    /// shape.
+    fn incomplete(&mut self, status: Text<'a>) -> Finish<'a> {
+        let Some(details) = self.incomplete.take() else {
+            return Finish { raw: Some(status), ..Finish::new(FinishKind::Other) };
+        };
+        let reason = details.reader().peek_tag("reason").ok().flatten().map(Text::into_owned);
+        let kind = match reason.as_ref().map(Text::to_str).as_deref() {
+            Some("max_output_tokens") => FinishKind::Length,
+            Some("content_filter") => FinishKind::ContentFilter,
+            _ => FinishKind::Other,
+        };
+        let is_plain = kind != FinishKind::Other && members(&details) == 1;
+        let details = (!is_plain).then_some(details);
+        Finish { raw: reason.or(Some(status)), details, ..Finish::new(kind) }
+    }
+
+    /// The failure that the answer tells of, if it does.
+    pub(super) fn fault(&mut self) -> Option<Fault<'a>> {
+        self.error.take().map(fault_of_error)
+    }
+
+    /// Keeps what nobody took as it was.
+    pub(super) fn keep_rest(&mut self) {
+        let Self { status, incomplete, extras, .. } = self;
+        if let Some(status) = status.take() {
+            let mut writer = crate::json::Writer::default();
+            writer.value(&status);
+            extras.keep("", "status".into(), Json::trusted(writer.into_string().into()));
+        }
+        if let Some(incomplete) = incomplete.take() {
+            extras.keep("", "incomplete_details".into(), incomplete);
+        }
+    }
+}
+
+fn members(object: &Json<'_>) -> usize {
+    let mut members = 0;
+    // The value was checked when it was read.
+    let _ = object.reader().object(|_, reader| {
+        members += 1;
+        reader.skip()
+    });
+    members
+}
+
+/// Reads the items of an answer as the parts of one message.
+fn decode_output<'a>(output: &Json<'a>) -> Result<Vec<Part<'a>>> {
+    let mut parts = Vec::new();
+    let Some(mut reader) = output.input_reader() else { return Ok(parts) };
+    reader.array(|index, reader| {
+        let place = Place::default().element(Step::Output, index);
+        parts.extend(decode_output_item(reader, place)?);
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+/// Reads a usage report. A count of unexpected spelling stays as it is.
+fn decode_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
+    let mut usage = Usage::default();
+    let mut semantics = NodeSemantics::at(place);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| {
+        let count = match (key, reader.kind()?) {
+            ("input_tokens_details", Kind::Object) => {
+                semantics.add_shape(INPUT_DETAILS);
+                decode_details(reader, "input_tokens_details", &mut usage, extras)?;
+                return Ok(Member::Read);
+            }
+            ("output_tokens_details", Kind::Object) => {
+                semantics.add_shape(OUTPUT_DETAILS);
+                decode_details(reader, "output_tokens_details", &mut usage, extras)?;
+                return Ok(Member::Read);
+            }
+            ("input_tokens", _) => &mut usage.input,
+            ("output_tokens", _) => &mut usage.output,
+            ("total_tokens", _) => &mut usage.total,
+            _ => return Ok(Member::Unknown),
+        };
+        read_count(reader, count)
+    })?;
+    semantics.keep(extras);
+    *usage.semantics_mut() = semantics;
+    Ok(usage)
+}
+
+fn decode_details<'a>(
+    reader: &mut Reader<'a>,
+    scope: &'static str,
+    usage: &mut Usage<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    read_object(reader, scope, extras, |key, reader, _| {
+        let count = match (scope, key) {
+            ("input_tokens_details", "cached_tokens") => &mut usage.cache_read,
+            ("input_tokens_details", "cache_write_tokens") => &mut usage.cache_write,
+            ("output_tokens_details", "reasoning_tokens") => &mut usage.reasoning,
+            _ => return Ok(Member::Unknown),
+        };
+        read_count(reader, count)
+    })
+}
+
+fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
+    match reader.checkpoint().u64() {
+        Ok(value) => {
+            reader.skip()?;
+            *count = Some(value);
+            Ok(Member::Read)
+        }
+        Err(_) => Ok(Member::Unknown),
+    }
 }

@@ -9,9 +9,9 @@ use crate::protocol::Protocol;
 /// again.
 #[derive(Clone, Debug)]
 pub struct Artefact<'a> {
-    issuer: Protocol,
-    kind: ArtefactKind,
-    data: Text<'a>,
+    pub(super) issuer: Protocol,
+    pub(super) kind: ArtefactKind,
+    pub(super) data: Text<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

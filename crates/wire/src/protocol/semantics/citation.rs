@@ -7,13 +7,13 @@ use crate::protocol::Protocol;
 /// One source of a text part.
 #[derive(Clone, Debug)]
 pub struct Citation<'a> {
-    protocol: Protocol,
-    json: Json<'a>,
-    url: Option<Text<'a>>,
-    title: Option<Text<'a>>,
-    cited_text: Option<Text<'a>>,
+    pub(super) protocol: Protocol,
+    pub(super) json: Json<'a>,
+    pub(super) url: Option<Text<'a>>,
+    pub(super) title: Option<Text<'a>>,
+    pub(super) cited_text: Option<Text<'a>>,
     /// The stretch of the part's text that the source supports, in characters.
-    span: Option<(u64, u64)>,
+    pub(super) span: Option<(u64, u64)>,
 }
 
 impl<'a> Citation<'a> {

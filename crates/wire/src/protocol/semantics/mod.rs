@@ -5,6 +5,7 @@
 mod artefact;
 mod citation;
 mod extras;
+mod inspect;
 mod namespace;
 mod node;
 mod request;

@@ -12,20 +12,20 @@ use crate::protocol::semantics::Extras;
 /// It belongs to its node: an edited part is a new part with none, so that no signature outlives its text.
 #[derive(Clone, Debug, Default)]
 pub struct NodeSemantics<'a> {
-    place: Place,
-    shape: Shape,
+    pub(super) place: Place,
+    pub(super) shape: Shape,
     /// Boxed because a plain conversation has none.
-    detail: Option<Box<Detail<'a>>>,
+    pub(super) detail: Option<Box<Detail<'a>>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Detail<'a> {
-    extras: Extras<'a>,
-    cache: Option<CacheMarker<'a>>,
-    artefact: Option<Artefact<'a>>,
-    citations: Vec<Citation<'a>>,
-    logprobs: Option<Json<'a>>,
-    item: Option<Item<'a>>,
+pub(super) struct Detail<'a> {
+    pub(super) extras: Extras<'a>,
+    pub(super) cache: Option<CacheMarker<'a>>,
+    pub(super) artefact: Option<Artefact<'a>>,
+    pub(super) citations: Vec<Citation<'a>>,
+    pub(super) logprobs: Option<Json<'a>>,
+    pub(super) item: Option<Item<'a>>,
 }
 
 /// How a node was spelled where a protocol has several spellings; each protocol gives the bits its own meaning.

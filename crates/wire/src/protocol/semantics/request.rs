@@ -13,17 +13,17 @@ use crate::protocol::semantics::Shape;
 /// What a request meant that the conversation cannot say: shared meanings first, then a namespace per protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Semantics<'a> {
-    session: Session<'a>,
-    tools_stated_empty: bool,
-    chat: Option<Box<ChatSemantics<'a>>>,
-    responses: Option<Box<ResponsesSemantics<'a>>>,
-    anthropic: Option<Box<AnthropicSemantics<'a>>>,
-    gemini: Option<Box<GeminiSemantics<'a>>>,
-    extras: Extras<'a>,
-    audit: Report,
-    shape: Shape,
+    pub(super) session: Session<'a>,
+    pub(super) tools_stated_empty: bool,
+    pub(super) chat: Option<Box<ChatSemantics<'a>>>,
+    pub(super) responses: Option<Box<ResponsesSemantics<'a>>>,
+    pub(super) anthropic: Option<Box<AnthropicSemantics<'a>>>,
+    pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
+    pub(super) extras: Extras<'a>,
+    pub(super) audit: Report,
+    pub(super) shape: Shape,
     /// Paths of fields that were spelled in an older or a server's own way.
-    respelled: Vec<&'static str>,
+    pub(super) respelled: Vec<&'static str>,
 }
 
 /// The conversation that the vendor holds and this request continues.

@@ -1,4 +1,5 @@
 //! What becomes of schemas, as tables and as laws.
 
+mod bounds;
 mod laws;
 mod tables;

@@ -97,7 +97,8 @@ fn write_thoughts(
     }
 }
 
-fn modifiers(object: &mut Object<'_, '_>, shape: Shape, signature: Option<&Text<'_>>) {
+/// Writes what is said about a part's data.
+pub(super) fn modifiers(object: &mut Object<'_, '_>, shape: Shape, signature: Option<&Text<'_>>) {
     if shape.has(THOUGHT_TRUE) {
         object.field("thought", &true);
     } else if shape.has(THOUGHT_FALSE) {

@@ -208,7 +208,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn result(&mut self, writer: &mut Writer, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let part = &*piece.part;
-        let signature = None;
+        let signature = self.signature(part);
         if self.is_same() {
             let name = result.name.as_ref().map(Text::reborrow);
             let id = result.call_id.as_ref().map(Text::reborrow);

@@ -14,6 +14,7 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 
 use super::part::Pen;
+use super::part::modifiers;
 use super::part::write_part;
 
 /// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
@@ -60,6 +61,7 @@ pub(super) fn write_result(
         });
     }
     inside.close();
+    modifiers(&mut object, shape, pen.signature.as_ref());
     object.close();
 }
 

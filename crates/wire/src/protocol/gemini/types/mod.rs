@@ -53,6 +53,9 @@ pub(super) const GEMINI: Protocol = Protocol::Gemini;
 /// The scope of extras that stand in an object of the tool list, kept by the first tool of it.
 pub(super) const TOOL_SCOPE: &str = "tool";
 
+/// The scope of extras that stand in the content of a candidate.
+pub(super) const CONTENT_SCOPE: &str = "content";
+
 /// What stands before a model's name in a body.
 pub(super) const MODEL_PREFIX: &str = "models/";
 

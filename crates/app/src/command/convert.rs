@@ -1,0 +1,234 @@
+//! `sabir convert`: one protocol in, another out, and the loss report.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Encoded;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::sse::Frame;
+use sabir_wire::target::ModelPlace;
+use sabir_wire::target::Target;
+
+use crate::arguments::Kind;
+use crate::arguments::Subject;
+use crate::arguments::protocols;
+use crate::input::INPUT_BYTES_MAX;
+use crate::output;
+use crate::report;
+use crate::report::Form;
+use crate::stream;
+use crate::stream::Sink;
+
+/// Translate a request, a response, a stream or an error.
+///
+/// Prints the translation on standard output, and on standard error what it could not carry
+/// over as it was. Streams are translated as they come. The same input always gives the same
+/// bytes.
+///
+/// Exit codes: 0 translated; 1 the input cannot be read; 2 wrong usage; 3 refused by --strict.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    subject: Subject,
+
+    /// The protocol to translate to
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocols())]
+    to: Protocol,
+
+    /// The model that a request is for, or that an answer names [default: the input's own]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    model: Option<String>,
+
+    /// Refuse, with no output, if anything is dropped; a stream is then held back to its end
+    #[arg(long)]
+    strict: bool,
+
+    /// How the report is written
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
+    report: Form,
+}
+
+/// Where nothing was translated because --strict forbids it.
+const REFUSED: u8 = 3;
+
+/// What a translation came to, apart from what has been printed on its way.
+struct Translation {
+    /// What is still to be printed, if nothing forbids it.
+    body: String,
+    report: Report,
+    /// What people are told beside the report.
+    remark: Option<String>,
+}
+
+impl Convert {
+    pub(crate) fn run(mut self) -> Result<ExitCode> {
+        self.subject = self.subject.checked();
+        match self.translate() {
+            Ok(translation) => self.finish(translation),
+            Err(error) if self.report == Form::Json && !output::is_closed_pipe(&error) => {
+                output::tell(&report::json_of_error(&error));
+                Ok(ExitCode::FAILURE)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn translate(&self) -> Result<Translation> {
+        match self.subject.kind {
+            Kind::Request => self.request(&self.subject.read()?),
+            Kind::Response => self.response(&self.subject.read()?),
+            Kind::Error => self.error(&self.subject.read()?),
+            Kind::Stream => self.stream(),
+        }
+    }
+
+    fn request(&self, body: &[u8]) -> Result<Translation> {
+        let explain = |error| self.subject.explain(&error, body);
+        let mut exchange = self.subject.from.decode_request(body).map_err(explain)?;
+        if let Some(model) = &self.model {
+            exchange.request.model = Some(Text::plain(model));
+        }
+        let target = match &exchange.request.model {
+            Some(model) => Target::for_model(&model.to_str()),
+            None => Target::default(),
+        };
+        let target = target.with_gemini_model(ModelPlace::Body);
+        Ok(exchange.encode(self.to, &target).map_err(explain)?.into())
+    }
+
+    fn response(&self, body: &[u8]) -> Result<Translation> {
+        let explain = |error| self.subject.explain(&error, body);
+        let response = self.subject.from.decode_response(body).map_err(explain)?;
+        Ok(self.to.encode_response(&response, self.subject.from, &self.asked(body)).into())
+    }
+
+    fn error(&self, body: &[u8]) -> Result<Translation> {
+        let before = self.subject.status_of(body);
+        let fault = self.subject.from.decode_fault(before, body);
+        let (after, body) = self.to.encode_fault(&fault);
+        let remark = if before == after {
+            format!("status {after}")
+        } else {
+            format!("status {after}, was {before}")
+        };
+        Ok(Translation { body, report: Report::default(), remark: Some(remark) })
+    }
+
+    fn stream(&self) -> Result<Translation> {
+        let mut translator = Translator { convert: self, encoder: None, out: String::new() };
+        stream::pump(&self.subject, &mut translator)?;
+        let Translator { encoder, mut out, .. } = translator;
+        let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();
+        Ok(Translation { body: out, report, remark: None })
+    }
+
+    /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same
+    /// whenever the input is.
+    fn asked(&self, seed: &[u8]) -> Asked<'_> {
+        Asked {
+            model: self.model.as_deref().map(Text::plain),
+            seed: Text::plain(fingerprint(seed)),
+            ..Asked::default()
+        }
+    }
+
+    fn finish(&self, translation: Translation) -> Result<ExitCode> {
+        if self.strict && translation.report.drops().next().is_some() {
+            self.tell(&translation);
+            return Ok(self.refuse());
+        }
+        let printed = match self.subject.kind {
+            Kind::Stream => output::send(&translation.body),
+            Kind::Request | Kind::Response | Kind::Error => output::print(&translation.body),
+        };
+        self.tell(&translation);
+        printed.map(|()| ExitCode::SUCCESS)
+    }
+
+    fn tell(&self, translation: &Translation) {
+        match self.report {
+            Form::Json => output::tell(&report::json(&translation.report)),
+            Form::Text => {
+                if let Some(remark) = &translation.remark {
+                    output::tell(&format!("{remark}\n"));
+                }
+                output::tell(&report::text(&translation.report));
+            }
+        }
+    }
+
+    fn refuse(&self) -> ExitCode {
+        if self.report == Form::Text {
+            output::tell(
+                "refused: --strict, and something would be dropped; nothing was printed\n",
+            );
+        }
+        ExitCode::from(REFUSED)
+    }
+}
+
+impl From<Encoded> for Translation {
+    fn from(encoded: Encoded) -> Self {
+        let Encoded { body, report } = encoded;
+        Self { body, report, remark: None }
+    }
+}
+
+/// Writes each event as soon as it is there, unless the whole may yet be refused.
+struct Translator<'c> {
+    convert: &'c Convert,
+    /// Absent before the first frame.
+    encoder: Option<StreamEncoder<'c>>,
+    out: String,
+}
+
+impl Sink for Translator<'_> {
+    fn begin(&mut self, first: &Frame<'_>) {
+        let Convert { to, subject, .. } = self.convert;
+        let asked = self.convert.asked(first.data.as_bytes());
+        self.encoder = Some(StreamEncoder::new(*to, subject.from, asked));
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        self.encoder = self.encoder.take().map(|encoder| encoder.step(event, &mut self.out));
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.convert.strict {
+            let held = self.out.len() as u64;
+            anyhow::ensure!(held <= INPUT_BYTES_MAX, "the stream is too long for --strict");
+            return Ok(());
+        }
+        output::send(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+}
+
+/// The 64-bit FNV-1a hash in hexadecimal digits: stable everywhere and for ever, unlike the standard library's.
+fn fingerprint(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_those_of_fnv_1a() {
+        assert_eq!(fingerprint(b""), "cbf29ce484222325");
+        assert_eq!(fingerprint(b"a"), "af63dc4c8601ec8c");
+        assert_eq!(fingerprint(b"foobar"), "85944171f73967e8");
+    }
+}

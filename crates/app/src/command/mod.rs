@@ -1,0 +1,5 @@
+//! The commands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod inspect;

@@ -1,0 +1,79 @@
+//! Bad input: what is wrong, where, and what to do next.
+
+use serde_json::Value;
+
+use crate::run::sabir;
+
+const CONVERT: &str = "convert --from chat --to messages";
+
+#[track_caller]
+fn check(arguments: &str, input: impl AsRef<[u8]>, words: &[&str]) {
+    let run = sabir(arguments, input).exits(1);
+    assert_eq!(run.stdout, "");
+    assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
+    for word in words {
+        assert!(run.stderr.contains(word), "{word} in {}", run.stderr);
+    }
+}
+
+#[test]
+fn broken_json_is_placed() {
+    check(CONVERT, r#"{"messages": [}"#, &["expected", "byte 14", "standard input", "try: mend"]);
+}
+
+#[test]
+fn a_wrong_type_is_placed_by_pointer() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":7}]}"#;
+    check(CONVERT, body, &["expected a string", "at: /messages/1/role", "openai-chat", "--from"]);
+}
+
+#[test]
+fn prompts_are_not_quoted() {
+    let run = sabir(CONVERT, r#"{"messages":"my secret words"}"#).exits(1);
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
+}
+
+#[test]
+fn empty_input_is_called_empty() {
+    for input in ["", " \n", "\u{feff}"] {
+        for arguments in
+            [CONVERT, "inspect --from gemini", "convert --kind error --from chat --to chat"]
+        {
+            check(arguments, input, &["the input is empty", "FILE"]);
+        }
+    }
+}
+
+#[test]
+fn other_encodings_are_named() {
+    check(CONVERT, b"\xff\xfe{\0}\0", &["UTF-8"]);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let arguments = format!("{CONVERT} no-such-folder/body.json");
+    check(&arguments, "", &["cannot read no-such-folder/body.json"]);
+}
+
+#[test]
+fn a_stream_taken_for_a_request_is_recognised() {
+    check(CONVERT, "data: {}\n\n", &["--kind stream"]);
+}
+
+#[test]
+fn a_body_taken_for_a_stream_is_recognised() {
+    check(
+        &format!("{CONVERT} --kind stream"),
+        "{\"id\":1}",
+        &["server-sent events", "--kind response"],
+    );
+}
+
+#[test]
+fn programs_get_the_error_as_json() {
+    let run = sabir(&format!("{CONVERT} --report json"), r#"{"messages":7}"#).exits(1);
+    let told: Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!(told["losses"], serde_json::json!([]));
+    assert_eq!(told["error"]["pointer"], "/messages");
+    assert!(told["error"]["message"].as_str().unwrap().contains("expected"), "{told}");
+}

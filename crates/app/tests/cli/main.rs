@@ -1,0 +1,11 @@
+//! The binary as its users meet it: arguments and bytes in, bytes and exit codes out.
+
+#![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
+
+mod convert;
+mod errors;
+mod inspect;
+mod report;
+mod run;
+mod stream;
+mod usage;

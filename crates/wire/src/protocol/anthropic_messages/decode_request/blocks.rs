@@ -1,0 +1,326 @@
+//! Reading content blocks. Requests, answers and streams share them; what nobody knows is kept whole.
+
+use super::read_content;
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ResultOutput;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::ArtefactKind;
+use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
+use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
+use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::NO_CONTENT;
+use crate::protocol::anthropic_messages::types::NO_INPUT;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::CacheMarker;
+use crate::protocol::semantics::Citation;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Reads one block; a block of unknown type is kept whole.
+pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    match &*kind.to_str() {
+        "text" => read_text(reader, place),
+        "image" | "document" => read_media(reader, place, kind),
+        "tool_use" => read_tool_use(reader, place),
+        "tool_result" => read_tool_result(reader, place),
+        "thinking" => read_thinking(reader, place),
+        "redacted_thinking" => read_redacted(reader, place),
+        _ => read_opaque(reader, place, kind),
+    }
+}
+
+/// Reads one block of an answer: what is not shaped as expected is kept whole.
+pub(in crate::protocol::anthropic_messages) fn read_any_block<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
+    let mut ahead = reader.checkpoint();
+    match read_block(&mut ahead, place) {
+        Ok(part) => {
+            *reader = ahead;
+            Ok(part)
+        }
+        Err(_) => read_opaque(reader, place, Text::default()),
+    }
+}
+
+fn read_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
+    let json = reader.raw()?;
+    let opaque = Opaque { protocol: HERE, kind, json };
+    Ok(Part::new(Content::Opaque(Box::new(opaque))).with_semantics(NodeSemantics::at(place)))
+}
+
+/// Reads a block member by member; `member` is asked for what blocks do not have in common.
+fn read_members<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    mut member: impl FnMut(
+        &str,
+        &mut Reader<'a>,
+        &mut NodeSemantics<'a>,
+        &mut Extras<'a>,
+    ) -> Result<Member>,
+) -> Result<NodeSemantics<'a>> {
+    let mut semantics = NodeSemantics::at(place);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| match key {
+        "type" => reader.skip().map(|()| Member::Read),
+        "cache_control" if reader.kind()? == Kind::Object => {
+            semantics.set_cache(read_cache_marker(reader)?);
+            Ok(Member::Read)
+        }
+        _ => member(key, reader, &mut semantics, extras),
+    })?;
+    semantics.keep(extras);
+    Ok(semantics)
+}
+
+pub(super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
+    let ttl = reader.peek_tag("ttl").ok().flatten();
+    Ok(CacheMarker { ttl, json: reader.raw()? })
+}
+
+fn read_text<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let mut text = None;
+    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+        match key {
+            "text" => text = Some(reader.string()?),
+            "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics)?,
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let text = text.ok_or_else(|| missing("text"))?;
+    Ok(Part::new(Content::Text(text)).with_semantics(semantics))
+}
+
+fn read_citations<'a>(reader: &mut Reader<'a>, semantics: &mut NodeSemantics<'a>) -> Result<()> {
+    reader.array(|_, reader| {
+        semantics.add_citation(citation(reader.raw()?));
+        Ok(())
+    })?;
+    if semantics.citations().is_empty() {
+        semantics.add_shape(EMPTY_CITATIONS);
+    }
+    Ok(())
+}
+
+/// A citation as it stands, with what others can understand of it.
+pub(in crate::protocol::anthropic_messages) fn citation(json: Json<'_>) -> Citation<'_> {
+    let tag = |name: &str| {
+        let reader = json.input_reader()?;
+        reader.peek_tag(name).ok().flatten()
+    };
+    let url = tag("url").or_else(|| tag("source"));
+    let title = tag("title").or_else(|| tag("document_title"));
+    let cited_text = tag("cited_text");
+    let mut citation = Citation::new(HERE, json);
+    if let Some(url) = url {
+        citation.set_url(url);
+    }
+    if let Some(title) = title {
+        citation.set_title(title);
+    }
+    if let Some(text) = cited_text {
+        citation.set_cited_text(text);
+    }
+    citation
+}
+
+/// Reads an image or a document; one whose source is of no known sort is kept whole.
+fn read_media<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
+    let mut source = None;
+    let mut name = None;
+    let mut ahead = reader.checkpoint();
+    let is_document = kind == "document";
+    let mut semantics = read_members(&mut ahead, place, |key, reader, _, extras| {
+        match key {
+            "source" => source = Some(read_source(reader, extras)?),
+            "title" if is_document => name = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let (source, is_content) = match source.ok_or_else(|| missing("source"))? {
+        ReadSource::Known(source) => (source, false),
+        ReadSource::Content(text) => (Source::Text { mime: None, text }, true),
+        ReadSource::Unknown => return read_opaque(reader, place, kind),
+    };
+    *reader = ahead;
+    if is_content {
+        semantics.add_shape(CONTENT_SOURCE);
+    }
+    let kind = if is_document { MediaKind::Document } else { MediaKind::Image };
+    let media = Media { kind, source, detail: None, name };
+    Ok(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))
+}
+
+enum ReadSource<'a> {
+    Known(Source<'a>),
+    /// The text of a source of type `content`.
+    Content(Text<'a>),
+    Unknown,
+}
+
+fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<ReadSource<'a>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let (mut mime, mut data) = (None, None);
+    let key_of_data = match &*kind.to_str() {
+        "base64" | "text" => "data",
+        "url" => "url",
+        "file" => "file_id",
+        "content" => "content",
+        _ => return reader.skip().map(|()| ReadSource::Unknown),
+    };
+    read_object(reader, "source", extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "media_type" => mime = Some(reader.string()?),
+            _ if key == key_of_data && reader.kind()? == Kind::String => {
+                data = Some(reader.string()?);
+            }
+            _ if key == key_of_data && key == "content" => reader.skip()?,
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let Some(data) = data else {
+        return if key_of_data == "content" {
+            Ok(ReadSource::Unknown)
+        } else {
+            Err(missing(key_of_data).under_key("source"))
+        };
+    };
+    Ok(match &*kind.to_str() {
+        "base64" => ReadSource::Known(Source::Base64 { mime, data }),
+        "text" => ReadSource::Known(Source::Text { mime, text: data }),
+        "url" => ReadSource::Known(Source::Url { mime, url: data }),
+        "file" => ReadSource::Known(Source::File { mime, id: data }),
+        _ => ReadSource::Content(data),
+    })
+}
+
+fn read_tool_use<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let (mut id, mut name, mut input) = (None, None, None);
+    let mut semantics = read_members(reader, place, |key, reader, _, _| {
+        match key {
+            "id" => id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "input" => input = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    if input.is_none() {
+        semantics.add_shape(NO_INPUT);
+    }
+    let call = ToolCall {
+        id,
+        name: name.ok_or_else(|| missing("name"))?,
+        arguments: Arguments::Json(input.unwrap_or(Json::literal("{}"))),
+        form: CallForm::Function,
+    };
+    Ok(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics))
+}
+
+fn read_tool_result<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let (mut call_id, mut is_error, mut content) = (None, None, None);
+    let mut semantics = read_members(reader, place, |key, reader, _, _| {
+        match key {
+            "tool_use_id" => call_id = Some(reader.string()?),
+            "is_error" => is_error = Some(reader.boolean()?),
+            "content" => {
+                let element = |index| place.element(Step::Content, index);
+                content = Some(read_content(reader, place.step(Step::Content), element)?);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    semantics.add_shape(content.as_ref().map_or(NO_CONTENT, super::Content::shape));
+    let parts = content.map(super::Content::into_parts).unwrap_or_default();
+    let result = ToolResult {
+        call_id,
+        name: None,
+        output: ResultOutput::Parts(parts),
+        is_error,
+        form: CallForm::Function,
+    };
+    Ok(Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics))
+}
+
+fn read_thinking<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let mut thinking = None;
+    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+        match key {
+            "thinking" => thinking = Some(reader.string()?),
+            "signature" => sign(semantics, reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let thinking = thinking.ok_or_else(|| missing("thinking"))?;
+    let texts = if thinking.is_empty() { Vec::new() } else { vec![thinking] };
+    let reasoning = Reasoning { form: ReasoningForm::Summary, texts };
+    Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
+}
+
+/// Puts a signature on thinking; an empty one is only a matter of spelling.
+pub(in crate::protocol::anthropic_messages) fn sign<'a>(
+    semantics: &mut NodeSemantics<'a>,
+    signature: Text<'a>,
+) {
+    if signature.is_empty() {
+        semantics.add_shape(EMPTY_SIGNATURE);
+    } else {
+        semantics.set_artefact(Artefact::read(HERE, ArtefactKind::Signature, signature));
+    }
+}
+
+fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let mut has_data = false;
+    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+        if key != "data" {
+            return Ok(Member::Unknown);
+        }
+        has_data = true;
+        let artefact = Artefact::read(HERE, ArtefactKind::Ciphertext, reader.string()?);
+        semantics.set_artefact(artefact);
+        Ok(Member::Read)
+    })?;
+    if !has_data {
+        return Err(missing("data"));
+    }
+    let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
+    Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
+}
+
+pub(super) fn missing(key: &str) -> Error {
+    Error::new(ErrorKind::Missing, format!("expected `{key}`, found none"))
+}

@@ -1,0 +1,226 @@
+//! Reading requests, those to count tokens included.
+
+pub(super) mod blocks;
+mod settings;
+mod tools;
+
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Exchange;
+use crate::protocol::anthropic_messages::types::EMPTY_STOP;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::NO_CONTENT;
+use crate::protocol::anthropic_messages::types::NO_ROLE;
+use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
+use crate::protocol::anthropic_messages::types::SLOT;
+use crate::protocol::anthropic_messages::types::STRING;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+
+pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
+    let mut decoding = Decoding::default();
+    let mut extras = Extras::default();
+    let mut reader = Reader::new(body);
+    read_object(&mut reader, "", &mut extras, |key, reader, extras| {
+        decoding.member(key, reader, extras)
+    })?;
+    reader.finish()?;
+    if !decoding.has_messages {
+        return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
+    }
+    decoding.semantics.extras_mut().update(extras);
+    if let Some(system) = decoding.system {
+        decoding.request.messages.insert(0, system);
+    }
+    Ok(Exchange::decoded(HERE, decoding.request, decoding.semantics))
+}
+
+/// A request in the making.
+#[derive(Default)]
+struct Decoding<'a> {
+    request: Request<'a>,
+    semantics: Semantics<'a>,
+    /// The system slot, which leads the messages wherever it stands in the body.
+    system: Option<Message<'a>>,
+    has_messages: bool,
+}
+
+impl<'a> Decoding<'a> {
+    fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Member> {
+        let request = &mut self.request;
+        match key {
+            "model" => request.model = Some(reader.string()?),
+            "stream" => request.stream = Some(reader.boolean()?),
+            "max_tokens" => request.max_output_tokens = Some(reader.number()?),
+            "temperature" => request.sampling.temperature = Some(reader.number()?),
+            "top_p" => request.sampling.top_p = Some(reader.number()?),
+            "top_k" => request.sampling.top_k = Some(reader.number()?),
+            "service_tier" => request.service_tier = Some(reader.string()?),
+            "messages" => self.messages(reader)?,
+            "system" => self.system = Some(read_system(reader)?),
+            "stop_sequences" => self.stop(reader)?,
+            "tools" => self.tools(reader)?,
+            "tool_choice" => settings::tool_choice(request, reader, extras)?,
+            "thinking" => settings::thinking(request, reader, extras)?,
+            "metadata" => settings::metadata(request, reader, extras)?,
+            "output_config" => {
+                settings::output_config(request, self.semantics.anthropic_mut(), reader, extras)?;
+            }
+            "output_format" => {
+                settings::output_format(request, reader, extras)?;
+                self.semantics.add_shape(OUTPUT_FORMAT);
+            }
+            _ => return self.declared(key, reader),
+        }
+        Ok(Member::Read)
+    }
+
+    /// Takes a field of the namespace.
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        let mut ahead = reader.checkpoint();
+        let json = ahead.raw()?;
+        if self.semantics.anthropic_mut().take(key, json).is_err() {
+            return Ok(Member::Unknown);
+        }
+        *reader = ahead;
+        Ok(Member::Read)
+    }
+
+    fn messages(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        self.has_messages = true;
+        reader.array(|index, reader| {
+            let place = Place::default().element(Step::Messages, index);
+            self.request.messages.push(read_message(reader, place)?);
+            Ok(())
+        })
+    }
+
+    fn stop(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        reader.array(|_, reader| {
+            self.request.stop.push(reader.string()?);
+            Ok(())
+        })?;
+        if self.request.stop.is_empty() {
+            self.semantics.add_shape(EMPTY_STOP);
+        }
+        Ok(())
+    }
+
+    fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        reader.array(|index, reader| {
+            let place = Place::default().element(Step::Tools, index);
+            self.request.tools.push(tools::read_tool(reader, place)?);
+            Ok(())
+        })?;
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        Ok(())
+    }
+}
+
+/// Reads the system slot, a string or a list of blocks.
+fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
+    let place = Place::default().step(Step::System);
+    let mut semantics = NodeSemantics::at(place).shaped(SLOT);
+    let content = read_content(reader, place, |index| Place::default().element(Step::System, index))?;
+    semantics.add_shape(content.shape());
+    Ok(Message::new(Role::System, content.into_parts()).with_semantics(semantics))
+}
+
+fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
+    let mut role = None;
+    let mut content = None;
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "role" => {
+                let Some(known) = known_role(&reader.checkpoint().string()?.to_str()) else {
+                    return Ok(Member::Unknown);
+                };
+                reader.skip()?;
+                role = Some(known);
+            }
+            "content" => {
+                let element = |index| place.element(Step::Content, index);
+                content = Some(read_content(reader, place.step(Step::Content), element)?);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let mut semantics = NodeSemantics::at(place);
+    if role.is_none() {
+        semantics.add_shape(NO_ROLE);
+    }
+    semantics.add_shape(content.as_ref().map_or(NO_CONTENT, Content::shape));
+    semantics.keep(extras);
+    let parts = content.map(Content::into_parts).unwrap_or_default();
+    Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))
+}
+
+fn known_role(word: &str) -> Option<Role> {
+    match word {
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        "system" => Some(Role::System),
+        _ => None,
+    }
+}
+
+/// The content of a message, the system slot or a tool result, in one of its two shapes.
+enum Content<'a> {
+    String(Part<'a>),
+    Blocks(Vec<Part<'a>>),
+}
+
+impl<'a> Content<'a> {
+    fn shape(&self) -> crate::protocol::semantics::Shape {
+        match self {
+            Self::String(_) => STRING,
+            Self::Blocks(_) => crate::protocol::semantics::Shape::default(),
+        }
+    }
+
+    fn into_parts(self) -> Vec<Part<'a>> {
+        match self {
+            Self::String(part) => vec![part],
+            Self::Blocks(parts) => parts,
+        }
+    }
+}
+
+/// Reads content that stands at `place`, its blocks where `element` says.
+fn read_content<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    element: impl Fn(usize) -> Place,
+) -> Result<Content<'a>> {
+    if reader.kind()? == Kind::String {
+        let text = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
+        return Ok(Content::String(text));
+    }
+    let mut parts = Vec::new();
+    reader.array(|index, reader| {
+        parts.push(blocks::read_block(reader, element(index))?);
+        Ok(())
+    })?;
+    Ok(Content::Blocks(parts))
+}

@@ -1,0 +1,78 @@
+//! Reading tools: the client's own have a schema, the vendor's a dated type.
+
+use super::blocks::missing;
+use super::blocks::read_cache_marker;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::STATED_TYPE;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+
+pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
+    match reader.peek_tag("type")? {
+        Some(kind) if kind != "custom" => read_hosted(reader, place, kind),
+        kind => {
+            let mut semantics = NodeSemantics::at(place);
+            if kind.is_some() {
+                semantics.add_shape(STATED_TYPE);
+            }
+            read_function(reader, semantics)
+        }
+    }
+}
+
+fn read_function<'a>(
+    reader: &mut Reader<'a>,
+    mut semantics: NodeSemantics<'a>,
+) -> Result<Tool<'a>> {
+    let (mut name, mut description, mut parameters, mut strict) = (None, None, None, None);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "input_schema" => parameters = Some(reader.raw()?),
+            "strict" => strict = Some(reader.boolean()?),
+            "cache_control" if reader.kind()? == Kind::Object => {
+                semantics.set_cache(read_cache_marker(reader)?);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    semantics.keep(extras);
+    let name = name.ok_or_else(|| missing("name"))?;
+    let function = FunctionTool { name, description, parameters, strict, output_schema: None };
+    Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
+}
+
+fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Tool<'a>> {
+    let service = service_of(&kind.to_str());
+    let hosted = HostedTool { protocol: HERE, service, kind, json: reader.raw()? };
+    Ok(Tool::new(ToolKind::Hosted(hosted)).with_semantics(NodeSemantics::at(place)))
+}
+
+fn service_of(kind: &str) -> HostedService {
+    let is = |name: &str| kind.strip_prefix(name).is_some_and(|date| date.starts_with('_'));
+    if is("web_search") {
+        HostedService::WebSearch
+    } else if is("web_fetch") {
+        HostedService::WebFetch
+    } else if is("code_execution") {
+        HostedService::CodeExecution
+    } else {
+        HostedService::Other
+    }
+}

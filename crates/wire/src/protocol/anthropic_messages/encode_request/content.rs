@@ -1,0 +1,271 @@
+//! Writing the turns of a conversation of another protocol.
+
+use super::blocks::Block;
+use super::blocks::CallWords;
+use super::blocks::Mark;
+use super::blocks::write_reasoning;
+use super::foreign::Encoding;
+use super::media;
+use super::tools::ALIAS;
+use super::turns::Piece;
+use super::turns::Side;
+use super::turns::Spelling;
+use super::turns::Turn;
+use super::turns::Turns;
+use super::turns::admits;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::calls::Position;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
+
+impl<'r> Encoding<'r, '_> {
+    pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
+        let instruction = self.instruction();
+        let marks: Vec<Mark> =
+            turns.system.iter().map(|piece| self.mark(piece.part.semantics())).collect();
+        match (&*turns.system, &instruction) {
+            ([], None) => {}
+            ([piece], None) if marks[0] == Mark::Plain => {
+                body.optional("system", said(piece).as_ref());
+            }
+            (pieces, instruction) => body.key("system").array(|list| {
+                for (piece, mark) in pieces.iter().zip(marks) {
+                    Block::Foreign(mark).text(list, &said(piece).unwrap_or_default());
+                }
+                if let Some(text) = instruction {
+                    Block::Foreign(Mark::Plain).text(list, text);
+                }
+            }),
+        }
+    }
+
+    pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
+        body.key("messages").array(|list| {
+            for turn in &turns.turns {
+                list.object(|object| self.write_turn(object, turn));
+            }
+        });
+    }
+
+    fn write_turn(&mut self, object: &mut Writer, turn: &Turn<'r>) {
+        let role = match turn.side {
+            Side::User => "user",
+            Side::Assistant => "assistant",
+            Side::System => "system",
+        };
+        object.field("role", role);
+        object.key("content");
+        if let [piece] = &*turn.pieces
+            && let Some(text) = said(piece)
+            && piece.part.semantics().cache().is_none()
+        {
+            return object.value(&text);
+        }
+        object.array(|list| turn.pieces.iter().for_each(|piece| self.write_piece(list, piece)));
+    }
+
+    fn write_piece(&mut self, list: &mut Writer, piece: &Piece<'r>) {
+        let semantics = piece.part.semantics();
+        let mark = self.mark(semantics);
+        let block = Block::Foreign(mark);
+        match piece.part.content() {
+            Content::Text(_) | Content::Refusal(_) => {
+                block.text(list, &said(piece).unwrap_or_default());
+            }
+            Content::Media(file) => media::write(list, file, block),
+            Content::ToolCall(call) => self.write_call(list, piece, call, block),
+            Content::ToolResult(result) => self.write_result(list, piece, result, block),
+            Content::Reasoning(reasoning) => {
+                write_reasoning(list, reasoning, semantics, Block::Foreign(Mark::Plain));
+            }
+            // Never admitted.
+            Content::Opaque(_) => {}
+        }
+    }
+
+    /// Whether a part's cache mark is among the last four; the others are reported.
+    fn mark(&mut self, semantics: &NodeSemantics<'_>) -> Mark {
+        let Some(marker) = semantics.cache() else { return Mark::Plain };
+        let place = semantics.place();
+        if self.marks_to_skip > 0 {
+            self.marks_to_skip -= 1;
+            let reason = "only the last four marks are kept";
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            return Mark::Plain;
+        }
+        if marker.ttl.is_some() {
+            let reason = "the vendors' times differ";
+            self.losing.field(place, Field::CacheMarker, LossKind::Approximated, reason);
+        }
+        Mark::Cached
+    }
+
+    fn write_call(
+        &mut self,
+        list: &mut Writer,
+        piece: &Piece<'r>,
+        call: &'r ToolCall<'r>,
+        block: Block<'_>,
+    ) {
+        let place = piece.part.semantics().place();
+        let name = self.calls.name(&call.name).into_owned();
+        if name != call.name {
+            self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+        }
+        let id = self.calls.call_id(piece.at, call).into_owned();
+        let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
+        let change = block.tool_use(list, &CallWords { id: Some(id), name }, call);
+        if let Some((kind, reason)) = change {
+            self.losing.field(place, Field::CallArguments, kind, reason);
+        }
+    }
+
+    /// The id to write for a call or a result, with what it changes reported.
+    fn id(
+        &mut self,
+        at: Position,
+        id: Text<'static>,
+        own: Option<&Text<'_>>,
+        (piece, field): (&Piece<'_>, Field),
+    ) -> Text<'static> {
+        let place = piece.part.semantics().place();
+        if let Some(other) = self.told_apart.get(&at) {
+            self.losing.field(place, field, LossKind::Repaired, "two calls have one id");
+            return Text::plain(other.clone());
+        }
+        match own {
+            None => {
+                let reason = "calls are answered by id here";
+                self.losing.field(place, field, LossKind::Synthesised, reason);
+            }
+            Some(own) if *own != id => self.losing.field(place, field, LossKind::Renamed, ALIAS),
+            Some(_) => {}
+        }
+        id
+    }
+
+    fn write_result(
+        &mut self,
+        list: &mut Writer,
+        piece: &Piece<'r>,
+        result: &'r ToolResult<'r>,
+        block: Block<'_>,
+    ) {
+        let id = self.calls.result_id(piece.at, result).into_owned();
+        let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
+        let told = self.told(piece.part.semantics(), &result.output);
+        let is_error = result.is_error.unwrap_or(false) || told.is_error;
+        let parts: Vec<&Part<'_>> = result.output.parts().iter().collect();
+        block.tool_result(list, Some(&id), is_error.then_some(true), |object| {
+            match (told.text, &*parts) {
+                (None, []) => {}
+                (Some(text), []) => object.field("content", &text),
+                (None, [part]) if bare_text(part).is_some() => {
+                    object.optional("content", bare_text(part));
+                }
+                (text, parts) => object.key("content").array(|list| {
+                    if let Some(text) = text {
+                        Block::Foreign(Mark::Plain).text(list, &text);
+                    }
+                    parts.iter().for_each(|part| self.write_inner(list, part));
+                }),
+            }
+        });
+    }
+
+    /// Writes a part of a result, if it can stand there.
+    fn write_inner(&mut self, list: &mut Writer, part: &Part<'_>) {
+        if !admits(part, Side::User, self.target, &mut self.losing) {
+            return;
+        }
+        let mark = self.mark(part.semantics());
+        match part.content() {
+            Content::Text(text) | Content::Refusal(text) => Block::Foreign(mark).text(list, text),
+            Content::Media(file) => media::write(list, file, Block::Foreign(mark)),
+            Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Reasoning(_)
+            | Content::Opaque(_) => {
+                let place = part.semantics().place();
+                self.losing.node(place, LossKind::Dropped, "not part of a result");
+            }
+        }
+    }
+
+    /// What the object of a result says: the text that it wraps, or else its JSON.
+    fn told<'t>(&mut self, semantics: &NodeSemantics<'_>, output: &'t ResultOutput<'_>) -> Told<'t> {
+        let ResultOutput::Object { response, parts: _ } = output else { return Told::default() };
+        let (text, is_error, kind) = match wrapped(response) {
+            Some((key, text)) if key == "output" => (text, false, None),
+            Some((key, text)) if key == "error" => (text, true, None),
+            Some((key, text)) if key == "result" || key == "content" => {
+                (text, false, Some("the text that the object wraps"))
+            }
+            _ => (response.to_text(), false, Some("an object as its JSON")),
+        };
+        if let Some(reason) = kind {
+            let place = semantics.place();
+            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+        }
+        Told { text: Some(text), is_error }
+    }
+}
+
+/// What an object said as a result.
+#[derive(Default)]
+struct Told<'t> {
+    text: Option<Text<'t>>,
+    is_error: bool,
+}
+
+/// The key and the text of an object that has one member, a string.
+fn wrapped<'t>(response: &'t Json<'_>) -> Option<(String, Text<'t>)> {
+    let (mut only, mut members) = (None, 0);
+    response
+        .reader()
+        .object(|key, reader| {
+            members += 1;
+            if reader.kind()? == Kind::String {
+                only = Some((key.into_owned(), reader.string()?));
+                return Ok(());
+            }
+            reader.skip()
+        })
+        .ok()?;
+    only.filter(|_| members == 1)
+}
+
+/// The text of a result that is one text and nothing else; there even an empty one is legal.
+fn bare_text<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
+    match part.content() {
+        Content::Text(text) if part.semantics().cache().is_none() => Some(text),
+        _ => None,
+    }
+}
+
+/// The text of a piece as it is spelled; none if it is no text.
+fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
+    let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
+    Some(match piece.spelling {
+        Spelling::Plain => text.reborrow(),
+        Spelling::Marked => {
+            let mut marked = Text::plain(SYSTEM_MARK);
+            marked.push(text);
+            marked
+        }
+        Spelling::Trimmed => Text::plain(text.to_str().trim_end().to_owned()),
+    })
+}
+
+/// Tells a system message among the user's words.
+const SYSTEM_MARK: &str = "[system]\n";

@@ -1,0 +1,196 @@
+//! Images and documents of another protocol: the bytes decide what they are.
+
+use std::borrow::Cow;
+
+use super::blocks::Block;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Source;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::losing::Losing;
+use crate::target::Family;
+
+/// A file as it can be sent.
+enum Sendable<'m> {
+    Image { mime: &'static str, data: &'m Text<'m> },
+    ImageUrl(&'m Text<'m>),
+    Pdf(&'m Text<'m>),
+    PlainText(Text<'m>),
+    DocumentUrl(&'m Text<'m>),
+}
+
+/// Whether a file can be sent, with what is lost of it reported.
+pub(super) fn admits(
+    media: &Media<'_>,
+    place: Place,
+    family: &Family,
+    losing: &mut Losing<'_>,
+) -> bool {
+    if let Some(detail) = &media.detail {
+        let kind = if *detail == "auto" { LossKind::Implied } else { LossKind::Dropped };
+        losing.field(place, Field::MediaDetail, kind, "images are looked at in one way");
+    }
+    if media.name.is_some() && media.kind != MediaKind::Document {
+        losing.field(place, Field::MediaName, LossKind::Dropped, "only documents have a title");
+    }
+    let is_file = matches!(media.source, Source::File { .. });
+    if is_file || matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
+        // The walk over all that is set has reported these.
+        return false;
+    }
+    let sendable = sendable(media).filter(|it| match it {
+        Sendable::Image { .. } | Sendable::ImageUrl(_) => family.inputs.image,
+        Sendable::Pdf(_) | Sendable::DocumentUrl(_) => family.inputs.pdf,
+        Sendable::PlainText(_) => true,
+    });
+    match &sendable {
+        Some(sendable) => lose_type(sendable, media, place, losing),
+        None => losing.node(place, LossKind::Dropped, "no such file can be read there"),
+    }
+    sendable.is_some()
+}
+
+fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
+    let declared = media.source.mime().map(|mime| plain_type(mime));
+    let sent = match sendable {
+        Sendable::Image { mime, .. } => *mime,
+        Sendable::Pdf(_) => "application/pdf",
+        Sendable::PlainText(_) => "text/plain",
+        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return,
+    };
+    let (kind, reason) = match declared.as_deref() {
+        Some(declared) if declared == sent => return,
+        Some("image/jpg") if sent == "image/jpeg" => (LossKind::Renamed, "the type's proper name"),
+        Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
+        Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
+        None => (LossKind::Synthesised, "the type is told by the bytes"),
+    };
+    losing.node(place, kind, reason);
+}
+
+/// Writes a file that was admitted.
+pub(super) fn write(writer: &mut Writer, media: &Media<'_>, block: Block<'_>) {
+    let Some(sendable) = sendable(media) else { return };
+    let (kind, title) = match &sendable {
+        Sendable::Image { .. } | Sendable::ImageUrl(_) => ("image", None),
+        Sendable::Pdf(_) | Sendable::PlainText(_) | Sendable::DocumentUrl(_) => {
+            ("document", media.name.as_ref())
+        }
+    };
+    block.media(writer, kind, title, |writer| {
+        writer.object(|source| match &sendable {
+            Sendable::Image { mime, data } => write_base64(source, mime, data),
+            Sendable::Pdf(data) => write_base64(source, "application/pdf", data),
+            Sendable::ImageUrl(url) | Sendable::DocumentUrl(url) => {
+                source.field("type", "url");
+                source.field("url", *url);
+            }
+            Sendable::PlainText(text) => {
+                source.field("type", "text");
+                source.field("media_type", "text/plain");
+                source.field("data", text);
+            }
+        });
+    });
+}
+
+fn write_base64(source: &mut Writer, mime: &str, data: &Text<'_>) {
+    source.field("type", "base64");
+    source.field("media_type", mime);
+    let text = data.to_str();
+    // Gemini also takes the alphabet for URLs, which nobody else does.
+    if text.contains(['-', '_']) {
+        source.field("data", &text.replace('-', "+").replace('_', "/"));
+    } else {
+        source.field("data", data);
+    }
+}
+
+fn sendable<'m>(media: &'m Media<'m>) -> Option<Sendable<'m>> {
+    match (&media.source, media.kind) {
+        (Source::Url { url, .. }, MediaKind::Image) => Some(Sendable::ImageUrl(url)),
+        (Source::Url { url, .. }, MediaKind::Document) => Some(Sendable::DocumentUrl(url)),
+        (Source::Text { text, .. }, MediaKind::Document) => {
+            Some(Sendable::PlainText(text.reborrow()))
+        }
+        (Source::Base64 { mime, data }, MediaKind::Image | MediaKind::Document) => {
+            sendable_bytes(mime.as_ref(), data)
+        }
+        (Source::Url { .. } | Source::Base64 { .. }, MediaKind::Audio | MediaKind::Video)
+        | (Source::Text { .. }, MediaKind::Image | MediaKind::Audio | MediaKind::Video)
+        | (Source::File { .. }, _) => None,
+    }
+}
+
+fn sendable_bytes<'m>(mime: Option<&Text<'_>>, data: &'m Text<'m>) -> Option<Sendable<'m>> {
+    let start = data.to_str();
+    if let Some(mime) = image_type(&start) {
+        return Some(Sendable::Image { mime, data });
+    }
+    if start.starts_with("JVBERi") {
+        return Some(Sendable::Pdf(data));
+    }
+    match &*plain_type(mime?) {
+        "image/png" => Some(Sendable::Image { mime: "image/png", data }),
+        "image/jpeg" | "image/jpg" => Some(Sendable::Image { mime: "image/jpeg", data }),
+        "image/gif" => Some(Sendable::Image { mime: "image/gif", data }),
+        "image/webp" => Some(Sendable::Image { mime: "image/webp", data }),
+        "application/pdf" => Some(Sendable::Pdf(data)),
+        mime if is_text(mime) => decoded(&start).map(|text| Sendable::PlainText(Text::plain(text))),
+        _ => None,
+    }
+}
+
+fn is_text(mime: &str) -> bool {
+    mime.starts_with("text/") || matches!(mime, "application/json" | "application/xml")
+}
+
+/// The type alone, in lower case and without its parameters.
+fn plain_type(mime: &Text<'_>) -> String {
+    let text = mime.to_str();
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The type of an image by the first bytes of its base64.
+fn image_type(data: &Cow<'_, str>) -> Option<&'static str> {
+    let is_webp = data.starts_with("UklGR") && data.get(12..16) == Some("RUJQ");
+    if data.starts_with("iVBORw0KGgo") {
+        Some("image/png")
+    } else if data.starts_with("/9j/") || data.starts_with("_9j_") {
+        Some("image/jpeg")
+    } else if data.starts_with("R0lGOD") {
+        Some("image/gif")
+    } else if is_webp {
+        Some("image/webp")
+    } else {
+        None
+    }
+}
+
+/// The text that base64 of either alphabet holds; none if it is no text.
+fn decoded(data: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(data.len() / 4 * 3);
+    let (mut bits, mut held) = (0_u32, 0_u32);
+    for byte in data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

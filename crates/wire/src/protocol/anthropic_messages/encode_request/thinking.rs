@@ -1,0 +1,237 @@
+//! How the model is told to think, by what its family understands.
+
+use super::turns::LastTurn;
+use crate::conversation::Request;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::target::Disable;
+use crate::target::Effort;
+use crate::target::Family;
+use crate::target::Thinking;
+
+/// The least budget that the vendor takes.
+pub(super) const BUDGET_MIN: u64 = 1024;
+
+/// What is written of thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Thought {
+    pub(super) form: Form,
+    pub(super) effort: Option<Effort>,
+    pub(super) display: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Unsaid,
+    Disabled,
+    Adaptive,
+    Budget(u64),
+}
+
+/// What the client wishes.
+#[derive(Clone, Copy)]
+enum Wish {
+    Nothing,
+    Off,
+    On,
+    Effort(Effort),
+    Budget(u64),
+}
+
+impl Thought {
+    const UNSAID: Self = Self { form: Form::Unsaid, effort: None, display: None };
+
+    pub(super) fn of(
+        request: &Request<'_>,
+        family: &Family,
+        last: LastTurn,
+        losing: &mut Losing<'_>,
+    ) -> Self {
+        let (wish, field) = wish(request);
+        let mut told = Telling { family, field, losing };
+        let mut thought = told.by_family(wish);
+        if last == LastTurn::CallsWithoutThinking && thought.is_on() {
+            thought = told.without_return(thought);
+        }
+        thought.display = thought.is_on().then(|| display(request, losing)).flatten();
+        if !thought.is_on() && matches!(request.thinking.show, Some(ThinkingShow::Shown(_))) {
+            let reason = "there is no thinking to show";
+            losing.field(Place::default(), Field::ThinkingShow, LossKind::Dropped, reason);
+        }
+        thought
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        matches!(self.form, Form::Adaptive | Form::Budget(_))
+    }
+}
+
+/// What the client wishes, and the field that says so.
+fn wish(request: &Request<'_>) -> (Wish, Field) {
+    let thinking = &request.thinking;
+    let effort = thinking.effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
+    let budget = thinking.budget.as_ref().map(|budget| budget.as_u64());
+    match (thinking.mode, budget, effort) {
+        (Some(ThinkingMode::Disabled), _, _) => (Wish::Off, Field::ThinkingMode),
+        (_, Some(Some(0)), _) => (Wish::Off, Field::ThinkingBudget),
+        (_, Some(Some(budget)), _) => (Wish::Budget(budget), Field::ThinkingBudget),
+        (_, _, Some(Effort::None)) => (Wish::Off, Field::ThinkingEffort),
+        (_, _, Some(effort)) => (Wish::Effort(effort), Field::ThinkingEffort),
+        // A budget below zero leaves it to the model.
+        (_, Some(None), None) => (Wish::On, Field::ThinkingBudget),
+        (Some(_), None, None) => (Wish::On, Field::ThinkingMode),
+        (None, None, None) => (Wish::Nothing, Field::ThinkingEffort),
+    }
+}
+
+/// Telling a family what was wished in another protocol.
+struct Telling<'t, 'l> {
+    family: &'t Family,
+    field: Field,
+    losing: &'t mut Losing<'l>,
+}
+
+impl Telling<'_, '_> {
+    fn lose(&mut self, kind: LossKind, reason: &'static str) {
+        self.losing.field(Place::default(), self.field, kind, reason);
+    }
+
+    fn by_family(&mut self, wish: Wish) -> Thought {
+        match (self.family.thinking, wish) {
+            (_, Wish::Nothing) => Thought::UNSAID,
+            (Thinking::None, Wish::Off) => {
+                self.lose(LossKind::Implied, "the model does not think");
+                Thought::UNSAID
+            }
+            (Thinking::None, _) => {
+                self.lose(LossKind::Dropped, "the model does not think");
+                Thought::UNSAID
+            }
+            (Thinking::AnthropicBudget { min, max, .. }, wish) => self.budget(wish, min, max),
+            (Thinking::AnthropicAdaptive { disable, budget_too, .. }, wish) => {
+                self.adaptive(wish, disable, budget_too)
+            }
+            (
+                Thinking::Unknown
+                | Thinking::Unsteered
+                | Thinking::OpenaiEffort { .. }
+                | Thinking::GeminiBudget { .. }
+                | Thinking::GeminiLevel { .. },
+                wish,
+            ) => self.unknown(wish),
+        }
+    }
+
+    /// A model of which nothing is known is told as the newest are.
+    fn unknown(&mut self, wish: Wish) -> Thought {
+        match wish {
+            Wish::Nothing => Thought::UNSAID,
+            Wish::Off => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
+            Wish::Effort(effort) => self.with_effort(effort, at_least_low(effort)),
+            Wish::Budget(tokens) => {
+                Thought { form: Form::Budget(tokens.max(BUDGET_MIN)), ..Thought::UNSAID }
+            }
+        }
+    }
+
+    fn with_effort(&mut self, asked: Effort, effort: Effort) -> Thought {
+        if asked != effort {
+            self.lose(LossKind::Approximated, "the nearest effort that the model has");
+        }
+        Thought { form: Form::Adaptive, effort: Some(effort), display: None }
+    }
+
+    fn budget(&mut self, wish: Wish, min: u64, max: u64) -> Thought {
+        let tokens = match wish {
+            Wish::Nothing => return Thought::UNSAID,
+            Wish::Off => return Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::On => {
+                self.lose(LossKind::Approximated, "the model is told how much to think");
+                Effort::Medium.budget_for(self.family).value
+            }
+            Wish::Effort(effort) => {
+                let fit = effort.budget_for(self.family);
+                let kind = if fit.changed { LossKind::Approximated } else { LossKind::Renamed };
+                self.lose(kind, "the model takes a budget in place of an effort");
+                fit.value
+            }
+            Wish::Budget(tokens) => {
+                if tokens != tokens.clamp(min, max) {
+                    self.lose(LossKind::Approximated, "the nearest budget that the model takes");
+                }
+                tokens.clamp(min, max)
+            }
+        };
+        Thought { form: Form::Budget(tokens), ..Thought::UNSAID }
+    }
+
+    fn adaptive(&mut self, wish: Wish, disable: Disable, budget_too: bool) -> Thought {
+        match wish {
+            Wish::Nothing => Thought::UNSAID,
+            Wish::Off if disable == Disable::Never => {
+                self.lose(LossKind::Approximated, "the model always thinks");
+                Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
+            }
+            Wish::Off => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
+            Wish::Effort(effort) => {
+                let nearest = effort.nearest(self.family).value;
+                self.with_effort(effort, nearest)
+            }
+            Wish::Budget(tokens) if budget_too => {
+                Thought { form: Form::Budget(tokens.max(BUDGET_MIN)), ..Thought::UNSAID }
+            }
+            Wish::Budget(tokens) => {
+                self.lose(LossKind::Approximated, "the model takes an effort in place of a budget");
+                let effort = Effort::for_budget(tokens).nearest(self.family).value;
+                Thought { form: Form::Adaptive, effort: Some(effort), display: None }
+            }
+        }
+    }
+
+    /// In the middle of a tool turn thinking goes on only from thinking that came back.
+    fn without_return(&mut self, thought: Thought) -> Thought {
+        let never = matches!(
+            self.family.thinking,
+            Thinking::AnthropicAdaptive { disable: Disable::Never, .. }
+        );
+        if never {
+            return thought;
+        }
+        let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
+        self.lose(LossKind::Approximated, reason);
+        let form =
+            if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
+        Thought { form, ..Thought::UNSAID }
+    }
+}
+
+fn at_least_low(effort: Effort) -> Effort {
+    effort.max(Effort::Low)
+}
+
+/// Whether thinking is shown. Chat has no word for it, and its clients are shown all there is.
+fn display(request: &Request<'_>, losing: &mut Losing<'_>) -> Option<&'static str> {
+    let root = Place::default();
+    match &request.thinking.show {
+        Some(ThinkingShow::Hidden) => Some("omitted"),
+        Some(ThinkingShow::Shown(word)) => {
+            let is_plain = word.as_ref().is_none_or(|word| *word == "auto");
+            let kind = if is_plain { LossKind::Renamed } else { LossKind::Approximated };
+            losing.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
+            Some("summarized")
+        }
+        None if losing.source() == Protocol::OpenaiChat => {
+            let reason = "thinking is shown to clients that cannot ask for it";
+            losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            Some("summarized")
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,347 @@
+//! Writing tools, and how the model may choose among them.
+
+use std::collections::HashSet;
+
+use super::foreign::Encoding;
+use super::schemas;
+use crate::conversation::AllowedMode;
+use crate::conversation::AllowedTool;
+use crate::conversation::CustomFormat;
+use crate::conversation::CustomTool;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::NamespaceTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
+use crate::conversation::ToolKind;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::STATED_TYPE;
+use crate::protocol::object::Object;
+use crate::target::ForcedToolChoice;
+
+/// The arguments of a tool that takes free text.
+const CUSTOM_SCHEMA: Json<'static> = Json::literal(
+    r#"{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}"#,
+);
+
+/// The arguments of a tool of which nothing is known but its name.
+const ANY_SCHEMA: Json<'static> = Json::literal(r#"{"type":"object"}"#);
+
+/// Writes tools that came in this protocol, or that were put among such tools.
+pub(super) fn write_own(writer: &mut Writer, tools: &[Tool<'_>]) {
+    for tool in tools {
+        match &tool.kind {
+            ToolKind::Function(function) => write_own_function(writer, tool, function),
+            ToolKind::Custom(custom) => {
+                let description = custom.description.as_ref();
+                write_plain(writer, &custom.name, description, &CUSTOM_SCHEMA);
+            }
+            ToolKind::Hosted(hosted) if hosted.protocol == HERE => writer.value(&hosted.json),
+            ToolKind::Hosted(_) => {}
+            ToolKind::Namespace(namespace) => write_own(writer, &namespace.tools),
+        }
+    }
+}
+
+fn write_own_function(writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
+    let semantics = tool.semantics();
+    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
+    if semantics.has_shape(STATED_TYPE) {
+        object.field("type", "custom");
+    }
+    object.field("name", &function.name);
+    object.optional("description", function.description.as_ref());
+    object.optional("input_schema", function.parameters.as_ref());
+    object.optional("strict", function.strict.as_ref());
+    object.optional("cache_control", semantics.cache().map(|marker| &marker.json));
+    object.close();
+}
+
+fn write_plain(
+    writer: &mut Writer,
+    name: &Text<'_>,
+    description: Option<&Text<'_>>,
+    schema: &Json<'_>,
+) {
+    writer.object(|object| {
+        object.field("name", name);
+        object.optional("description", description);
+        object.field("input_schema", schema);
+    });
+}
+
+impl<'r> Encoding<'r, '_> {
+    /// Writes the tools that the choice allows, or stand-ins for those that the history has called.
+    pub(super) fn write_tools(&mut self, body: &mut Object<'_, '_>) {
+        let request = self.request;
+        let mut list = Writer::default();
+        let mut used = HashSet::new();
+        list.array(|list| {
+            for tool in &request.tools {
+                self.write_tool(list, tool, None, &mut used);
+            }
+        });
+        self.has_tools = !used.is_empty();
+        if self.has_tools {
+            body.field("tools", &Json::trusted(list.into_string().into()));
+        } else if !self.called_names().is_empty() {
+            self.write_stand_ins(body);
+        }
+    }
+
+    fn write_tool(
+        &mut self,
+        list: &mut Writer,
+        tool: &'r Tool<'r>,
+        namespace: Option<&Text<'_>>,
+        used: &mut HashSet<String>,
+    ) {
+        let place = tool.semantics().place();
+        match &tool.kind {
+            ToolKind::Function(function) => {
+                if self.is_allowed(&function.name) {
+                    let name = self.tool_name(place, &function.name, namespace, used);
+                    self.write_function(list, place, function, &name);
+                }
+            }
+            ToolKind::Custom(custom) => {
+                if self.is_allowed(&custom.name) {
+                    let name = self.tool_name(place, &custom.name, namespace, used);
+                    self.write_custom(list, place, custom, &name);
+                }
+            }
+            ToolKind::Hosted(hosted) => self.write_hosted(list, place, hosted, used),
+            ToolKind::Namespace(inner) => self.write_namespace(list, place, inner, used),
+        }
+    }
+
+    fn write_namespace(
+        &mut self,
+        list: &mut Writer,
+        place: Place,
+        namespace: &'r NamespaceTool<'r>,
+        used: &mut HashSet<String>,
+    ) {
+        self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
+        for tool in &namespace.tools {
+            self.write_tool(list, tool, Some(&namespace.name), used);
+        }
+    }
+
+    /// The name under which a tool is declared; a namespace tells apart what would be the same.
+    fn tool_name(
+        &mut self,
+        place: Place,
+        own: &'r Text<'r>,
+        namespace: Option<&Text<'_>>,
+        used: &mut HashSet<String>,
+    ) -> String {
+        let mut name = self.calls.name(own).to_str().into_owned();
+        if let (Some(namespace), true) = (namespace, used.contains(&name)) {
+            name = format!("{}_{name}", namespace.to_str());
+        }
+        if *own != *name.as_str() {
+            self.losing.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
+        }
+        used.insert(name.clone());
+        name
+    }
+
+    fn write_function(
+        &mut self,
+        list: &mut Writer,
+        place: Place,
+        function: &FunctionTool<'_>,
+        name: &str,
+    ) {
+        let is_strict = function.strict == Some(true) && self.target.family.schema_output;
+        if function.strict == Some(true) && !is_strict {
+            let reason = "the model does not hold to schemas";
+            self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
+        }
+        let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
+        let schema = match &function.parameters {
+            Some(parameters) => {
+                schemas::translate(parameters, asked, (place, Field::ToolParameters), &mut self.losing)
+            }
+            None => schemas::NO_ARGUMENTS,
+        };
+        list.object(|object| {
+            object.field("name", name);
+            object.optional("description", function.description.as_ref());
+            object.field("input_schema", &schema);
+            object.optional("strict", is_strict.then_some(&true));
+        });
+    }
+
+    fn write_custom(
+        &mut self,
+        list: &mut Writer,
+        place: Place,
+        custom: &CustomTool<'_>,
+        name: &str,
+    ) {
+        let reason = "free text becomes the one argument of a function";
+        self.losing.node(place, LossKind::Approximated, reason);
+        let mut description = custom.description.clone();
+        if let Some(CustomFormat::Grammar { definition, syntax }) = &custom.format {
+            let grammar = format!(
+                "\n\nThe input must match this {} grammar:\n{}",
+                syntax.to_str(),
+                definition.to_str()
+            );
+            description.get_or_insert_default().push(&Text::plain(grammar));
+        }
+        write_plain(list, &Text::plain(name), description.as_ref(), &CUSTOM_SCHEMA);
+    }
+
+    fn write_hosted(
+        &mut self,
+        list: &mut Writer,
+        place: Place,
+        hosted: &HostedTool<'_>,
+        used: &mut HashSet<String>,
+    ) {
+        let (kind, name) = match hosted.service {
+            HostedService::WebSearch => ("web_search_20250305", "web_search"),
+            HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
+            HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),
+            HostedService::Other => {
+                let reason = "the vendor hosts no such tool";
+                return self.losing.node(place, LossKind::Dropped, reason);
+            }
+        };
+        if !used.insert(name.to_owned()) {
+            let reason = "two tools of one vendor are one of the other's";
+            return self.losing.node(place, LossKind::Implied, reason);
+        }
+        self.losing.node(place, LossKind::Renamed, "the vendor's own tool for it");
+        list.object(|object| {
+            object.field("type", kind);
+            object.field("name", name);
+        });
+    }
+
+    /// Declares the tools that the history has called, since blocks of undeclared tools are refused.
+    fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
+        let reason = "tools that the history has called must be declared";
+        self.losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
+        let names = self.called_names();
+        body.key("tools").array(|list| {
+            names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));
+        });
+        body.key("tool_choice").object(|choice| choice.field("type", "none"));
+    }
+
+    fn is_allowed(&self, name: &Text<'_>) -> bool {
+        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else { return true };
+        let is_it = |tool: &AllowedTool<'_>| tool.name.as_ref() == Some(name);
+        tools.iter().any(is_it)
+    }
+
+    /// Writes how the model may choose, as far as there is something to choose from.
+    pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
+        let (root, request) = (Place::default(), self.request);
+        if !self.has_tools {
+            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. })) {
+                let reason = "there is no tool to choose";
+                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+            }
+            return;
+        }
+        let is_serial = request.parallel_tool_calls == Some(false);
+        let choice = match self.choice() {
+            Some(choice) => choice,
+            None if is_serial => Choice::Auto,
+            None => return,
+        };
+        let takes_serial = !matches!(choice, Choice::None);
+        body.key("tool_choice").object(|object| {
+            choice.write(object);
+            if is_serial && takes_serial {
+                object.field("disable_parallel_tool_use", &true);
+            }
+        });
+    }
+
+    /// The choice that can be written, with what it weakens reported.
+    fn choice(&mut self) -> Option<Choice<'r>> {
+        let root = Place::default();
+        let choice = match self.request.tool_choice.as_ref()? {
+            ToolChoice::Auto => Choice::Auto,
+            ToolChoice::None => Choice::None,
+            ToolChoice::Required => Choice::Any,
+            ToolChoice::Named { name, form: _ } => Choice::Tool(name),
+            ToolChoice::Allowed { mode, tools: _ } => {
+                let reason = "only the allowed tools are declared";
+                self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+                match mode {
+                    AllowedMode::Auto => Choice::Auto,
+                    AllowedMode::Required => Choice::Any,
+                }
+            }
+            ToolChoice::Other { .. } => {
+                let reason = "a choice that only its own protocol has";
+                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                return None;
+            }
+        };
+        Some(self.unforced(choice))
+    }
+
+    /// Models that think do not let themselves be forced.
+    fn unforced(&mut self, choice: Choice<'r>) -> Choice<'r> {
+        let is_forced = matches!(choice, Choice::Any | Choice::Tool(_));
+        let refuses = match self.target.family.forced_tool_choice {
+            ForcedToolChoice::Always => false,
+            ForcedToolChoice::WithoutThinking => self.plan.thinks(),
+            ForcedToolChoice::Never => true,
+        };
+        if !is_forced || !refuses {
+            return match choice {
+                Choice::Tool(name) => Choice::Alias(self.calls.name(name).to_str().into_owned()),
+                other => other,
+            };
+        }
+        let reason = "the model cannot be made to call a tool while it thinks";
+        self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
+        Choice::Auto
+    }
+}
+
+/// Why a name is spelled otherwise.
+pub(super) const ALIAS: &str = "a name or an id of another alphabet or length";
+
+/// A choice as this protocol states it.
+enum Choice<'r> {
+    Auto,
+    Any,
+    None,
+    Tool(&'r Text<'r>),
+    /// A tool by the name that it is declared under.
+    Alias(String),
+}
+
+impl Choice<'_> {
+    fn write(&self, object: &mut Writer) {
+        let kind = match self {
+            Self::Auto => "auto",
+            Self::Any => "any",
+            Self::None => "none",
+            Self::Tool(_) | Self::Alias(_) => "tool",
+        };
+        object.field("type", kind);
+        match self {
+            Self::Tool(name) => object.field("name", *name),
+            Self::Alias(name) => object.field("name", name),
+            Self::Auto | Self::Any | Self::None => {}
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use super::media;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::calls::Calls;
+use crate::protocol::calls::Position;
+use crate::protocol::losing::Losing;
+use crate::protocol::semantics::NodeSemantics;
+use crate::target::LateSystem;
+use crate::target::Target;
+
+/// The conversation in turns, with the system prompt apart.
+pub(super) struct Turns<'r> {
+    pub(super) system: Vec<Piece<'r>>,
+    pub(super) turns: Vec<Turn<'r>>,
+}
+
+pub(super) struct Turn<'r> {
+    pub(super) side: Side,
+    pub(super) pieces: Vec<Piece<'r>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    User,
+    Assistant,
+    System,
+}
+
+/// A part that will be written, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'r> {
+    pub(super) at: Position,
+    pub(super) part: &'r Part<'r>,
+    pub(super) spelling: Spelling,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Plain,
+    /// A system message among the user's words, told by a mark.
+    Marked,
+    /// Without the whitespace at its end.
+    Trimmed,
+}
+
+/// Whether thinking can go on after the last turn of the assistant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastTurn {
+    Complete,
+    CallsWithoutThinking,
+}
+
+/// The ids of calls that share theirs with another, and of their results.
+pub(super) type ToldApart = HashMap<Position, String>;
+
+impl<'r> Turns<'r> {
+    pub(super) fn of(
+        request: &'r Request<'r>,
+        target: &'r Target,
+        losing: &mut Losing<'_>,
+    ) -> Self {
+        let mut gathering = Gathering {
+            target,
+            losing,
+            turns: Self { system: Vec::new(), turns: Vec::new() },
+            held: Vec::new(),
+        };
+        let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
+        for (index, message) in request.messages.iter().enumerate() {
+            if index < leading {
+                gathering.lead(index, message, leading);
+            } else {
+                gathering.add(index, message);
+            }
+        }
+        gathering.settle();
+        gathering.end();
+        gathering.turns
+    }
+
+    pub(super) fn last_turn(&self) -> LastTurn {
+        let last = self.turns.iter().rfind(|turn| turn.side == Side::Assistant);
+        let has = |turn: &Turn<'_>, is: fn(&Content<'_>) -> bool| {
+            turn.pieces.iter().any(|piece| is(piece.part.content()))
+        };
+        match last {
+            Some(turn)
+                if has(turn, |it| matches!(it, Content::ToolCall(_)))
+                    && !has(turn, |it| matches!(it, Content::Reasoning(_))) =>
+            {
+                LastTurn::CallsWithoutThinking
+            }
+            Some(_) | None => LastTurn::Complete,
+        }
+    }
+
+    /// How many cache marks there are.
+    pub(super) fn marks(&self) -> usize {
+        let pieces = self.turns.iter().flat_map(|turn| &turn.pieces);
+        self.system.iter().chain(pieces).map(|piece| marks_of(piece.part)).sum()
+    }
+
+    /// Puts results first and in the order of their calls, and tells calls apart that share an id.
+    pub(super) fn arrange(&mut self, calls: &Calls<'_>, losing: &mut Losing<'_>) -> ToldApart {
+        let mut told_apart = ToldApart::new();
+        let mut seen = HashSet::new();
+        let mut open: Vec<(String, Option<String>)> = Vec::new();
+        for turn in &mut self.turns {
+            match turn.side {
+                Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
+                Side::User => arrange_results(turn, calls, &mut open, &mut told_apart, losing),
+                Side::System => {}
+            }
+        }
+        told_apart
+    }
+}
+
+fn marks_of(part: &Part<'_>) -> usize {
+    let inner = match part.content() {
+        Content::ToolResult(result) => result.output.parts().iter().map(marks_of).sum(),
+        _ => 0,
+    };
+    inner + usize::from(part.semantics().cache().is_some())
+}
+
+/// The calls of a turn by id, each with another id where it shares its own with an earlier one.
+fn open_calls(
+    turn: &Turn<'_>,
+    calls: &Calls<'_>,
+    seen: &mut HashSet<String>,
+    told_apart: &mut ToldApart,
+) -> Vec<(String, Option<String>)> {
+    let mut open = Vec::new();
+    for piece in &turn.pieces {
+        if let Content::ToolCall(call) = piece.part.content() {
+            let id = calls.call_id(piece.at, call).to_str().into_owned();
+            let other = seen.contains(&id).then(|| format!("{id}_{}", seen.len()));
+            if let Some(other) = &other {
+                told_apart.insert(piece.at, other.clone());
+            }
+            seen.insert(other.clone().unwrap_or_else(|| id.clone()));
+            open.push((id, other));
+        }
+    }
+    open
+}
+
+fn arrange_results(
+    turn: &mut Turn<'_>,
+    calls: &Calls<'_>,
+    open: &mut [(String, Option<String>)],
+    told_apart: &mut ToldApart,
+    losing: &mut Losing<'_>,
+) {
+    let mut answered = vec![false; open.len()];
+    let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
+    for piece in &turn.pieces {
+        let Content::ToolResult(result) = piece.part.content() else {
+            ranked.push((usize::MAX, *piece));
+            continue;
+        };
+        let id = calls.result_id(piece.at, result).to_str().into_owned();
+        let is_it = |index: &usize| open[*index].0 == id && !answered[*index];
+        let rank = (0..open.len()).find(is_it);
+        if let Some(rank) = rank {
+            answered[rank] = true;
+            if let Some(other) = &open[rank].1 {
+                told_apart.insert(piece.at, other.clone());
+            }
+        }
+        ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    for ((_, piece), before) in ranked.iter().zip(&turn.pieces) {
+        if piece.at != before.at {
+            let reason = "results come first, in the order of their calls";
+            losing.node(piece.part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+    turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
+}
+
+/// Turns in the making.
+struct Gathering<'r, 'g, 'l> {
+    target: &'r Target,
+    losing: &'g mut Losing<'l>,
+    turns: Turns<'r>,
+    /// Late system messages that wait for the end of the user's turn.
+    held: Vec<Held<'r>>,
+}
+
+struct Held<'r> {
+    index: usize,
+    message: &'r Message<'r>,
+    moved: bool,
+}
+
+impl<'r> Gathering<'r, '_, '_> {
+    /// Takes one of the leading system messages.
+    fn lead(&mut self, index: usize, message: &'r Message<'r>, leading: usize) {
+        self.lose_role(message);
+        if leading > 1 {
+            let reason = "system prompts share one slot, each in a block of its own";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+        let pieces = self.pieces(Side::System, index, message);
+        self.turns.system.extend(pieces);
+    }
+
+    fn lose_role(&mut self, message: &Message<'_>) {
+        if message.role == Role::Developer {
+            let reason = "developers speak as the system";
+            let place = message.semantics().place();
+            self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+        }
+    }
+
+    fn add(&mut self, index: usize, message: &'r Message<'r>) {
+        match message.role {
+            Role::System | Role::Developer => self.late(index, message),
+            Role::User | Role::Tool => {
+                let pieces = self.pieces(Side::User, index, message);
+                if !pieces.is_empty() {
+                    self.held.iter_mut().for_each(|held| held.moved = true);
+                }
+                self.extend(Side::User, pieces);
+            }
+            Role::Assistant => {
+                self.settle();
+                let pieces = self.pieces(Side::Assistant, index, message);
+                self.extend(Side::Assistant, pieces);
+            }
+        }
+    }
+
+    fn late(&mut self, index: usize, message: &'r Message<'r>) {
+        match self.target.late_system {
+            LateSystem::Lift => {
+                let reason = "lifted to the beginning, as configured";
+                self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+                let pieces = self.pieces(Side::System, index, message);
+                self.turns.system.extend(pieces);
+            }
+            LateSystem::Native if self.target.family.system_among_turns => {
+                self.held.push(Held { index, message, moved: false });
+            }
+            LateSystem::Native | LateSystem::Inline => self.mark(index, message),
+        }
+    }
+
+    /// Puts a system message among the user's words.
+    fn mark(&mut self, index: usize, message: &'r Message<'r>) {
+        let reason = "a late system message is marked text of the user";
+        self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+        let mut pieces = self.pieces(Side::System, index, message);
+        pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
+        self.extend(Side::User, pieces);
+    }
+
+    /// Places the late system messages: the role is legal only right after the user's turn.
+    fn settle(&mut self) {
+        let follows_user = self.turns.turns.last().is_some_and(|turn| turn.side == Side::User);
+        for Held { index, message, moved } in std::mem::take(&mut self.held) {
+            if !follows_user {
+                self.mark(index, message);
+                continue;
+            }
+            self.lose_role(message);
+            if moved {
+                let reason = "moved behind the user's turn, the nearest legal place";
+                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+            }
+            let pieces = self.pieces(Side::System, index, message);
+            self.extend(Side::System, pieces);
+        }
+    }
+
+    fn extend(&mut self, side: Side, pieces: Vec<Piece<'r>>) {
+        if pieces.is_empty() {
+            return;
+        }
+        match self.turns.turns.last_mut() {
+            Some(turn) if turn.side == side => turn.pieces.extend(pieces),
+            _ => self.turns.turns.push(Turn { side, pieces }),
+        }
+    }
+
+    fn pieces(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> Vec<Piece<'r>> {
+        let mut pieces = Vec::with_capacity(message.parts.len());
+        for (part_index, part) in message.parts.iter().enumerate() {
+            if admits(part, side, self.target, self.losing) {
+                let at = (index, part_index);
+                pieces.push(Piece { at, part, spelling: Spelling::Plain });
+            }
+        }
+        pieces
+    }
+
+    /// Sees to an assistant who has the last word: older models go on from there, newer ones refuse.
+    fn end(&mut self) {
+        let Some(turn) = self.turns.turns.last_mut() else { return };
+        let has_calls =
+            turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolCall(_)));
+        if turn.side != Side::Assistant || has_calls {
+            return;
+        }
+        if self.target.family.prefill {
+            if let Some(piece) = turn.pieces.last_mut() {
+                trim(piece, self.losing);
+            }
+        } else if self.turns.turns.len() > 1 {
+            self.drop_last();
+        }
+    }
+
+    fn drop_last(&mut self) {
+        let Some(turn) = self.turns.turns.pop() else { return };
+        let reason = "the model does not go on from the assistant's words";
+        for piece in turn.pieces {
+            self.losing.node(piece.part.semantics().place(), LossKind::Dropped, reason);
+        }
+    }
+}
+
+fn trim(piece: &mut Piece<'_>, losing: &mut Losing<'_>) {
+    let Content::Text(text) = piece.part.content() else { return };
+    if text.to_str().ends_with(char::is_whitespace) {
+        piece.spelling = Spelling::Trimmed;
+        let reason = "the last words of the assistant may not end in whitespace";
+        losing.field(piece.part.semantics().place(), Field::Text, LossKind::Repaired, reason);
+    }
+}
+
+/// Whether a part can be written on a side, with what is lost of it reported.
+pub(super) fn admits(
+    part: &Part<'_>,
+    side: Side,
+    target: &Target,
+    losing: &mut Losing<'_>,
+) -> bool {
+    let semantics = part.semantics();
+    let place = semantics.place();
+    if !semantics.citations().is_empty() {
+        let reason = "sources in another vendor's shape";
+        losing.field(place, Field::Citations, LossKind::Dropped, reason);
+    }
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => {
+            withhold(semantics, losing);
+            !is_blank(text, semantics, losing)
+        }
+        Content::ToolCall(_) | Content::ToolResult(_) if side != Side::System => {
+            withhold(semantics, losing);
+            true
+        }
+        Content::Media(inner) if side == Side::User => {
+            media::admits(inner, place, &target.family, losing)
+        }
+        Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => true,
+        Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
+            losing.node(place, LossKind::Withheld, "only its own vendor can read it");
+            false
+        }
+        Content::Reasoning(_) => {
+            losing.node(place, LossKind::Dropped, "thinking that nobody has signed");
+            false
+        }
+        Content::Opaque(_) => {
+            losing.node(place, LossKind::Dropped, "what only its own vendor can say");
+            false
+        }
+        Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
+            losing.node(place, LossKind::Dropped, "not in the words of this role");
+            false
+        }
+    }
+}
+
+fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
+    semantics.artefact().is_some_and(|artefact| artefact.issuer() == HERE)
+}
+
+fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    if semantics.artefact().is_some() {
+        let reason = "a signature that only its own vendor can read";
+        losing.field(semantics.place(), Field::Signature, LossKind::Withheld, reason);
+    }
+}
+
+fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) -> bool {
+    if !text.is_blank() {
+        return false;
+    }
+    let (kind, reason) = if text.is_empty() {
+        (LossKind::Implied, "an empty text says nothing")
+    } else {
+        (LossKind::Repaired, "whitespace alone is refused")
+    };
+    losing.field(semantics.place(), Field::Text, kind, reason);
+    true
+}

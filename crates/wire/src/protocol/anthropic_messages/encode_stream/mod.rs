@@ -1,0 +1,268 @@
+//! Writing streams.
+
+mod frames;
+mod part;
+
+use crate::conversation::Finish;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::anthropic_messages::encode_response::Answering;
+use crate::protocol::anthropic_messages::encode_response::lose_tier;
+use crate::protocol::anthropic_messages::encode_response::response_id;
+use crate::protocol::anthropic_messages::encode_response::response_model;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::event::Sequence;
+use crate::protocol::losing::Losing;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Events in, frames out.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    /// Blocks may not overlap here.
+    sequence: Sequence,
+    writing: Writing<'a>,
+}
+
+/// A stream in the making, one part at a time.
+#[derive(Debug)]
+struct Writing<'a> {
+    source: Protocol,
+    asked: Asked<'a>,
+    report: Report,
+    state: State,
+    /// A beginning that waits for the usage that comes with it.
+    start: Option<Start<'static>>,
+    usage: Option<Usage<'static>>,
+    finish: Option<Finish<'static>>,
+    /// What was said of the answer after it began.
+    late: NodeSemantics<'static>,
+    /// The parts of answers beside the first.
+    others: Vec<PartId>,
+    current: Option<part::Current>,
+    blocks: u32,
+    answering: Answering,
+    /// What is reported once, however often it comes.
+    reported: Vec<Field>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Answering,
+    Over,
+}
+
+impl<'a> Encoder<'a> {
+    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+        let writing = Writing {
+            source,
+            asked,
+            report: Report::default(),
+            state: State::Waiting,
+            start: None,
+            usage: None,
+            finish: None,
+            late: NodeSemantics::default(),
+            others: Vec::new(),
+            current: None,
+            blocks: 0,
+            answering: Answering::default(),
+            reported: Vec::new(),
+        };
+        Self { sequence: Sequence::default(), writing }
+    }
+
+    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+        let Self { sequence, writing } = &mut self;
+        if writing.is_wanted(&event) {
+            sequence.step(event, &mut |event| writing.event(event, out));
+        }
+        self
+    }
+
+    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        let Self { sequence, writing } = &mut self;
+        sequence.flush(&mut |event| writing.event(event, out));
+        self.writing.end(out)
+    }
+}
+
+impl Writing<'_> {
+    fn is_own(&self) -> bool {
+        self.source == HERE
+    }
+
+    fn losing(&mut self) -> Losing<'_> {
+        Losing::new(self.source, HERE, &mut self.report)
+    }
+
+    /// Whether an event speaks of the first answer; the others have no place in this protocol.
+    fn is_wanted(&mut self, event: &Event<'_>) -> bool {
+        let part = match event {
+            Event::Open(open) if open.candidate > 0 => {
+                let place = open.semantics.place();
+                self.others.push(open.part);
+                self.losing().node(place, LossKind::Dropped, "there is one answer");
+                return false;
+            }
+            Event::Finish { candidate, .. } => return *candidate == 0,
+            Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => return *candidate == 0,
+            Event::Note(Note { at: NoteAt::Part(part), .. }) => *part,
+            Event::Delta(part, _) => *part,
+            Event::Close(closed) => closed.part,
+            Event::Open(_) | Event::Note(_) => return true,
+            Event::Start(_) | Event::Usage(_) | Event::Fault(_) => return true,
+        };
+        !self.others.contains(&part)
+    }
+
+    fn event(&mut self, event: Event<'_>, out: &mut String) {
+        if self.state == State::Over {
+            return;
+        }
+        match event {
+            Event::Start(start) => self.begin(start.into_owned(), out),
+            Event::Usage(usage) => {
+                self.usage.get_or_insert_default().update(usage.into_owned());
+                self.flush_start(out);
+                if self.finish.is_some() {
+                    self.close(out);
+                }
+            }
+            Event::Finish { finish, .. } => {
+                self.flush_start(out);
+                self.finish = Some(finish.into_owned());
+                // Other vendors may tell the usage after the end.
+                if self.is_own() {
+                    self.close(out);
+                }
+            }
+            Event::Fault(fault) => {
+                self.flush_start(out);
+                self.fail(&fault, out);
+            }
+            Event::Open(open) => {
+                self.flush_start(out);
+                self.open(open, out);
+            }
+            Event::Delta(part, delta) => self.grow(part, delta, out),
+            Event::Note(note) => {
+                self.flush_start(out);
+                self.note(note, out);
+            }
+            Event::Close(closed) => self.close_part(closed, out),
+        }
+    }
+
+    fn begin(&mut self, start: Start<'static>, out: &mut String) {
+        self.start = Some(start);
+        if !self.is_own() {
+            self.flush_start(out);
+        }
+    }
+
+    /// Writes the beginning, if it is still owed.
+    fn flush_start(&mut self, out: &mut String) {
+        if self.state != State::Waiting {
+            return;
+        }
+        self.state = State::Answering;
+        let start = self.start.take().unwrap_or_default();
+        if self.is_own() {
+            return frames::own_start(out, &start, &self.asked, self.usage.as_ref());
+        }
+        let root = start.semantics.place();
+        let mut losing = Losing::new(self.source, HERE, &mut self.report);
+        losing.semantics(&start.semantics);
+        if start.created.is_some()
+            && let Fate::Lost(kind, reason) = HERE.fate(Field::ResponseCreated)
+        {
+            losing.field(root, Field::ResponseCreated, kind, reason);
+        }
+        if let Some(tier) = &start.service_tier {
+            lose_tier(tier, root, &mut losing);
+        }
+        let id = response_id(start.id.as_ref(), &self.asked, root, &mut losing);
+        let model = response_model(start.model.as_ref(), &self.asked, root, &mut losing);
+        frames::foreign_start(out, &id, &model, self.usage.as_ref());
+    }
+
+    fn note(&mut self, note: Note<'_>, out: &mut String) {
+        match (note.at, note.kind) {
+            (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation, out),
+            (NoteAt::Part(part), NoteKind::Semantics(semantics)) => {
+                if !self.is_own() {
+                    self.losing().semantics(&semantics);
+                }
+                self.learn(part, semantics);
+            }
+            (_, NoteKind::Logprobs(_)) => self.lose_once(Field::PartLogprobs),
+            (_, NoteKind::Citation(_)) => self.lose_once(Field::Citations),
+            (NoteAt::Response | NoteAt::Candidate(_), NoteKind::Semantics(semantics)) => {
+                if self.is_own() {
+                    self.late.merge(semantics.into_owned());
+                } else {
+                    self.losing().semantics(&semantics);
+                }
+            }
+        }
+    }
+
+    /// Reports a field that never arrives, once.
+    fn lose_once(&mut self, field: Field) {
+        if self.reported.contains(&field) || self.is_own() {
+            return;
+        }
+        self.reported.push(field);
+        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        let reason = "no place for it is left in this stream";
+        self.losing().field(place, field, LossKind::Dropped, reason);
+    }
+
+    /// Writes the end of the answer, now that all is known.
+    fn close(&mut self, out: &mut String) {
+        let Some(finish) = self.finish.take() else { return };
+        self.state = State::Over;
+        if self.is_own() {
+            return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
+        }
+        let usage = self.usage.take().unwrap_or_default();
+        let place = self.late.place();
+        let said = self.answering.said;
+        let mut losing = self.losing();
+        losing.finish(place, &finish);
+        losing.usage(&usage);
+        frames::foreign_end(out, (&finish, said), &usage, (place, &mut losing));
+    }
+
+    fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {
+        self.state = State::Over;
+        frames::error(out, fault);
+    }
+
+    fn end(mut self, out: &mut String) -> Report {
+        if self.start.is_some() {
+            self.flush_start(out);
+        }
+        self.close(out);
+        if self.state == State::Answering {
+            let message = Text::literal("the stream ended before the answer did");
+            self.fail(&Fault::new(FaultKind::Truncated, message), out);
+        }
+        self.report
+    }
+}

@@ -1,0 +1,307 @@
+//! The parts of a stream, each a block. Blocks of other vendors begin when they have something to say.
+
+use super::Writing;
+use super::frames;
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ToolCall;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::Citation;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
+use crate::protocol::Field;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::anthropic_messages::encode_request::blocks::Block;
+use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
+use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
+use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
+use crate::protocol::anthropic_messages::encode_response::CITED;
+use crate::protocol::anthropic_messages::encode_response::foreign_citation;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::semantics::NodeSemantics;
+
+/// The part that is open.
+#[derive(Debug)]
+pub(super) struct Current {
+    part: PartId,
+    shown: Shown,
+    /// Whether its block has begun.
+    begun: bool,
+    semantics: NodeSemantics<'static>,
+}
+
+/// How a part shows in the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Text,
+    Thinking,
+    /// Thinking that only its issuer can read.
+    Sealed,
+    Call(CallForm),
+    /// It stands whole in the beginning of its block.
+    Whole,
+    /// There is no block for it.
+    Nothing,
+}
+
+impl Current {
+    pub(super) fn place(&self) -> Place {
+        self.semantics.place()
+    }
+}
+
+impl Writing<'_> {
+    pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
+        let Open { part, candidate: _, opening, semantics } = open.into_owned();
+        self.losing().semantics(&semantics);
+        let shown = match &opening {
+            Opening::Text => Shown::Text,
+            Opening::Refusal => Shown::Text,
+            Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
+            Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Shown::Thinking,
+            Opening::ToolCall { form, .. } => Shown::Call(*form),
+            Opening::Whole(_) => Shown::Whole,
+        };
+        self.current = Some(Current { part, shown, begun: false, semantics });
+        match opening {
+            Opening::Text | Opening::Reasoning(_) => {
+                if self.is_own() {
+                    self.begin_block(out);
+                }
+            }
+            Opening::Refusal => {
+                self.answering.refused();
+                self.lose_once(Field::Refusal);
+            }
+            Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
+            Opening::Whole(content) => self.whole(content, out),
+        }
+    }
+
+    /// Begins the block of a text or a thought.
+    fn begin_block(&mut self, out: &mut String) {
+        let is_own = self.is_own();
+        let Some(current) = &mut self.current else { return };
+        if current.begun || matches!(current.shown, Shown::Nothing | Shown::Whole) {
+            return;
+        }
+        current.begun = true;
+        let block = if is_own {
+            Block::Own(&current.semantics)
+        } else {
+            Block::Foreign(Mark::Plain)
+        };
+        frames::block_start(out, self.blocks, |writer| match current.shown {
+            Shown::Thinking => block.thinking(writer, &Text::default(), Some(&Text::default())),
+            Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),
+            Shown::Text | Shown::Call(_) | Shown::Whole | Shown::Nothing => {
+                block.text(writer, &Text::default());
+            }
+        });
+    }
+
+    fn begin_call(
+        &mut self,
+        id: Option<Text<'static>>,
+        name: Text<'static>,
+        form: CallForm,
+        out: &mut String,
+    ) {
+        let Some(current) = &mut self.current else { return };
+        current.begun = true;
+        let name = self.asked.client_name(&name).into_owned();
+        let semantics = current.semantics.clone();
+        let id = if self.source == HERE {
+            self.answering.said = crate::protocol::anthropic_messages::encode_response::Said::Call;
+            id
+        } else {
+            let mut losing =
+                crate::protocol::losing::Losing::new(self.source, HERE, &mut self.report);
+            let place = semantics.place();
+            let own = id.as_ref();
+            Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
+        };
+        let arguments = Arguments::Json(Json::literal("{}"));
+        let call = ToolCall { id: None, name: name.clone(), arguments, form };
+        let block =
+            if self.is_own() { Block::Own(&semantics) } else { Block::Foreign(Mark::Plain) };
+        let words = CallWords { id, name };
+        frames::block_start(out, self.blocks, |writer| {
+            block.tool_use(writer, &words, &call);
+        });
+        if form == CallForm::Custom {
+            frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
+        }
+    }
+
+    /// Writes a part that comes in one piece.
+    fn whole(&mut self, content: Content<'static>, out: &mut String) {
+        if self.is_own() {
+            let Some(current) = &mut self.current else { return };
+            current.begun = true;
+            let part = Part::new(content).with_semantics(current.semantics.clone());
+            return frames::block_start(out, self.blocks, |writer| {
+                write_own(writer, &part, |_| None);
+            });
+        }
+        match content {
+            Content::Text(text) | Content::Refusal(text) => {
+                self.show(Shown::Text);
+                self.grow_text(&text, out);
+            }
+            Content::Reasoning(reasoning) => {
+                let is_sealed = reasoning.form == ReasoningForm::Redacted;
+                self.show(if is_sealed { Shown::Sealed } else { Shown::Thinking });
+                reasoning.texts.iter().for_each(|text| self.grow_text(text, out));
+            }
+            Content::ToolCall(call) => {
+                self.show(Shown::Call(call.form));
+                let ToolCall { id, name, arguments, form } = *call;
+                self.begin_call(id, name, form, out);
+                match arguments {
+                    Arguments::Text(text) => self.grow_text(&text, out),
+                    Arguments::Json(json) => self.grow_text(&json.to_text(), out),
+                }
+            }
+            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
+                self.show(Shown::Nothing);
+                let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+                self.losing().node(place, LossKind::Dropped, "answers here are text and calls");
+            }
+        }
+    }
+
+    fn show(&mut self, shown: Shown) {
+        if let Some(current) = &mut self.current {
+            current.shown = shown;
+        }
+    }
+
+    pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {
+        if self.current.as_ref().is_none_or(|current| current.part != part) {
+            return;
+        }
+        match delta {
+            Delta::Text(text) => self.grow_text(&text, out),
+            Delta::NextPiece => {
+                let is_begun = self.current.as_ref().is_some_and(|current| current.begun);
+                if is_begun && !self.is_own() {
+                    self.grow_text(&Text::plain("\n\n"), out);
+                }
+            }
+        }
+    }
+
+    fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
+        let Some(current) = &self.current else { return };
+        // The beginning of an own block is already out, and other vendors' empty deltas begin nothing.
+        if text.is_empty() && !self.is_own() {
+            return;
+        }
+        let shown = current.shown;
+        self.begin_block(out);
+        match shown {
+            Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
+            Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
+            Shown::Call(CallForm::Function) => {
+                frames::block_delta(out, self.blocks, frames::INPUT, text);
+            }
+            Shown::Call(CallForm::Custom) => {
+                let escaped = text.json_body();
+                frames::block_delta(out, self.blocks, frames::INPUT, &*escaped);
+            }
+            Shown::Sealed | Shown::Whole | Shown::Nothing => {}
+        }
+    }
+
+    pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>, out: &mut String) {
+        let is_open = self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.part == part && current.shown == Shown::Text);
+        if !is_open {
+            return self.lose_once(Field::Citations);
+        }
+        if self.is_own() {
+            return frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
+        }
+        if let Some(citation) = foreign_citation(citation) {
+            self.begin_block(out);
+            frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
+        }
+        if !self.reported.contains(&Field::Citations) {
+            self.reported.push(Field::Citations);
+            let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+            self.losing().field(place, Field::Citations, LossKind::Approximated, CITED);
+        }
+    }
+
+    /// Takes what becomes known of a part while it is open.
+    pub(super) fn learn(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.part == part) {
+            current.semantics.merge(semantics.into_owned());
+        }
+    }
+
+    pub(super) fn close_part(&mut self, closed: Closed<'_>, out: &mut String) {
+        if self.current.as_ref().is_none_or(|current| current.part != closed.part) {
+            return;
+        }
+        self.learn(closed.part, closed.semantics);
+        self.seal(out);
+        let Some(current) = self.current.take() else { return };
+        if current.shown == Shown::Call(CallForm::Custom) {
+            frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_END);
+        }
+        if current.begun {
+            frames::block_stop(out, self.blocks);
+            self.blocks += 1;
+        }
+    }
+
+    /// Writes the artefact of the part that closes, where there is a field for it.
+    fn seal(&mut self, out: &mut String) {
+        let Some(current) = &mut self.current else { return };
+        let Some(kind) = current.semantics.artefact().map(Artefact::kind) else {
+            return;
+        };
+        match current.shown {
+            Shown::Thinking if kind == ArtefactKind::Ciphertext && !current.begun => {
+                current.shown = Shown::Sealed;
+                self.begin_block(out);
+            }
+            Shown::Thinking => {
+                let signature = carried(&current.semantics).into_owned();
+                self.begin_block(out);
+                frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
+            }
+            Shown::Sealed => self.begin_block(out),
+            Shown::Text | Shown::Call(_) | Shown::Nothing => {
+                let place = current.place();
+                let reason = "no field of this block can carry it";
+                self.losing().field(place, Field::Signature, LossKind::Withheld, reason);
+            }
+            Shown::Whole => {}
+        }
+    }
+}
+
+/// The artefact of a part as clients of this protocol hand it back.
+fn carried<'s>(semantics: &'s NodeSemantics<'_>) -> Text<'s> {
+    semantics.artefact().map(|artefact| artefact.carried_in(HERE)).unwrap_or_default()
+}
+
+/// What stands around the free text of a custom tool, so that the pieces add up to an object.
+const CUSTOM_BEGIN: &str = "{\"input\":\"";
+const CUSTOM_END: &str = "\"}";

@@ -1,0 +1,206 @@
+//! Reading one response object: a whole answer, or one step of a stream.
+
+use crate::conversation::Content;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::gemini::decode_request::content_part;
+use crate::protocol::gemini::decode_response::citation::Grounding;
+use crate::protocol::gemini::decode_response::usage::Counts;
+use crate::protocol::gemini::types::CONTENT_ABSENT;
+use crate::protocol::gemini::types::CONTENT_SCOPE;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// A response object, taken apart. What has an unexpected shape is kept among the extras.
+#[derive(Default)]
+pub(in crate::protocol::gemini) struct Chunk<'a> {
+    pub id: Option<Text<'a>>,
+    pub model: Option<Text<'a>>,
+    pub candidates: Vec<CandidateDraft<'a>>,
+    pub candidates_stated: bool,
+    pub counts: Option<Counts<'a>>,
+    pub service_tier: Option<Text<'a>>,
+    /// Why the prompt was blocked.
+    pub blocked: Option<Text<'a>>,
+    pub error: Option<Json<'a>>,
+    pub extras: Extras<'a>,
+}
+
+/// One candidate of a response object.
+pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
+    /// Which of the answers this is.
+    pub index: u32,
+    pub parts: Vec<Part<'a>>,
+    pub finish: Option<Text<'a>>,
+    pub grounding: Grounding<'a>,
+    pub semantics: NodeSemantics<'a>,
+    pub content: ContentSeen,
+}
+
+/// What of a content was there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::protocol::gemini) struct ContentSeen {
+    content: bool,
+    role: bool,
+    parts: bool,
+}
+
+impl ContentSeen {
+    /// What was seen in either of two.
+    pub(in crate::protocol::gemini) fn or(self, other: Self) -> Self {
+        Self {
+            content: self.content || other.content,
+            role: self.role || other.role,
+            parts: self.parts || other.parts,
+        }
+    }
+
+    /// The bits for what was not there.
+    pub(in crate::protocol::gemini) fn shape(self) -> Shape {
+        let absent = |seen: bool, bit| if seen { Shape::default() } else { bit };
+        match self.content {
+            false => CONTENT_ABSENT,
+            true => absent(self.role, ROLE_ABSENT).with(absent(self.parts, PARTS_ABSENT)),
+        }
+    }
+}
+
+impl<'a> Chunk<'a> {
+    pub(in crate::protocol::gemini) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
+        let mut chunk = Self::default();
+        let mut extras = Extras::default();
+        read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
+        chunk.extras = extras;
+        Ok(chunk)
+    }
+
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<Member> {
+        match (key, reader.kind()?) {
+            ("responseId", Kind::String) => self.id = Some(reader.string()?),
+            ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
+            ("candidates", Kind::Array) => self.candidates(reader, place)?,
+            ("usageMetadata", Kind::Object) => {
+                let (counts, service_tier) = Counts::read(reader)?;
+                self.counts = Some(counts);
+                self.service_tier = service_tier;
+            }
+            ("promptFeedback", Kind::Object) => {
+                self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
+                return Ok(Member::Unknown);
+            }
+            ("error", Kind::Object) => self.error = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    }
+
+    fn candidates(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
+        self.candidates_stated = true;
+        reader.array(|index, reader| {
+            let place = place.element(Step::Candidates, index);
+            self.candidates.push(CandidateDraft::read(reader, place, index)?);
+            Ok(())
+        })
+    }
+}
+
+impl<'a> CandidateDraft<'a> {
+    fn read(reader: &mut Reader<'a>, place: Place, position: usize) -> Result<Self> {
+        let mut draft = Self {
+            index: u32::try_from(position).unwrap_or_default(),
+            parts: Vec::new(),
+            finish: None,
+            grounding: Grounding::default(),
+            semantics: NodeSemantics::at(place),
+            content: ContentSeen::default(),
+        };
+        let mut extras = Extras::default();
+        read_object(reader, "", &mut extras, |key, reader, extras| {
+            match (key, reader.kind()?) {
+                ("content", Kind::Object) => {
+                    draft.content.content = true;
+                    draft.content(reader, extras)?;
+                }
+                ("finishReason", Kind::String) => draft.finish = Some(reader.string()?),
+                ("index", Kind::Number) => return Ok(draft.index(reader, position)),
+                ("groundingMetadata", Kind::Object) => {
+                    draft.grounding.read_grounding(&reader.checkpoint().raw()?);
+                    return Ok(Member::Unknown);
+                }
+                ("citationMetadata", Kind::Object) => {
+                    draft.grounding.read_citations(&reader.checkpoint().raw()?);
+                    return Ok(Member::Unknown);
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        draft.semantics.keep(extras);
+        Ok(draft)
+    }
+
+    /// Reads the index. One that is not the position stays among the extras too.
+    fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Member {
+        let stated = reader.checkpoint().u64().ok().and_then(|index| u32::try_from(index).ok());
+        let Some(index) = stated.filter(|index| *index < CANDIDATES_MAX) else {
+            return Member::Unknown;
+        };
+        self.index = index;
+        if index as usize == position && reader.skip().is_ok() {
+            self.semantics.add_shape(INDEX_STATED);
+            return Member::Read;
+        }
+        Member::Unknown
+    }
+
+    fn content(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
+        let place = self.semantics.place().step(Step::Content);
+        read_object(reader, CONTENT_SCOPE, extras, |key, reader, _| {
+            match (key, reader.kind()?) {
+                ("role", Kind::String) if reader.checkpoint().string()? == "model" => {
+                    reader.skip()?;
+                    self.content.role = true;
+                }
+                ("parts", Kind::Array) => {
+                    self.content.parts = true;
+                    reader.array(|index, reader| {
+                        self.parts.push(part(reader, place.element(Step::Parts, index))?);
+                        Ok(())
+                    })?;
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })
+    }
+}
+
+/// How many answers one response may number.
+const CANDIDATES_MAX: u32 = 1024;
+
+/// Reads a part; one of an unexpected shape is kept whole.
+fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let mut start = reader.checkpoint();
+    if let Ok(part) = content_part(reader, place) {
+        return Ok(part);
+    }
+    let json = start.raw()?;
+    *reader = start;
+    let opaque = Opaque { protocol: GEMINI, kind: Text::default(), json };
+    let part = Part::new(Content::Opaque(Box::new(opaque)));
+    Ok(part.with_semantics(NodeSemantics::at(place)))
+}

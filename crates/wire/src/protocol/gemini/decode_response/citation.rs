@@ -1,0 +1,210 @@
+//! Reading sources: which stretch of the answer rests on which page.
+
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::protocol::Citation;
+use crate::protocol::gemini::types::GEMINI;
+
+/// The sources of one candidate. They stay raw among its extras too, since not all of them can be told elsewhere.
+#[derive(Clone, Debug, Default)]
+pub(in crate::protocol::gemini) struct Grounding<'a> {
+    chunks: Vec<Page<'a>>,
+    supports: Vec<Support<'a>>,
+}
+
+/// A page that was read.
+#[derive(Clone, Debug)]
+struct Page<'a> {
+    url: Option<Text<'a>>,
+    title: Option<Text<'a>>,
+    json: Json<'a>,
+}
+
+/// A stretch of text, in bytes of its part, and the pages that it rests on.
+#[derive(Clone, Debug, Default)]
+struct Support<'a> {
+    part: usize,
+    start: usize,
+    end: Option<usize>,
+    text: Option<Text<'a>>,
+    chunks: Vec<usize>,
+}
+
+impl<'a> Grounding<'a> {
+    pub(super) fn read_grounding(&mut self, json: &Json<'a>) {
+        let Some(mut reader) = json.input_reader() else { return };
+        let (mut chunks, mut supports) = (Vec::new(), Vec::new());
+        // What has an unexpected shape is no source; the raw object is kept all the same.
+        let read = reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("groundingChunks", Kind::Array) => reader.array(|_, reader| {
+                chunks.push(page(reader)?);
+                Ok(())
+            }),
+            ("groundingSupports", Kind::Array) => reader.array(|_, reader| {
+                supports.push(support(reader)?);
+                Ok(())
+            }),
+            _ => reader.skip(),
+        });
+        if read.is_ok() {
+            (self.chunks, self.supports) = (chunks, supports);
+        }
+    }
+
+    pub(super) fn read_citations(&mut self, json: &Json<'a>) {
+        let Some(mut reader) = json.input_reader() else { return };
+        let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("citationSources" | "citations", Kind::Array) => reader.array(|_, reader| {
+                let mut support = span(&mut reader.checkpoint())?;
+                support.chunks.push(self.chunks.len());
+                let json = reader.checkpoint().raw()?;
+                let (url, title) = address(reader)?;
+                self.chunks.push(Page { url, title, json });
+                self.supports.push(support);
+                Ok(())
+            }),
+            _ => reader.skip(),
+        });
+    }
+
+    pub(in crate::protocol::gemini) fn is_empty(&self) -> bool {
+        self.supports.is_empty()
+    }
+
+    /// The citations, each with the index of the part that it stands on.
+    pub(super) fn citations(&self, parts: &[Part<'_>]) -> Vec<(usize, Citation<'a>)> {
+        let texts: Vec<Option<&Text<'_>>> = parts.iter().map(text).collect();
+        self.citations_on(&texts)
+    }
+
+    /// The same for parts of which only texts are known; other parts are none.
+    pub(in crate::protocol::gemini) fn citations_on(
+        &self,
+        texts: &[Option<&Text<'_>>],
+    ) -> Vec<(usize, Citation<'a>)> {
+        let mut citations = Vec::new();
+        for support in &self.supports {
+            let named = texts.get(support.part).copied().flatten().map(|text| (support.part, text));
+            let first = || texts.iter().enumerate().find_map(|(index, text)| Some((index, (*text)?)));
+            let Some((index, text)) = named.or_else(first) else { continue };
+            let span = support.characters(&text.to_str());
+            for page in support.chunks.iter().filter_map(|chunk| self.chunks.get(*chunk)) {
+                citations.push((index, citation(page, support, span)));
+            }
+        }
+        citations
+    }
+}
+
+impl Support<'_> {
+    /// The stretch in characters, if its ends stand between characters.
+    fn characters(&self, text: &str) -> Option<(u64, u64)> {
+        let end = self.end?;
+        let before = text.get(..self.start)?.chars().count();
+        let inside = text.get(self.start..end)?.chars().count();
+        Some((u64::try_from(before).ok()?, u64::try_from(before + inside).ok()?))
+    }
+}
+
+fn citation<'a>(
+    page: &Page<'a>,
+    support: &Support<'a>,
+    span: Option<(u64, u64)>,
+) -> Citation<'a> {
+    let mut citation = Citation::new(GEMINI, page.json.clone());
+    if let Some(url) = &page.url {
+        citation.set_url(url.clone());
+    }
+    if let Some(title) = &page.title {
+        citation.set_title(title.clone());
+    }
+    if let Some(text) = &support.text {
+        citation.set_cited_text(text.clone());
+    }
+    if let Some((start, end)) = span {
+        citation.set_span(start, end);
+    }
+    citation
+}
+
+fn text<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
+    match part.content() {
+        Content::Text(text) => Some(text),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_)
+        | Content::Opaque(_) => None,
+    }
+}
+
+/// Reads a chunk: an object whose one member says what sort of page it is.
+fn page<'a>(reader: &mut Reader<'a>) -> Result<Page<'a>> {
+    let json = reader.checkpoint().raw()?;
+    let (mut url, mut title) = (None, None);
+    reader.object(|_, reader| match reader.kind()? {
+        Kind::Object => {
+            (url, title) = address(reader)?;
+            Ok(())
+        }
+        _ => reader.skip(),
+    })?;
+    Ok(Page { url, title, json })
+}
+
+fn address<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Text<'a>>)> {
+    let (mut url, mut title) = (None, None);
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("uri", Kind::String) => url = Some(reader.string()?),
+            ("title", Kind::String) => title = Some(reader.string()?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok((url, title))
+}
+
+fn support<'a>(reader: &mut Reader<'a>) -> Result<Support<'a>> {
+    let mut support = Support::default();
+    let mut chunks = Vec::new();
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("segment", Kind::Object) => {
+            support = span(reader)?;
+            Ok(())
+        }
+        ("groundingChunkIndices", Kind::Array) => reader.array(|_, reader| {
+            chunks.extend(usize::try_from(reader.u64()?).ok());
+            Ok(())
+        }),
+        _ => reader.skip(),
+    })?;
+    support.chunks = chunks;
+    Ok(support)
+}
+
+/// Reads a segment; an offset that is not stated is zero.
+fn span<'a>(reader: &mut Reader<'a>) -> Result<Support<'a>> {
+    let mut support = Support::default();
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("partIndex", Kind::Number) => support.part = index(reader)?,
+            ("startIndex", Kind::Number) => support.start = index(reader)?,
+            ("endIndex", Kind::Number) => support.end = Some(index(reader)?),
+            ("text", Kind::String) => support.text = Some(reader.string()?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(support)
+}
+
+fn index(reader: &mut Reader<'_>) -> Result<usize> {
+    Ok(usize::try_from(reader.u64()?).unwrap_or(usize::MAX))
+}

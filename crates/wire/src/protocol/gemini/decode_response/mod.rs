@@ -1,0 +1,112 @@
+//! Reading whole answers.
+
+mod chunk;
+mod citation;
+mod usage;
+
+pub(super) use chunk::CandidateDraft;
+pub(super) use chunk::Chunk;
+pub(super) use chunk::ContentSeen;
+pub(super) use citation::Grounding;
+pub(super) use usage::Counts;
+
+use crate::conversation::Candidate;
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::conversation::Role;
+use crate::error::Result;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::gemini::fault::fault_of;
+use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::semantics::NodeSemantics;
+
+pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+    let mut reader = Reader::new(body);
+    let root = Place::default();
+    let chunk = Chunk::read(&mut reader, root)?;
+    reader.finish()?;
+    let Chunk { id, model, candidates, candidates_stated, counts, service_tier, .. } = chunk;
+    let mut semantics = NodeSemantics::at(root);
+    semantics.keep(chunk.extras);
+    if !candidates_stated {
+        semantics.add_shape(CANDIDATES_ABSENT);
+    }
+    let mut candidates: Vec<_> = candidates.into_iter().map(whole_candidate).collect();
+    if let (true, Some(reason)) = (candidates.is_empty(), chunk.blocked) {
+        candidates.push(blocked(root, reason));
+    }
+    let usage = counts.map(|counts| counts.usage(root.step(Step::UsageMetadata)));
+    let fault = chunk.error.map(|error| fault_of(None, &error));
+    let mut response = Response::default();
+    (response.id, response.model, response.service_tier) = (id, model, service_tier);
+    (response.candidates, response.usage, response.fault) = (candidates, usage, fault);
+    *response.semantics_mut() = semantics;
+    Ok(response)
+}
+
+fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
+    let place = draft.semantics.place();
+    let mut semantics = draft.semantics;
+    semantics.add_shape(draft.content.shape());
+    let mut parts = draft.parts;
+    for (index, citation) in draft.grounding.citations(&parts) {
+        parts[index].semantics_mut().add_citation(citation);
+    }
+    let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
+    let message = Message::new(Role::Assistant, parts)
+        .with_semantics(NodeSemantics::at(place.step(Step::Content)));
+    let mut candidate = Candidate::new(message);
+    candidate.finish = finish;
+    *candidate.semantics_mut() = semantics;
+    candidate
+}
+
+/// The answer that a blocked prompt stands for, since the vendor gives none.
+fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
+    let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
+    candidate.finish = Some(prompt_filter(reason));
+    *candidate.semantics_mut() = NodeSemantics::at(place).shaped(NO_CANDIDATE);
+    candidate
+}
+
+/// The end of an answer whose prompt was blocked.
+pub(super) fn prompt_filter(reason: Text<'_>) -> Finish<'_> {
+    Finish { raw: Some(reason), ..Finish::new(FinishKind::PromptFilter) }
+}
+
+pub(super) fn is_call(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolCall(_))
+}
+
+/// The class of a finish reason. The vendor has none for calls, so that their presence decides.
+pub(super) fn finish<'a>(raw: Text<'a>, calls: bool) -> Finish<'a> {
+    let kind = match &*raw.to_str() {
+        "STOP" if calls => FinishKind::ToolCalls,
+        "STOP" => FinishKind::Stop,
+        "MAX_TOKENS" => FinishKind::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "LANGUAGE"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => FinishKind::ContentFilter,
+        "MALFORMED_FUNCTION_CALL"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MALFORMED_RESPONSE" => FinishKind::MalformedCall,
+        "CONTINUATION" => FinishKind::Pause,
+        _ => FinishKind::Other,
+    };
+    Finish { raw: Some(raw), ..Finish::new(kind) }
+}

@@ -1,0 +1,30 @@
+//! Writing why an answer ended.
+
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::json::Json;
+use crate::json::Text;
+
+/// What the vendor says of a prompt that was refused elsewhere.
+pub(in crate::protocol::gemini) const BLOCKED: Json<'static> =
+    Json::literal(r#"{"blockReason":"OTHER"}"#);
+
+/// The vendor's finish reason; its own word comes back as it was.
+pub(in crate::protocol::gemini) fn finish_word<'t>(
+    finish: &'t Finish<'_>,
+    refused: bool,
+    same: bool,
+) -> Text<'t> {
+    if let (true, Some(raw)) = (same, &finish.raw) {
+        return raw.reborrow();
+    }
+    Text::literal(match finish.kind {
+        FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls if refused => "SAFETY",
+        FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls => "STOP",
+        FinishKind::Length | FinishKind::ContextFull => "MAX_TOKENS",
+        FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => "SAFETY",
+        FinishKind::Pause => "CONTINUATION",
+        FinishKind::MalformedCall => "MALFORMED_FUNCTION_CALL",
+        FinishKind::Failed | FinishKind::Other => "OTHER",
+    })
+}

@@ -1,0 +1,84 @@
+//! Writing sources: other protocols' citations as chunks and the stretches of text that rest on them.
+
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::Citation;
+
+/// Writes the citations of parts, in order, with the texts that they stand on; none if no source has an address.
+pub(in crate::protocol::gemini) fn write_grounding(
+    parts: &[(&[Citation<'_>], Option<&Text<'_>>)],
+) -> Option<Json<'static>> {
+    let sources: Vec<&Citation<'_>> =
+        parts.iter().flat_map(|(citations, _)| *citations).filter(|it| it.url().is_some()).collect();
+    if sources.is_empty() {
+        return None;
+    }
+    let mut writer = Writer::default();
+    writer.begin_object();
+    writer.key("groundingChunks");
+    writer.array(|list| sources.iter().for_each(|citation| write_chunk(list, citation)));
+    writer.key("groundingSupports");
+    writer.begin_array();
+    let mut chunk = 0;
+    for (index, (citations, text)) in parts.iter().enumerate() {
+        for citation in citations.iter().filter(|it| it.url().is_some()) {
+            let at = Spot { part: index, chunk };
+            write_support(&mut writer, at, citation, *text);
+            chunk += 1;
+        }
+    }
+    writer.end_array();
+    writer.end_object();
+    Some(Json::trusted(writer.into_string().into()))
+}
+
+/// Which part rests on which chunk.
+struct Spot {
+    part: usize,
+    chunk: usize,
+}
+
+fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
+    writer.object(|chunk| {
+        chunk.key("web");
+        chunk.object(|web| {
+            web.optional("uri", citation.url());
+            web.optional("title", citation.title());
+        });
+    });
+}
+
+fn write_support(
+    writer: &mut Writer,
+    at: Spot,
+    citation: &Citation<'_>,
+    text: Option<&Text<'_>>,
+) {
+    let text = text.map(Text::to_str).unwrap_or_default();
+    let (start, end) = match citation.span() {
+        Some((start, end)) => (byte_offset(&text, start), byte_offset(&text, end)),
+        None => (0, text.len()),
+    };
+    writer.object(|support| {
+        support.key("segment");
+        support.object(|segment| {
+            if at.part > 0 {
+                segment.field("partIndex", &at.part);
+            }
+            if start > 0 {
+                segment.field("startIndex", &start);
+            }
+            segment.field("endIndex", &end);
+            segment.optional("text", text.get(start..end));
+        });
+        support.key("groundingChunkIndices");
+        support.array(|list| list.value(&at.chunk));
+    });
+}
+
+/// The byte at which a character begins; past the end it is the end.
+fn byte_offset(text: &str, character: u64) -> usize {
+    let character = usize::try_from(character).unwrap_or(usize::MAX);
+    text.char_indices().nth(character).map_or(text.len(), |(offset, _)| offset)
+}

@@ -1,0 +1,226 @@
+//! Writing whole answers.
+
+mod finish;
+mod grounding;
+mod usage;
+
+pub(super) use finish::BLOCKED;
+pub(super) use finish::finish_word;
+pub(super) use grounding::write_grounding;
+pub(super) use usage::tier_word;
+pub(super) use usage::write_usage;
+
+use crate::conversation::Candidate;
+use crate::conversation::Content;
+use crate::conversation::FinishKind;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::gemini::encode_request::Pen;
+use crate::protocol::gemini::encode_request::write_part;
+use crate::protocol::gemini::fault::write_fault;
+use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::CONTENT_ABSENT;
+use crate::protocol::gemini::types::CONTENT_SCOPE;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+
+pub(in crate::protocol) fn encode_response(
+    response: &Response<'_>,
+    source: Protocol,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> String {
+    let mut losing = Losing::new(source, GEMINI, report);
+    losing.response(response);
+    let mut writer = Writer::default();
+    let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
+    match &response.fault {
+        Some(fault) if !said => write_fault(&mut writer, fault),
+        _ => Answer { response, asked, losing }.write(&mut writer),
+    }
+    writer.into_string()
+}
+
+/// An answer that is being written.
+struct Answer<'x, 'r> {
+    response: &'x Response<'x>,
+    asked: &'x Asked<'x>,
+    losing: Losing<'r>,
+}
+
+impl<'x> Answer<'x, '_> {
+    fn write(mut self, writer: &mut Writer) {
+        let same = self.losing.is_same();
+        let response = self.response;
+        let semantics = response.semantics();
+        let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
+        let mut object = Object::open(writer, extras);
+        let real: Vec<_> = response.candidates.iter().filter(|it| !self.is_blocked(it)).collect();
+        if !real.is_empty() || !(semantics.has_shape(CANDIDATES_ABSENT) || self.blocks()) {
+            let list = object.key("candidates");
+            list.begin_array();
+            for (index, candidate) in real.into_iter().enumerate() {
+                self.candidate(list, index, candidate);
+            }
+            list.end_array();
+        }
+        self.prompt_feedback(&mut object);
+        self.usage(&mut object);
+        let model = self.asked.model.as_ref().or(response.model.as_ref());
+        object.optional("modelVersion", model);
+        self.id(&mut object);
+        object.close();
+    }
+
+    /// Whether the candidate only says that there is no answer.
+    fn is_blocked(&self, candidate: &Candidate<'_>) -> bool {
+        let by_filter =
+            candidate.finish.as_ref().is_some_and(|it| it.kind == FinishKind::PromptFilter);
+        match self.losing.is_same() {
+            true => candidate.semantics().has_shape(NO_CANDIDATE),
+            false => by_filter && candidate.message.is_blank(),
+        }
+    }
+
+    fn blocks(&self) -> bool {
+        self.response.candidates.iter().any(|candidate| self.is_blocked(candidate))
+    }
+
+    fn prompt_feedback(&mut self, object: &mut Object<'_, '_>) {
+        if !self.losing.is_same() && self.blocks() {
+            object.field("promptFeedback", &BLOCKED);
+        }
+    }
+
+    fn usage(&mut self, object: &mut Object<'_, '_>) {
+        let tier = self.tier();
+        if let Some(usage) = &self.response.usage {
+            let same = self.losing.is_same();
+            write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
+        }
+    }
+
+    fn tier(&mut self) -> Option<Text<'x>> {
+        let tier = self.response.service_tier.as_ref()?;
+        if self.losing.is_same() {
+            return Some(tier.reborrow());
+        }
+        let (word, kind, reason) = tier_word(tier);
+        let place = self.response.semantics().place();
+        self.losing.field(place, Field::ResponseServiceTier, kind, reason);
+        word
+    }
+
+    fn id(&mut self, object: &mut Object<'_, '_>) {
+        match &self.response.id {
+            Some(id) => object.field("responseId", id),
+            None if self.losing.is_same() => {}
+            None => {
+                object.field("responseId", &self.asked.seed);
+                let place = self.response.semantics().place();
+                let reason = "the answer has no id";
+                self.losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
+            }
+        }
+    }
+
+    fn candidate(&mut self, writer: &mut Writer, index: usize, candidate: &'x Candidate<'x>) {
+        let same = self.losing.is_same();
+        let semantics = candidate.semantics();
+        let has = |shape| same && semantics.has_shape(shape);
+        let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
+        let mut object = Object::open(writer, extras);
+        let parts = &candidate.message.parts;
+        if !(has(CONTENT_ABSENT) && parts.is_empty()) {
+            self.content(object.key("content"), candidate);
+        }
+        if let Some(finish) = &candidate.finish {
+            let refused = parts.iter().any(|it| matches!(it.content(), Content::Refusal(_)));
+            object.field("finishReason", &finish_word(finish, refused, same));
+        }
+        if !same || has(INDEX_STATED) {
+            object.field("index", &index);
+        }
+        if !same {
+            self.grounding(&mut object, parts);
+        }
+        object.close();
+    }
+
+    fn grounding(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        let cited = |part: &&Part<'_>| !part.semantics().citations().is_empty();
+        for part in parts.iter().filter(cited) {
+            let place = part.semantics().place();
+            let reason = "sources stand beside the answer, by stretches of bytes";
+            self.losing.field(place, Field::Citations, LossKind::Approximated, reason);
+        }
+        let nodes: Vec<_> =
+            parts.iter().map(|part| (part.semantics().citations(), text_of(part))).collect();
+        if let Some(grounding) = write_grounding(&nodes) {
+            object.field("groundingMetadata", &grounding);
+        }
+    }
+
+    fn content(&mut self, writer: &mut Writer, candidate: &'x Candidate<'x>) {
+        let same = self.losing.is_same();
+        let semantics = candidate.semantics();
+        let has = |shape| same && semantics.has_shape(shape);
+        let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
+        let mut object = Object::open(writer, extras);
+        let parts = &candidate.message.parts;
+        if !(has(PARTS_ABSENT) && parts.is_empty()) {
+            let list = object.key("parts");
+            list.begin_array();
+            parts.iter().for_each(|part| self.part(list, part));
+            list.end_array();
+        }
+        if !has(ROLE_ABSENT) {
+            object.field("role", "model");
+        }
+        object.close();
+    }
+
+    fn part(&mut self, writer: &mut Writer, part: &Part<'_>) {
+        let pen = answer_pen(part, self.asked, self.losing.is_same());
+        if let Some((kind, reason)) = write_part(writer, part, &pen) {
+            let place = part.semantics().place();
+            self.losing.field(place, Field::CallArguments, kind, reason);
+        }
+    }
+}
+
+/// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.
+pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: bool) -> Pen<'t> {
+    let artefact = part.semantics().artefact();
+    let signature = artefact.map(|artefact| artefact.carried_in(GEMINI));
+    let (name, id) = match part.content() {
+        Content::ToolCall(call) => {
+            (Some(asked.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))
+        }
+        _ => (None, None),
+    };
+    Pen { same, signature, name, id }
+}
+
+fn text_of<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => Some(text),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Opaque(_) => None,
+    }
+}

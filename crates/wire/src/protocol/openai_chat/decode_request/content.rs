@@ -1,0 +1,324 @@
+//! Reading content: a string, or a list of parts.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Opaque;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::Source;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::CacheMarker;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// The scope of the extra that keeps an unusual prefix of a data URL.
+pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
+
+/// Reads `content` of the message at `place`, and says whether it was a list.
+pub(in crate::protocol::openai_chat) fn read_content<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    parts: &mut Vec<Part<'a>>,
+) -> Result<Shape> {
+    if reader.kind()? != Kind::Array {
+        let text = Part::new(Content::Text(reader.string()?));
+        parts.push(text.with_semantics(NodeSemantics::at(place.step(Step::Content))));
+        return Ok(Shape::default());
+    }
+    reader.array(|index, reader| {
+        parts.push(read_part(reader, place.element(Step::Content, index))?);
+        Ok(())
+    })?;
+    Ok(shape::CONTENT_LIST)
+}
+
+/// Reads one part of a list. A part that the conversation has no word for is kept whole.
+fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    if reader.kind()? != Kind::Object {
+        return read_opaque(reader, NodeSemantics::at(place), Text::default());
+    }
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let known = match &*kind.to_str() {
+        "text" => "text",
+        "refusal" => "refusal",
+        "image_url" => "image_url",
+        "input_audio" => "input_audio",
+        "file" => "file",
+        "thinking" => "thinking",
+        _ => return read_opaque(reader, NodeSemantics::at(place), kind),
+    };
+    let mut ahead = reader.checkpoint();
+    match read_known(&mut ahead, known, place)? {
+        Some(part) => {
+            *reader = ahead;
+            Ok(part)
+        }
+        None => read_opaque(reader, NodeSemantics::at(place), kind),
+    }
+}
+
+/// Keeps the value that comes next whole.
+pub(in crate::protocol::openai_chat) fn read_opaque<'a>(
+    reader: &mut Reader<'a>,
+    semantics: NodeSemantics<'a>,
+    kind: Text<'a>,
+) -> Result<Part<'a>> {
+    let json = reader.raw()?;
+    let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
+    Ok(Part::new(Content::Opaque(Box::new(opaque))).with_semantics(semantics))
+}
+
+/// Reads a part whose payload stands under the name of its type; none if the payload is not as expected.
+fn read_known<'a>(
+    reader: &mut Reader<'a>,
+    name: &'static str,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
+    let mut payload = None;
+    let mut control = None;
+    let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CONTENT);
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| {
+        match key {
+            "type" => reader.skip()?,
+            "prompt_cache_breakpoint" if semantics.cache().is_none() => {
+                semantics.set_cache(read_marker(reader)?);
+            }
+            "cache_control" => control = Some(reader.raw()?),
+            _ if key == name => {
+                payload = read_payload(reader, name, extras, &mut semantics)?;
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let Some(content) = payload else { return Ok(None) };
+    match control {
+        // Servers that front Anthropic take its own marker; it counts where OpenAI's is not given.
+        Some(json) if semantics.cache().is_none() => {
+            semantics.set_cache(marker(json));
+            semantics.add_shape(shape::CACHE_CONTROL.with(Shape::RESPELLED));
+        }
+        Some(json) => extras.keep("", "cache_control".into(), json),
+        None => {}
+    }
+    semantics.keep(extras);
+    Ok(Some(Part::new(content).with_semantics(semantics)))
+}
+
+fn read_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
+    let json = reader.raw()?;
+    Ok(marker(json))
+}
+
+fn marker(json: Json<'_>) -> CacheMarker<'_> {
+    let ttl = json.input_reader().and_then(|reader| reader.peek_tag("ttl").ok().flatten());
+    CacheMarker { ttl, json }
+}
+
+fn read_payload<'a>(
+    reader: &mut Reader<'a>,
+    name: &'static str,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
+    Ok(match name {
+        "text" => Some(Content::Text(reader.string()?)),
+        "refusal" => Some(Content::Refusal(reader.string()?)),
+        "image_url" => read_image(reader, extras, semantics)?,
+        "input_audio" => read_audio(reader, extras, semantics)?,
+        "file" => read_file(reader, extras, semantics)?,
+        _ => read_thinking(reader, semantics)?,
+    })
+}
+
+fn read_image<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
+    let mut url = None;
+    let mut detail = None;
+    if reader.kind()? == Kind::String {
+        semantics.add_shape(shape::BARE);
+        url = Some(reader.string()?);
+    } else {
+        read_object(reader, "image_url", extras, |key, reader, _| {
+            match key {
+                "url" => url = Some(reader.string()?),
+                "detail" => detail = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+    }
+    let Some(url) = url else { return Ok(None) };
+    Ok(Some(media(MediaKind::Image, source(url, extras), detail, None)))
+}
+
+/// A base64 data URL holds its bytes; every other URL says where they are.
+fn source<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
+    match split_data_url(&url, extras) {
+        Some((mime, data)) => Source::Base64 { mime: Some(mime), data },
+        None => Source::Url { mime: None, url },
+    }
+}
+
+/// The type and the bytes of a base64 data URL.
+///
+/// A prefix that is not spelled the usual way is kept as the name of an extra without a value: it comes back on the
+/// same protocol and says nothing that a report should speak of.
+fn split_data_url<'a>(url: &Text<'a>, extras: &mut Extras<'a>) -> Option<(Text<'a>, Text<'a>)> {
+    let url = url.clone().into_str();
+    if !url.get(..5)?.eq_ignore_ascii_case("data:") {
+        return None;
+    }
+    let comma = url.find(',')?;
+    let (settings, encoding) = url.get(5..comma)?.rsplit_once(';')?;
+    if !encoding.eq_ignore_ascii_case("base64") {
+        return None;
+    }
+    let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
+    let usual = url.starts_with("data:") && &url[mime_end..comma] == ";base64";
+    if !usual {
+        let prefix = url[..=comma].to_owned();
+        extras.keep(DATA_URL, prefix.into(), Json::parse("null").ok()?);
+    }
+    Some((slice(&url, 5..mime_end), slice(&url, comma + 1..url.len())))
+}
+
+/// A stretch of the text, borrowed from the input where the text is.
+fn slice<'a>(text: &Cow<'a, str>, range: Range<usize>) -> Text<'a> {
+    match text {
+        Cow::Borrowed(text) => Text::plain(&text[range]),
+        Cow::Owned(text) => Text::plain(text[range].to_owned()),
+    }
+}
+
+fn read_audio<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
+    let mut data = None;
+    let mut mime = None;
+    if reader.kind()? == Kind::String {
+        semantics.add_shape(shape::BARE);
+        data = Some(reader.string()?);
+    } else {
+        read_object(reader, "input_audio", extras, |key, reader, _| {
+            match key {
+                "data" => data = Some(reader.string()?),
+                "format" => mime = Some(audio_type(&reader.string()?)),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+    }
+    let Some(data) = data else { return Ok(None) };
+    Ok(Some(media(MediaKind::Audio, Source::Base64 { mime, data }, None, None)))
+}
+
+fn audio_type(format: &Text<'_>) -> Text<'static> {
+    Text::plain(format!("audio/{}", format.to_str()))
+}
+
+fn read_file<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
+    let mut id = None;
+    let mut data = None;
+    let mut name = None;
+    read_object(reader, "file", extras, |key, reader, _| {
+        match key {
+            "file_id" => id = Some(reader.string()?),
+            "file_data" => data = Some(reader.string()?),
+            "filename" => name = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let source = match (id, data) {
+        (Some(id), None) => Source::File { mime: None, id },
+        (None, Some(data)) => match split_data_url(&data, extras) {
+            Some((mime, data)) => Source::Base64 { mime: Some(mime), data },
+            None => {
+                semantics.add_shape(shape::RAW_DATA);
+                Source::Base64 { mime: None, data }
+            }
+        },
+        (Some(_), Some(_)) | (None, None) => return Ok(None),
+    };
+    Ok(Some(media(MediaKind::Document, source, None, name)))
+}
+
+fn media<'a>(
+    kind: MediaKind,
+    source: Source<'a>,
+    detail: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+) -> Content<'a> {
+    Content::Media(Box::new(Media { kind, source, detail, name }))
+}
+
+/// Reads the payload of a `thinking` chunk: a list of texts, or one string.
+fn read_thinking<'a>(
+    reader: &mut Reader<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
+    let mut texts = Vec::new();
+    if reader.kind()? == Kind::String {
+        semantics.add_shape(shape::BARE);
+        texts.push(reader.string()?);
+        return Ok(Some(reasoning(texts)));
+    }
+    let mut plain = true;
+    reader.array(|_, reader| {
+        match read_plain_text(reader)? {
+            Some(text) => texts.push(text),
+            None => plain = false,
+        }
+        Ok(())
+    })?;
+    Ok(plain.then(|| reasoning(texts)))
+}
+
+fn reasoning(texts: Vec<Text<'_>>) -> Content<'_> {
+    Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Raw, texts }))
+}
+
+/// Reads `{type: text, text}`; none if there is more to it.
+fn read_plain_text<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>> {
+    let mut text = None;
+    let mut plain = true;
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("type", Kind::String) => plain &= reader.string()? == "text",
+            ("text", Kind::String) => text = Some(reader.string()?),
+            _ => {
+                plain = false;
+                reader.skip()?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(text.filter(|_| plain))
+}

@@ -1,0 +1,392 @@
+//! Reading messages, and the fields that an assistant's message has in requests and answers alike.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::decode_request::content::read_content;
+use crate::protocol::openai_chat::decode_request::content::read_opaque;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
+    let mut messages = Vec::new();
+    reader.array(|index, reader| {
+        messages.push(read_message(reader, Place::default().element(Step::Messages, index))?);
+        Ok(())
+    })?;
+    Ok(messages)
+}
+
+fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
+    let mut fields = Fields::at(place);
+    let mut role = None;
+    let mut name = None;
+    let mut call_id = None;
+    let mut extras = Extras::default();
+    // The role decides how other fields are read, wherever it stands.
+    let speaks = reader
+        .peek_tag("role")?
+        .ok_or_else(|| Error::new(ErrorKind::Missing, "expected `role`, found none"))?;
+    let answers = matches!(&*speaks.to_str(), "tool" | "function");
+    let assistant = speaks == "assistant";
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "role" => match known_role(&reader.checkpoint().string()?) {
+                Some(known) => {
+                    role = Some(known);
+                    reader.skip()?;
+                }
+                None => return Ok(Member::Unknown),
+            },
+            "name" => name = Some(reader.string()?),
+            "tool_call_id" if answers => call_id = Some(reader.string()?),
+            _ if assistant || key == "content" => return fields.member(key, reader),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let mut semantics = NodeSemantics::at(place).shaped(fields.shape);
+    semantics.keep(extras);
+    if role.is_none() {
+        semantics.add_shape(shape::OWN_WORD);
+    }
+    if speaks == "function" {
+        semantics.add_shape(shape::LEGACY.with(Shape::RESPELLED));
+    }
+    let role = role.unwrap_or_default();
+    let mut parts = fields.into_parts();
+    if answers {
+        let output = ResultOutput::Parts(std::mem::take(&mut parts));
+        let result = ToolResult {
+            call_id,
+            name: name.take(),
+            output,
+            is_error: None,
+            form: CallForm::Function,
+        };
+        let part = Part::new(Content::ToolResult(Box::new(result)));
+        parts.push(part.with_semantics(NodeSemantics::at(place).shaped(semantics.shape())));
+    }
+    let mut message = Message::new(role, parts).with_semantics(semantics);
+    message.name = name;
+    Ok(message)
+}
+
+fn known_role(word: &Text<'_>) -> Option<Role> {
+    Some(match &*word.to_str() {
+        "system" => Role::System,
+        "developer" => Role::Developer,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
+        _ => return None,
+    })
+}
+
+/// The fields of a message that hold its parts.
+pub(in crate::protocol::openai_chat) struct Fields<'a> {
+    place: Place,
+    pub(in crate::protocol::openai_chat) shape: Shape,
+    content: Vec<Part<'a>>,
+    reasoning: Vec<Part<'a>>,
+    refusal: Option<Part<'a>>,
+    audio: Option<Part<'a>>,
+    calls: Vec<Part<'a>>,
+}
+
+impl<'a> Fields<'a> {
+    pub(in crate::protocol::openai_chat) fn at(place: Place) -> Self {
+        Self {
+            place,
+            shape: Shape::default(),
+            content: Vec::new(),
+            reasoning: Vec::new(),
+            refusal: None,
+            audio: None,
+            calls: Vec::new(),
+        }
+    }
+
+    /// Reads one member of the message, if it holds parts.
+    pub(in crate::protocol::openai_chat) fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+    ) -> Result<Member> {
+        let place = self.place;
+        match key {
+            "content" => {
+                let shape = read_content(reader, place, &mut self.content)?;
+                self.shape = self.shape.with(shape);
+            }
+            "reasoning_content" if !self.has_reasoning_text() => {
+                let text = reader.string()?;
+                self.reasoning.push(reasoning_text(text, place.step(Step::ReasoningContent)));
+            }
+            "reasoning" if !self.has_reasoning_text() && reader.kind()? == Kind::String => {
+                let part = reasoning_text(reader.string()?, place.step(Step::Reasoning));
+                self.reasoning.push(with_shape(part, shape::REASONING));
+            }
+            "reasoning_details" if reader.kind()? == Kind::Array => {
+                let place = place.step(Step::ReasoningDetails);
+                self.reasoning.push(reasoning_details(reader.raw()?, place));
+            }
+            "refusal" => {
+                let part = Part::new(Content::Refusal(reader.string()?));
+                self.refusal =
+                    Some(part.with_semantics(NodeSemantics::at(place.step(Step::Refusal))));
+            }
+            "audio" => return self.audio(reader),
+            "tool_calls" => self.calls(reader)?,
+            "function_call" => {
+                let place = place.step(Step::FunctionCall);
+                self.calls.push(read_function_call(reader, place)?);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    }
+
+    fn has_reasoning_text(&self) -> bool {
+        self.reasoning.iter().any(|part| part.semantics().artefact().is_none())
+    }
+
+    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
+        let mut ahead = reader.checkpoint();
+        match read_audio(&mut ahead, self.place.step(Step::Audio))? {
+            Some(part) => {
+                *reader = ahead;
+                self.audio = Some(part);
+                Ok(Member::Read)
+            }
+            None => Ok(Member::Unknown),
+        }
+    }
+
+    fn calls(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let place = self.place;
+        let before = self.calls.len();
+        reader.array(|index, reader| {
+            self.calls.push(read_call(reader, place.element(Step::ToolCalls, index))?);
+            Ok(())
+        })?;
+        if self.calls.len() == before {
+            self.shape = self.shape.with(shape::CALLS_EMPTY);
+        }
+        Ok(())
+    }
+
+    /// The text that annotations and log probabilities speak of.
+    pub(in crate::protocol::openai_chat) fn text_mut(&mut self) -> Option<&mut Part<'a>> {
+        self.content.iter_mut().find(|part| matches!(part.content(), Content::Text(_)))
+    }
+
+    pub(in crate::protocol::openai_chat) fn refusal_mut(&mut self) -> Option<&mut Part<'a>> {
+        self.refusal.as_mut()
+    }
+
+    /// All parts in the order of the conversation.
+    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Vec<Part<'a>> {
+        let Self { place: _, shape: _, content, mut reasoning, refusal, audio, calls } = self;
+        if reasoning.is_empty() && refusal.is_none() && audio.is_none() && calls.is_empty() {
+            return content;
+        }
+        reasoning.extend(content);
+        reasoning.extend(refusal);
+        reasoning.extend(audio);
+        reasoning.extend(calls);
+        reasoning
+    }
+}
+
+fn with_shape(mut part: Part<'_>, shape: Shape) -> Part<'_> {
+    part.semantics_mut().add_shape(shape);
+    part
+}
+
+fn reasoning_text(text: Text<'_>, place: Place) -> Part<'_> {
+    let reasoning = Reasoning { form: ReasoningForm::Raw, texts: vec![text] };
+    Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(NodeSemantics::at(place))
+}
+
+/// What a server wants back unchanged to go on reasoning: only that server can read it.
+pub(in crate::protocol::openai_chat) fn reasoning_details(
+    json: Json<'_>,
+    place: Place,
+) -> Part<'_> {
+    let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
+    let semantics = details_semantics(json, place);
+    Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics)
+}
+
+pub(in crate::protocol::openai_chat) fn details_semantics(
+    json: Json<'_>,
+    place: Place,
+) -> NodeSemantics<'_> {
+    let data = Text::plain(json.as_str().to_owned());
+    let mut semantics = NodeSemantics::at(place).shaped(shape::DETAILS);
+    semantics.set_artefact(Artefact::new(Protocol::OpenaiChat, ArtefactKind::Ciphertext, data));
+    semantics
+}
+
+/// Reads `audio` of an assistant's message: the id of an earlier answer, or the sound itself.
+fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+    if reader.kind()? != Kind::Object {
+        return Ok(None);
+    }
+    let mut id = None;
+    let mut data = None;
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "id" => id = Some((reader.checkpoint().string()?, reader.raw()?)),
+            "data" => data = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let source = match (data, id) {
+        (Some(data), id) => {
+            if let Some((_, json)) = id {
+                extras.keep("", "id".into(), json);
+            }
+            Source::Base64 { mime: None, data }
+        }
+        (None, Some((id, _))) => Source::File { mime: None, id },
+        (None, None) => return Ok(None),
+    };
+    let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
+    let mut semantics = NodeSemantics::at(place);
+    semantics.keep(extras);
+    Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
+}
+
+/// Reads one element of `tool_calls`.
+pub(in crate::protocol::openai_chat) fn read_call<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
+    let kind = reader.peek_tag("type")?;
+    let word = kind.as_ref().map(Text::to_str);
+    let (payload, form) = match word.as_deref() {
+        Some("function") | None => ("function", CallForm::Function),
+        Some("custom") => ("custom", CallForm::Custom),
+        Some(_) => ("", CallForm::Function),
+    };
+    let mut call = CallFields { form, ..CallFields::default() };
+    let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
+    if kind.is_none() {
+        semantics.add_shape(shape::OWN_WORD);
+    }
+    let mut ahead = reader.checkpoint();
+    let mut extras = Extras::default();
+    read_object(&mut ahead, "", &mut extras, |key, reader, extras| {
+        match key {
+            "type" => reader.skip()?,
+            "id" => call.id = Some(reader.string()?),
+            "function" if key == payload => call.read(reader, "function", extras)?,
+            "custom" if key == payload => call.read(reader, "custom", extras)?,
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    match call.into_content(&mut semantics) {
+        Some(content) => {
+            *reader = ahead;
+            semantics.keep(extras);
+            Ok(Part::new(content).with_semantics(semantics))
+        }
+        None => read_opaque(reader, semantics, kind.unwrap_or_default()),
+    }
+}
+
+/// Reads the one call that messages could hold before there were tools.
+fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+    let mut call = CallFields::default();
+    let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY.with(Shape::RESPELLED));
+    let mut extras = Extras::default();
+    let mut ahead = reader.checkpoint();
+    call.read(&mut ahead, "", &mut extras)?;
+    match call.into_content(&mut semantics) {
+        Some(content) => {
+            *reader = ahead;
+            semantics.keep(extras);
+            Ok(Part::new(content).with_semantics(semantics))
+        }
+        None => read_opaque(reader, semantics, Text::literal("function_call")),
+    }
+}
+
+/// A call in the making.
+#[derive(Default)]
+struct CallFields<'a> {
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    arguments: Option<Arguments<'a>>,
+    form: CallForm,
+}
+
+impl<'a> CallFields<'a> {
+    fn read(
+        &mut self,
+        reader: &mut Reader<'a>,
+        scope: &'static str,
+        extras: &mut Extras<'a>,
+    ) -> Result<()> {
+        let custom = self.form == CallForm::Custom;
+        read_object(reader, scope, extras, |key, reader, _| {
+            match (key, reader.kind()?) {
+                ("name", _) => self.name = Some(reader.string()?),
+                ("arguments", Kind::String) if !custom => {
+                    self.arguments = Some(Arguments::Text(reader.string()?));
+                }
+                // Some servers give the arguments as the object that they are.
+                ("arguments", _) if !custom => {
+                    self.arguments = Some(Arguments::Json(reader.raw()?));
+                }
+                ("input", _) if custom => {
+                    self.arguments = Some(Arguments::Text(reader.string()?));
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })
+    }
+
+    fn into_content(self, semantics: &mut NodeSemantics<'a>) -> Option<Content<'a>> {
+        let Self { id, name, arguments, form } = self;
+        let name = name?;
+        let arguments = arguments.unwrap_or_else(|| {
+            semantics.add_shape(shape::ARGUMENTS_ABSENT);
+            Arguments::Text(Text::default())
+        });
+        Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
+    }
+}

@@ -1,0 +1,163 @@
+//! Reading requests: the body's fields here, messages, parts, tools and options in files of their own.
+
+pub(super) mod content;
+pub(super) mod message;
+mod options;
+mod tools;
+
+use crate::conversation::Request;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Reader;
+use crate::protocol::Exchange;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Semantics;
+
+pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
+    let mut reader = Reader::new(body);
+    let mut decoding = Decoding::default();
+    let mut extras = Extras::default();
+    read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;
+    reader.finish()?;
+    decoding.semantics.extras_mut().update(extras);
+    decoding.finish()
+}
+
+/// A request in the making.
+#[derive(Default)]
+struct Decoding<'a> {
+    request: Request<'a>,
+    semantics: Semantics<'a>,
+    has_messages: bool,
+    /// Fields that say the same as another one; the other one wins wherever it stands.
+    later: Vec<(&'static str, Json<'a>)>,
+}
+
+impl<'a> Decoding<'a> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        let request = &mut self.request;
+        match key {
+            "messages" => {
+                self.has_messages = true;
+                request.messages = message::read_messages(reader)?;
+            }
+            "model" => request.model = Some(reader.string()?),
+            "stream" => request.stream = Some(reader.boolean()?),
+            "tools" => self.tools(reader)?,
+            "tool_choice" => {
+                request.tool_choice = Some(tools::read_choice(reader, &mut self.semantics)?)
+            }
+            "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
+            "max_completion_tokens" => {
+                return self.limit(reader, request_shape::MAX_COMPLETION_TOKENS);
+            }
+            "max_tokens" | "functions" | "function_call" | "random_seed" | "reasoning"
+            | "thinking" | "web_search_options" => self.keep_for_later(key, reader)?,
+            "stop" => self.stop(reader)?,
+            "response_format" => return options::read_format(reader, request, &mut self.semantics),
+            "verbosity" => request.verbosity = Some(reader.string()?),
+            "reasoning_effort" => request.thinking.effort = Some(reader.string()?),
+            "safety_identifier" => request.safety_identifier = Some(reader.string()?),
+            "user" => request.user = Some(reader.string()?),
+            "metadata" => request.metadata = Some(reader.raw()?),
+            "service_tier" => request.service_tier = Some(reader.string()?),
+            "store" => request.store = Some(reader.boolean()?),
+            "prompt_cache_key" => request.cache.key = Some(reader.string()?),
+            "prompt_cache_options" => request.cache.options = Some(reader.raw()?),
+            "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
+            _ => return self.sampling(key, reader),
+        }
+        Ok(Member::Read)
+    }
+
+    fn sampling(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        let sampling = &mut self.request.sampling;
+        match key {
+            "temperature" => sampling.temperature = Some(reader.number()?),
+            "top_p" => sampling.top_p = Some(reader.number()?),
+            "seed" => sampling.seed = Some(reader.number()?),
+            "presence_penalty" => sampling.presence_penalty = Some(reader.number()?),
+            "frequency_penalty" => sampling.frequency_penalty = Some(reader.number()?),
+            "n" => sampling.candidates = Some(reader.number()?),
+            "logprobs" => sampling.logprobs = Some(reader.boolean()?),
+            "top_logprobs" => sampling.top_logprobs = Some(reader.number()?),
+            _ => return self.declared(key, reader),
+        }
+        Ok(Member::Read)
+    }
+
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        let mut ahead = reader.checkpoint();
+        let json = ahead.raw()?;
+        if !crate::protocol::openai_chat::ChatSemantics::DECLARED.iter().any(|it| it.path == key)
+            || self.semantics.chat_mut().take(key, json).is_err()
+        {
+            return Ok(Member::Unknown);
+        }
+        *reader = ahead;
+        Ok(Member::Read)
+    }
+
+    fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        self.request.tools = tools::read_tools(reader)?;
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        Ok(())
+    }
+
+    fn limit(
+        &mut self,
+        reader: &mut Reader<'a>,
+        shape: crate::protocol::semantics::Shape,
+    ) -> Result<Member> {
+        self.request.max_output_tokens = Some(reader.number()?);
+        self.semantics.add_shape(shape);
+        Ok(Member::Read)
+    }
+
+    fn stop(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (stop, shape) = options::read_stop(reader)?;
+        self.request.stop = stop;
+        self.semantics.add_shape(shape);
+        Ok(())
+    }
+
+    fn keep_for_later(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+        const NAMES: [&str; 7] = [
+            "max_tokens",
+            "functions",
+            "function_call",
+            "random_seed",
+            "reasoning",
+            "thinking",
+            "web_search_options",
+        ];
+        let json = reader.raw()?;
+        if let Some(name) = NAMES.into_iter().find(|name| *name == key) {
+            self.later.push((name, json));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Exchange<'a>> {
+        if !self.has_messages {
+            return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
+        }
+        // Web search comes last of these names, after the functions that it stands beside.
+        self.later.sort_by_key(|(name, _)| *name);
+        for (name, json) in std::mem::take(&mut self.later) {
+            options::read_later(name, json, &mut self.request, &mut self.semantics)?;
+        }
+        if self.semantics.has_shape(request_shape::MAX_COMPLETION_TOKENS) {
+            self.semantics.respell("max_completion_tokens");
+        }
+        Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
+    }
+}

@@ -1,0 +1,224 @@
+//! Reading the options of a request that have several spellings.
+
+use std::borrow::Cow;
+
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::OutputFormat;
+use crate::conversation::OutputSchema;
+use crate::conversation::Request;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::decode_request::tools;
+use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
+
+/// Reads `stop`: a string, or a list of them.
+pub(super) fn read_stop<'a>(reader: &mut Reader<'a>) -> Result<(Vec<Text<'a>>, Shape)> {
+    if reader.kind()? == Kind::String {
+        return Ok((vec![reader.string()?], request_shape::STOP_STRING));
+    }
+    let mut stop = Vec::new();
+    reader.array(|_, reader| {
+        stop.push(reader.string()?);
+        Ok(())
+    })?;
+    let shape = if stop.is_empty() { request_shape::STOP_EMPTY } else { Shape::default() };
+    Ok((stop, shape))
+}
+
+/// Reads `response_format`; a type that this version does not know stays unread.
+pub(super) fn read_format<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<Member> {
+    let format = match reader.peek_tag("type")?.as_ref().map(Text::to_str).as_deref() {
+        Some("text") => OutputFormat::Text,
+        Some("json_object") => OutputFormat::JsonObject,
+        Some("json_schema") => OutputFormat::JsonSchema(Box::default()),
+        _ => return Ok(Member::Unknown),
+    };
+    request.output = format;
+    let output = &mut request.output;
+    read_object(reader, "response_format", semantics.extras_mut(), |key, reader, extras| {
+        match (key, &mut *output) {
+            ("type", _) => reader.skip()?,
+            ("json_schema", OutputFormat::JsonSchema(schema)) => {
+                read_schema(reader, schema, extras)?;
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    Ok(Member::Read)
+}
+
+fn read_schema<'a>(
+    reader: &mut Reader<'a>,
+    schema: &mut OutputSchema<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    read_object(reader, "response_format/json_schema", extras, |key, reader, _| {
+        match key {
+            "name" => schema.name = Some(reader.string()?),
+            "description" => schema.description = Some(reader.string()?),
+            "schema" => schema.schema = Some(reader.raw()?),
+            "strict" => schema.strict = Some(reader.boolean()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })
+}
+
+/// Reads a field that says the same as a newer one, unless the newer one was there too.
+pub(super) fn read_later<'a>(
+    name: &'static str,
+    json: Json<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<()> {
+    let Some(mut reader) = json.input_reader() else { return Ok(()) };
+    let read = match name {
+        "max_tokens" if request.max_output_tokens.is_none() => {
+            reader.number().map(|limit| request.max_output_tokens = Some(limit)).map(|()| true)
+        }
+        "functions" if request.tools.is_empty() && !semantics.tools_stated_empty() => {
+            read_functions(&mut reader, request, semantics).map(|()| true)
+        }
+        "function_call" if request.tool_choice.is_none() => {
+            read_function_call(&mut reader, request, semantics)
+        }
+        "random_seed" if request.sampling.seed.is_none() => {
+            semantics.add_shape(request_shape::RANDOM_SEED);
+            semantics.respell("random_seed");
+            semantics.respell("seed");
+            reader.number().map(|seed| request.sampling.seed = Some(seed)).map(|()| true)
+        }
+        "reasoning" if request.thinking.effort.is_none() => {
+            read_reasoning(&mut reader, request, semantics)
+        }
+        "thinking" => read_switch(&mut reader, request, semantics),
+        "web_search_options" => {
+            request.tools.push(web_search(json.clone()));
+            Ok(true)
+        }
+        _ => Ok(false),
+    };
+    if !read.map_err(|error| error.under_key(name))? {
+        semantics.extras_mut().keep("", Cow::Borrowed(name), json);
+    }
+    Ok(())
+}
+
+fn read_functions<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<()> {
+    request.tools = tools::read_functions(reader)?;
+    semantics.add_shape(request_shape::FUNCTIONS);
+    semantics.respell("functions");
+    semantics.respell("tools");
+    if request.tools.is_empty() {
+        semantics.state_tools_empty();
+    }
+    Ok(())
+}
+
+fn read_function_call<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<bool> {
+    request.tool_choice = tools::read_function_choice(reader)?;
+    if request.tool_choice.is_some() {
+        semantics.add_shape(request_shape::FUNCTION_CALL);
+        semantics.respell("function_call");
+        semantics.respell("tool_choice");
+    }
+    Ok(request.tool_choice.is_some())
+}
+
+/// Reads `reasoning: {effort, max_tokens, exclude}`; another shape stays as it is.
+fn read_reasoning<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<bool> {
+    if reader.kind()? != Kind::Object {
+        return Ok(false);
+    }
+    let thinking = &mut request.thinking;
+    read_object(reader, "reasoning", semantics.extras_mut(), |key, reader, _| {
+        match (key, reader.kind()?) {
+            ("effort", Kind::String) => thinking.effort = Some(reader.string()?),
+            ("max_tokens", Kind::Number) => thinking.budget = Some(reader.number()?),
+            ("exclude", Kind::Boolean) => {
+                let exclude = reader.boolean()?;
+                thinking.show =
+                    Some(if exclude { ThinkingShow::Hidden } else { ThinkingShow::Shown(None) });
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    semantics.add_shape(request_shape::REASONING_OBJECT);
+    semantics.respell("reasoning");
+    semantics.respell("reasoning_effort");
+    Ok(true)
+}
+
+/// Reads `thinking: {type: enabled | disabled}`; another type stays as it is.
+fn read_switch<'a>(
+    reader: &mut Reader<'a>,
+    request: &mut Request<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<bool> {
+    if reader.kind()? != Kind::Object {
+        return Ok(false);
+    }
+    let mode = match reader.peek_tag("type")?.as_ref().map(Text::to_str).as_deref() {
+        Some("enabled") => ThinkingMode::Enabled,
+        Some("disabled") => ThinkingMode::Disabled,
+        _ => return Ok(false),
+    };
+    request.thinking.mode = Some(mode);
+    read_object(reader, "thinking", semantics.extras_mut(), |key, reader, _| {
+        if key != "type" {
+            return Ok(Member::Unknown);
+        }
+        reader.skip()?;
+        Ok(Member::Read)
+    })?;
+    semantics.add_shape(request_shape::THINKING_SWITCH);
+    semantics.respell("thinking");
+    semantics.respell("reasoning_effort");
+    Ok(true)
+}
+
+fn web_search(json: Json<'_>) -> Tool<'_> {
+    let tool = HostedTool {
+        protocol: Protocol::OpenaiChat,
+        service: HostedService::WebSearch,
+        kind: Text::literal("web_search_options"),
+        json,
+    };
+    let place = Place::default().step(Step::WebSearchOptions);
+    Tool::new(ToolKind::Hosted(tool)).with_semantics(NodeSemantics::at(place))
+}

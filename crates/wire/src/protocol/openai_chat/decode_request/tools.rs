@@ -1,0 +1,302 @@
+//! Reading tools and the choice among them.
+
+use crate::conversation::AllowedMode;
+use crate::conversation::AllowedTool;
+use crate::conversation::CallForm;
+use crate::conversation::CustomFormat;
+use crate::conversation::CustomTool;
+use crate::conversation::FunctionTool;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
+use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
+use crate::conversation::ToolKind;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+
+pub(super) fn read_tools<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
+    let mut tools = Vec::new();
+    reader.array(|index, reader| {
+        tools.push(read_tool(reader, Place::default().element(Step::Tools, index))?);
+        Ok(())
+    })?;
+    Ok(tools)
+}
+
+/// Reads `functions`, each of which is a function without its wrapper.
+pub(super) fn read_functions<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
+    let mut tools = Vec::new();
+    reader.array(|index, reader| {
+        let mut extras = Extras::default();
+        let function = read_function(reader, "", &mut extras)?;
+        let mut semantics = NodeSemantics::at(Place::default().element(Step::Functions, index));
+        semantics.keep(extras);
+        tools.push(Tool::new(ToolKind::Function(function)).with_semantics(semantics));
+        Ok(())
+    })?;
+    Ok(tools)
+}
+
+fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let payload = match &*kind.to_str() {
+        "function" => "function",
+        "custom" => "custom",
+        _ => "",
+    };
+    let mut semantics = NodeSemantics::at(place);
+    if payload.is_empty() || !has_object(reader, payload)? {
+        let json = reader.raw()?;
+        let service = service(&kind);
+        let tool = HostedTool { protocol: Protocol::OpenaiChat, service, kind, json };
+        return Ok(Tool::new(ToolKind::Hosted(tool)).with_semantics(semantics));
+    }
+    let mut tool = None;
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| {
+        match key {
+            "type" => reader.skip()?,
+            "function" if payload == key => {
+                tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
+            }
+            "custom" if payload == key => {
+                tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    semantics.keep(extras);
+    let tool = tool.ok_or_else(|| missing("a tool"))?;
+    Ok(Tool::new(tool).with_semantics(semantics))
+}
+
+/// Whether the object that comes next has an object under `name`.
+fn has_object(reader: &Reader<'_>, name: &str) -> Result<bool> {
+    let mut found = false;
+    reader.checkpoint().object(|key, reader| {
+        found |= key == name && reader.kind()? == Kind::Object;
+        reader.skip()
+    })?;
+    Ok(found)
+}
+
+fn service(kind: &Text<'_>) -> HostedService {
+    match &*kind.to_str() {
+        kind if kind.contains("search") => HostedService::WebSearch,
+        kind if kind.contains("fetch") => HostedService::WebFetch,
+        kind if kind.starts_with("code") => HostedService::CodeExecution,
+        _ => HostedService::Other,
+    }
+}
+
+fn read_function<'a>(
+    reader: &mut Reader<'a>,
+    scope: &'static str,
+    extras: &mut Extras<'a>,
+) -> Result<FunctionTool<'a>> {
+    let mut name = None;
+    let mut tool = FunctionTool {
+        name: Text::default(),
+        description: None,
+        parameters: None,
+        strict: None,
+        output_schema: None,
+    };
+    read_object(reader, scope, extras, |key, reader, _| {
+        match key {
+            "name" => name = Some(reader.string()?),
+            "description" => tool.description = Some(reader.string()?),
+            "parameters" => tool.parameters = Some(reader.raw()?),
+            "strict" => tool.strict = Some(reader.boolean()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    tool.name = name.ok_or_else(|| missing("`name`"))?;
+    Ok(tool)
+}
+
+fn read_custom<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<CustomTool<'a>> {
+    let mut name = None;
+    let mut description = None;
+    let mut format = None;
+    read_object(reader, "custom", extras, |key, reader, _| {
+        match key {
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "format" => {
+                let mut ahead = reader.checkpoint();
+                // A format of another shape rides along as it is.
+                let Ok(known) = read_format(&mut ahead) else { return Ok(Member::Unknown) };
+                *reader = ahead;
+                format = Some(known);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    let name = name.ok_or_else(|| missing("`name`"))?;
+    Ok(CustomTool { name, description, format })
+}
+
+fn read_format<'a>(reader: &mut Reader<'a>) -> Result<CustomFormat<'a>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let mut definition = None;
+    let mut syntax = None;
+    reader.object(|key, reader| match &*key {
+        "type" => reader.skip(),
+        "grammar" => reader.object(|key, reader| {
+            match &*key {
+                "definition" => definition = Some(reader.string()?),
+                "syntax" => syntax = Some(reader.string()?),
+                _ => return Err(missing("a known format")),
+            }
+            Ok(())
+        }),
+        _ => Err(missing("a known format")),
+    })?;
+    match (&*kind.to_str(), definition, syntax) {
+        ("text", None, None) => Ok(CustomFormat::Text),
+        ("grammar", Some(definition), Some(syntax)) => {
+            Ok(CustomFormat::Grammar { definition, syntax })
+        }
+        _ => Err(missing("a known format")),
+    }
+}
+
+/// Reads `tool_choice`; what has no word in the conversation is kept whole.
+pub(super) fn read_choice<'a>(
+    reader: &mut Reader<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<ToolChoice<'a>> {
+    let json = reader.raw()?;
+    let known = match json.kind() {
+        Kind::String => match json.as_str() {
+            "\"auto\"" => Some(ToolChoice::Auto),
+            "\"none\"" => Some(ToolChoice::None),
+            "\"required\"" => Some(ToolChoice::Required),
+            "\"any\"" => {
+                semantics.add_shape(request_shape::CHOICE_ANY);
+                semantics.respell("tool_choice");
+                Some(ToolChoice::Required)
+            }
+            _ => None,
+        },
+        Kind::Object => json.input_reader().and_then(|mut it| read_choice_object(&mut it).ok()),
+        Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
+            return Err(Error::new(
+                ErrorKind::Type,
+                format!("expected a string or an object, found {}", json.kind()),
+            ));
+        }
+    };
+    Ok(known.unwrap_or(ToolChoice::Other { protocol: Protocol::OpenaiChat, json }))
+}
+
+fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
+    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let kind = kind.to_str();
+    let mut choice = None;
+    reader.object(|key, reader| {
+        match &*key {
+            "type" => reader.skip()?,
+            "function" if kind == key => {
+                choice = Some(named(read_only_name(reader)?, CallForm::Function));
+            }
+            "custom" if kind == key => {
+                choice = Some(named(read_only_name(reader)?, CallForm::Custom));
+            }
+            "allowed_tools" if kind == key => choice = Some(read_allowed(reader)?),
+            _ => return Err(missing("a known choice")),
+        }
+        Ok(())
+    })?;
+    choice.ok_or_else(|| missing("a known choice"))
+}
+
+fn named(name: Text<'_>, form: CallForm) -> ToolChoice<'_> {
+    ToolChoice::Named { name, form }
+}
+
+/// Reads an object that has a name and nothing else.
+fn read_only_name<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
+    let mut name = None;
+    reader.object(|key, reader| {
+        if key != "name" {
+            return Err(missing("nothing but `name`"));
+        }
+        name = Some(reader.string()?);
+        Ok(())
+    })?;
+    name.ok_or_else(|| missing("`name`"))
+}
+
+fn read_allowed<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
+    let mut mode = None;
+    let mut tools = Vec::new();
+    reader.object(|key, reader| {
+        match &*key {
+            "mode" => {
+                mode = Some(match &*reader.string()?.to_str() {
+                    "auto" => AllowedMode::Auto,
+                    "required" => AllowedMode::Required,
+                    _ => return Err(missing("a known mode")),
+                });
+            }
+            "tools" => reader.array(|_, reader| {
+                tools.push(read_allowed_tool(reader.raw()?));
+                Ok(())
+            })?,
+            _ => return Err(missing("a known choice")),
+        }
+        Ok(())
+    })?;
+    let mode = mode.ok_or_else(|| missing("`mode`"))?;
+    Ok(ToolChoice::Allowed { mode, tools })
+}
+
+fn read_allowed_tool(json: Json<'_>) -> AllowedTool<'_> {
+    let mut name = None;
+    if let Some(mut reader) = json.input_reader() {
+        // An element of another shape has no name and is kept whole.
+        let _ = reader.object(|key, reader| match &*key {
+            "function" | "custom" if reader.kind()? == Kind::Object => {
+                name = reader.peek_tag("name")?;
+                reader.skip()
+            }
+            _ => reader.skip(),
+        });
+    }
+    AllowedTool { name, json: Some(json) }
+}
+
+/// Reads `function_call` of a request: a word, or the name of a function.
+pub(super) fn read_function_choice<'a>(reader: &mut Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
+    if reader.kind()? == Kind::Object {
+        return Ok(read_only_name(reader).ok().map(|name| named(name, CallForm::Function)));
+    }
+    Ok(match &*reader.string()?.to_str() {
+        "auto" => Some(ToolChoice::Auto),
+        "none" => Some(ToolChoice::None),
+        _ => None,
+    })
+}
+
+fn missing(expected: &str) -> Error {
+    Error::new(ErrorKind::Missing, format!("expected {expected}, found none"))
+}

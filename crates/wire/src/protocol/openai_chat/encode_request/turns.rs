@@ -1,0 +1,414 @@
+//! Writing the turns of another protocol: results in messages of their own, right behind their calls.
+
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::ToolResult;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::calls::Calls;
+use crate::protocol::calls::Position;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::openai_chat::encode_request::message::Fields;
+use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+use crate::target::ReasoningField;
+use crate::target::ReasoningReplay;
+use crate::target::Target;
+
+const IMAGE_BELOW: &str = "[image attached below]";
+const FILE_BELOW: &str = "[file attached below]";
+
+/// The turns of a request, written for one target.
+pub(super) struct Turns<'t, 'r> {
+    pub(super) calls: &'t Calls<'t>,
+    pub(super) target: &'t Target,
+    pub(super) losing: &'t mut Losing<'r>,
+}
+
+/// A part and where it stands.
+type Placed<'m> = (Position, &'m Part<'m>);
+
+impl Turns<'_, '_> {
+    pub(super) fn write(mut self, writer: &mut Writer, messages: &[Message<'_>]) {
+        // Media of results wait here until all results that belong together are written.
+        let mut waiting: Vec<&Part<'_>> = Vec::new();
+        let mut index = 0;
+        while let Some(turn) = messages.get(index) {
+            let end = match turn.role {
+                Role::Assistant => self.end_of_run(messages, index),
+                Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
+            };
+            let parts = placed(&messages[index..end], index);
+            if turn.role != Role::Assistant {
+                self.write_results(writer, &parts, &mut waiting);
+            }
+            let only_results = turn.role == Role::Tool
+                || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty();
+            if !only_results {
+                self.write_waiting(writer, &mut waiting);
+                match turn.role {
+                    Role::Assistant => self.write_assistant(writer, turn, &parts),
+                    _ => self.write_plain(writer, turn, &parts),
+                }
+            }
+            index = end;
+        }
+        self.write_waiting(writer, &mut waiting);
+    }
+
+    /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
+    fn end_of_run(&mut self, messages: &[Message<'_>], start: usize) -> usize {
+        let run = messages[start..].iter().take_while(|it| it.role == Role::Assistant).count();
+        let calls = |message: &Message<'_>| {
+            message.parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
+        };
+        let run_messages = &messages[start..start + run];
+        if !run_messages[..run - 1].iter().any(calls) {
+            return start + 1;
+        }
+        for message in &run_messages[1..] {
+            let reason = "calls stand in one message before their results";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+        start + run
+    }
+
+    fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
+        let mut object = Object::open(writer, None);
+        object.field("role", self.role(message));
+        object.optional("name", message.name.as_ref());
+        let parts: Vec<&Part<'_>> =
+            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        if parts.is_empty() {
+            object.field("content", "");
+        } else {
+            message::write_content(&mut object, &parts, Shape::default(), self.losing);
+        }
+        object.close();
+    }
+
+    fn role(&mut self, message: &Message<'_>) -> &'static str {
+        let openai = self.losing.source() == Protocol::OpenaiResponses;
+        match message.role {
+            Role::System if !openai => self.target.system_role().as_str(),
+            Role::Developer if !self.target.dialect.developer_role => {
+                let reason = "the server has no such role";
+                let place = message.semantics().place();
+                self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+                "system"
+            }
+            role => message::role_word(role),
+        }
+    }
+
+    /// Whether a part of a user's or system's message can be written; what cannot is reported.
+    fn is_writable(&mut self, part: &Part<'_>) -> bool {
+        match part.content() {
+            Content::Text(_) | Content::Refusal(_) => true,
+            Content::Media(media) => media.kind != MediaKind::Video,
+            Content::ToolCall(_) | Content::ToolResult(_) => false,
+            Content::Reasoning(_) => {
+                self.withhold(part);
+                false
+            }
+            // The walk over the request has reported it.
+            Content::Opaque(_) => false,
+        }
+    }
+
+    fn withhold(&mut self, part: &Part<'_>) {
+        let place = part.semantics().place();
+        match part.semantics().artefact() {
+            Some(_) => self.losing.node(place, LossKind::Withheld, "it belongs to its issuer"),
+            None => self.losing.node(place, LossKind::Dropped, "the server takes no reasoning"),
+        }
+    }
+
+    fn write_assistant(&mut self, writer: &mut Writer, first: &Message<'_>, parts: &[Placed<'_>]) {
+        self.report_order(parts);
+        let replay = self.replays(parts);
+        let mut positions: Vec<Position> = Vec::with_capacity(parts.len());
+        let mut kept: Vec<&Part<'_>> = Vec::with_capacity(parts.len());
+        let mut spoken: Vec<Part<'_>> = Vec::new();
+        for (at, part) in parts {
+            match part.content() {
+                Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
+                Content::Opaque(_) => {}
+                Content::Media(media) => self.lose_spoken_media(media.kind, part),
+                _ => {
+                    self.report_call(*at, part);
+                    self.report_answer_semantics(part);
+                    positions.push(*at);
+                    kept.push(part);
+                }
+            }
+        }
+        let mut object = Object::open(writer, None);
+        object.field("role", "assistant");
+        object.optional("name", first.name.as_ref());
+        let text: Vec<&Part<'_>> = kept
+            .iter()
+            .copied()
+            .chain(&spoken)
+            .filter(|part| message::stands_in_content(part))
+            .collect();
+        let calls = kept.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
+        match (text.is_empty(), calls) {
+            (true, true) => object.key("content").null(),
+            (true, false) => object.field("content", ""),
+            (false, _) => {
+                message::write_content(&mut object, &text, Shape::default(), self.losing);
+            }
+        }
+        kept.extend(&spoken);
+        let names = Names::Fitted(self.calls, &positions);
+        Fields { parts: &kept, shape: Shape::default(), names: &names }.write_beside(&mut object);
+        object.close();
+    }
+
+    /// Chat has text and calls in two fields, so that text behind a call moves before it.
+    fn report_order(&mut self, parts: &[Placed<'_>]) {
+        let first_call = parts
+            .iter()
+            .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
+            .unwrap_or(parts.len());
+        for (_, part) in &parts[first_call..] {
+            if matches!(part.content(), Content::Text(_) | Content::Refusal(_)) {
+                let reason = "Chat has text before calls, whatever their order was";
+                self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            }
+        }
+    }
+
+    /// Whether reasoning goes back to the server with this message.
+    fn replays(&self, parts: &[Placed<'_>]) -> Replay {
+        let calls = parts.iter().any(|(_, part)| matches!(part.content(), Content::ToolCall(_)));
+        match self.target.dialect.reasoning_replay {
+            ReasoningReplay::Always => Replay::Yes,
+            ReasoningReplay::WithToolCalls if calls => Replay::Yes,
+            ReasoningReplay::WithToolCalls | ReasoningReplay::Never => Replay::No,
+        }
+    }
+
+    /// The reasoning as the server takes it back; it is reported if it does not go back.
+    fn replayed<'p>(&mut self, part: &'p Part<'_>, replay: Replay) -> Option<Part<'p>> {
+        let own = part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat);
+        if replay == Replay::No || !own {
+            self.withhold(part);
+            return None;
+        }
+        let Content::Reasoning(reasoning) = part.content() else { return None };
+        if let Some(json) = message::details(part) {
+            let place = part.semantics().place();
+            return Some(crate::protocol::openai_chat::decode_request::message::reasoning_details(
+                json, place,
+            ));
+        }
+        let shape = match self.target.dialect.reasoning_field {
+            ReasoningField::Absent | ReasoningField::ReasoningContent => Shape::default(),
+            ReasoningField::Reasoning | ReasoningField::ReasoningAndDetails => shape::REASONING,
+            ReasoningField::ContentChunks => shape::IN_CONTENT,
+        };
+        let content = Content::Reasoning(reasoning.clone());
+        Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
+    }
+
+    fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
+        if kind != MediaKind::Video {
+            let reason = "Chat takes no media in an assistant's message";
+            self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+        }
+    }
+
+    fn report_call(&mut self, at: Position, part: &Part<'_>) {
+        let Content::ToolCall(call) = part.content() else { return };
+        let place = part.semantics().place();
+        if part.semantics().cache().is_some() {
+            let reason = "Chat has no markers on calls";
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+        if self.calls.is_made_up(at) {
+            let reason = "Chat pairs results with calls by id";
+            return self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+        }
+        if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
+            let reason = "the server does not take such ids";
+            self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
+        }
+        if self.calls.name(&call.name) != call.name {
+            let reason = "the server does not take such names of tools";
+            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Reports what answers tell of their text and requests do not take back.
+    fn report_answer_semantics(&mut self, part: &Part<'_>) {
+        let semantics = part.semantics();
+        if !semantics.citations().is_empty() {
+            let reason = "Chat takes no citations in requests";
+            self.losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+        }
+        if semantics.logprobs().is_some() {
+            let reason = "Chat takes no log probabilities in requests";
+            self.losing.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+        }
+    }
+
+    fn write_results<'m>(
+        &mut self,
+        writer: &mut Writer,
+        parts: &[Placed<'m>],
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        for (at, part) in parts {
+            if let Content::ToolResult(result) = part.content() {
+                self.write_result(writer, (*at, part), result, waiting);
+            }
+        }
+    }
+
+    fn write_result<'m>(
+        &mut self,
+        writer: &mut Writer,
+        (at, part): Placed<'m>,
+        result: &'m ToolResult<'m>,
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        let place = part.semantics().place();
+        self.report_result(at, part, result);
+        let mut object = Object::open(writer, None);
+        object.field("role", "tool");
+        object.field("tool_call_id", &self.calls.result_id(at, result));
+        let mut texts: Vec<Part<'_>> = Vec::new();
+        if let ResultOutput::Object { response, parts: _ } = &result.output {
+            let (text, kind) = object_text(response);
+            texts.push(Part::new(Content::Text(text)));
+            if let Some(kind) = kind {
+                let reason = "the object of the result becomes text";
+                self.losing.field(place, Field::ResultOutput, kind, reason);
+            }
+        }
+        for inner in result.output.parts() {
+            self.add_output(inner, &mut texts, waiting);
+        }
+        let texts: Vec<&Part<'_>> = texts.iter().collect();
+        match texts.is_empty() {
+            true => object.field("content", ""),
+            false => message::write_content(&mut object, &texts, Shape::default(), self.losing),
+        }
+        object.close();
+    }
+
+    fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
+        let place = part.semantics().place();
+        if part.semantics().cache().is_some() {
+            let reason = "Chat has no markers on results";
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+        if result.call_id.is_none() {
+            let reason = "Chat pairs results with calls by id";
+            self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
+        } else if result.call_id.as_ref().is_some_and(|id| self.calls.result_id(at, result) != *id)
+        {
+            let reason = "the server does not take such ids";
+            self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Adds one part of a result: text as it is, media as a word that says where they follow.
+    fn add_output<'m>(
+        &mut self,
+        part: &'m Part<'m>,
+        texts: &mut Vec<Part<'m>>,
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        let place = part.semantics().place();
+        match part.content() {
+            Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
+            Content::Media(media) if media.kind == MediaKind::Video => {}
+            Content::Media(media) => {
+                let image = media.kind == MediaKind::Image;
+                texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
+                waiting.push(part);
+                let reason = "Chat takes media only from users, so they follow in a user message";
+                self.losing.node(place, LossKind::Approximated, reason);
+            }
+            Content::Reasoning(_) => self.withhold(part),
+            Content::ToolCall(_) | Content::ToolResult(_) => {
+                self.losing.node(place, LossKind::Dropped, "Chat takes only text in results");
+            }
+            // The walk over the request has reported it.
+            Content::Opaque(_) => {}
+        }
+    }
+
+    fn write_waiting(&mut self, writer: &mut Writer, waiting: &mut Vec<&Part<'_>>) {
+        if waiting.is_empty() {
+            return;
+        }
+        writer.object(|object| {
+            object.field("role", "user");
+            object.key("content");
+            object.array(|writer| {
+                waiting.drain(..).for_each(|part| content::write_part(writer, part, self.losing));
+            });
+        });
+    }
+}
+
+/// Whether a server gets its reasoning back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replay {
+    Yes,
+    No,
+}
+
+fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
+    let mut parts = Vec::new();
+    for (offset, message) in messages.iter().enumerate() {
+        let at = |index| (first + offset, index);
+        parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));
+    }
+    parts
+}
+
+fn is_result(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolResult(_))
+}
+
+/// The text that an object of a result amounts to, and how much that changes.
+fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
+    let mut members = 0;
+    let mut only = None;
+    // A response that is no object is written as it is.
+    let _ = response.reader().object(|key, reader| {
+        members += 1;
+        let text = match reader.kind()? {
+            Kind::String => Some(reader.string()?),
+            _ => reader.skip().map(|()| None)?,
+        };
+        only = text.map(|text| (key.into_owned(), text));
+        Ok(())
+    });
+    match only {
+        Some((key, text)) if members == 1 && key == "output" => (text, None),
+        Some((key, text)) if members == 1 && matches!(&*key, "result" | "content") => {
+            (text, Some(LossKind::Renamed))
+        }
+        _ => (response.to_text(), Some(LossKind::Renamed)),
+    }
+}

@@ -1,0 +1,231 @@
+//! Writing the items of an answer, for whole answers and for the end of an item in a stream.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Asked;
+use crate::protocol::Field;
+use crate::protocol::arguments;
+use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::Call;
+use crate::protocol::openai_responses::encode_request::Header;
+use crate::protocol::openai_responses::encode_request::write_call;
+use crate::protocol::openai_responses::encode_request::write_message;
+use crate::protocol::openai_responses::encode_request::write_piece;
+use crate::protocol::openai_responses::encode_request::write_reasoning;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::unqualified;
+
+/// Whether an item can be made of a part; reports it if not.
+pub(in crate::protocol::openai_responses) fn takes(
+    losing: &mut Losing<'_>,
+    part: &Part<'_>,
+) -> bool {
+    if losing.is_same() {
+        return true;
+    }
+    let place = part.semantics().place();
+    match part.content() {
+        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) => true,
+        Content::Reasoning(reasoning) => {
+            !reasoning.texts.is_empty() || part.semantics().artefact().is_some()
+        }
+        Content::Media(media) if is_picture(media) => {
+            let reason = "it is told as a picture that a tool made";
+            losing.node(place, LossKind::Approximated, reason);
+            true
+        }
+        Content::Media(_) => {
+            losing.node(place, LossKind::Dropped, "Responses answers hold no such medium");
+            false
+        }
+        Content::ToolResult(_) => {
+            losing.node(place, LossKind::Dropped, "Responses answers hold no results of tools");
+            false
+        }
+        // The walk over the answer has reported it.
+        Content::Opaque(_) => false,
+    }
+}
+
+fn is_picture(media: &Media<'_>) -> bool {
+    media.kind == MediaKind::Image && matches!(media.source, Source::Base64 { .. })
+}
+
+/// The id of item `number`: its own, or one made from the answer's seed.
+pub(in crate::protocol::openai_responses) fn item_id<'i>(
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (part, number): (&'i Part<'_>, usize),
+) -> Option<Text<'i>> {
+    let own = part.semantics().item().filter(|_| losing.is_same());
+    match own {
+        Some(item) => item.id.as_ref().map(Text::reborrow),
+        None => {
+            let prefix = prefix(asked, part);
+            Some(Text::plain(format!("{prefix}_{}_{number}", asked.seed.to_str())))
+        }
+    }
+}
+
+fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
+    match part.content() {
+        Content::Text(_) | Content::Refusal(_) => "msg",
+        Content::Reasoning(_) => "rs",
+        Content::ToolCall(call) => match client_form(asked, call) {
+            CallForm::Function => "fc",
+            CallForm::Custom => "ctc",
+        },
+        Content::Media(_) => "ig",
+        Content::ToolResult(_) | Content::Opaque(_) => "item",
+    }
+}
+
+/// The form in which the client knows the tool that is called.
+pub(in crate::protocol::openai_responses) fn client_form(
+    asked: &Asked<'_>,
+    call: &ToolCall<'_>,
+) -> CallForm {
+    match asked.is_custom(&asked.client_name(&call.name)) {
+        true => CallForm::Custom,
+        false => call.form,
+    }
+}
+
+/// Writes item `number` of an answer, which these parts make.
+pub(in crate::protocol::openai_responses) fn write_item(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    asked: &Asked<'_>,
+    (parts, number): (&[Part<'_>], usize),
+) {
+    let Some(first) = parts.first() else { return };
+    if let Content::Opaque(opaque) = first.content()
+        && !first.semantics().has_shape(super::super::types::IN_CONTENT)
+    {
+        return writer.value(&opaque.json);
+    }
+    let semantics = first.semantics();
+    let mut header = Header::own(losing, semantics);
+    if semantics.item().is_none() || !losing.is_same() {
+        header.id = item_id(losing, asked, (first, number));
+        header.status = Some(Text::literal("completed"));
+    }
+    match first.content() {
+        Content::ToolCall(call) => write_client_call(writer, losing, asked, (&header, first, call, number)),
+        Content::Reasoning(_) if losing.is_same() => {
+            let data = semantics.artefact().map(|artefact| artefact.carried_in(THIS));
+            write_reasoning(writer, &header, parts, data.as_ref());
+        }
+        Content::Reasoning(reasoning) => write_foreign_reasoning(writer, &header, first, reasoning),
+        Content::Media(media) if !losing.is_same() => write_picture(writer, &header, media),
+        Content::Text(_)
+        | Content::Refusal(_)
+        | Content::Media(_)
+        | Content::ToolResult(_)
+        | Content::Opaque(_) => {
+            write_message(writer, losing, &header, "assistant", parts.iter());
+        }
+    }
+}
+
+/// Writes another vendor's thinking as a summary, which is what this protocol shows of thinking. What only its issuer
+/// can read rides in the field for that.
+fn write_foreign_reasoning(
+    writer: &mut Writer,
+    header: &Header<'_>,
+    part: &Part<'_>,
+    reasoning: &Reasoning<'_>,
+) {
+    writer.object(|writer| {
+        writer.field("type", "reasoning");
+        writer.optional("id", header.id.as_ref());
+        writer.key("summary");
+        writer.array(|writer| {
+            for text in &reasoning.texts {
+                write_piece(writer, "summary_text", text);
+            }
+        });
+        if let Some(artefact) = part.semantics().artefact() {
+            writer.field("encrypted_content", &artefact.carried_in(THIS));
+        }
+        writer.optional("status", header.status.as_ref());
+    });
+}
+
+fn write_picture(writer: &mut Writer, header: &Header<'_>, media: &Media<'_>) {
+    let Source::Base64 { mime, data } = &media.source else { return writer.null() };
+    writer.object(|writer| {
+        writer.field("type", "image_generation_call");
+        writer.optional("id", header.id.as_ref());
+        writer.optional("status", header.status.as_ref());
+        let mime = mime.as_ref().map(Text::to_str).unwrap_or_default();
+        if let Some(format) = mime.strip_prefix("image/") {
+            writer.field("output_format", format);
+        }
+        writer.field("result", data);
+    });
+}
+
+/// A tool's name and namespace as the client knows them.
+pub(in crate::protocol::openai_responses) fn client_call<'n>(
+    asked: &'n Asked<'_>,
+    upstream: &'n Text<'_>,
+) -> (Option<&'n Text<'n>>, Text<'n>) {
+    let name = asked.client_name(upstream);
+    for namespace in &asked.namespaces {
+        let own = unqualified(&namespace.to_str(), &name).into_owned();
+        if own != name {
+            return (Some(namespace), own);
+        }
+    }
+    (None, name)
+}
+
+/// The id of a call whose upstream gave none.
+pub(in crate::protocol::openai_responses) fn minted_call_id(
+    asked: &Asked<'_>,
+    number: usize,
+) -> Text<'static> {
+    Text::plain(format!("call_{}_{number}", asked.seed.to_str()))
+}
+
+fn write_client_call(
+    writer: &mut Writer,
+    losing: &mut Losing<'_>,
+    asked: &Asked<'_>,
+    (header, part, call, number): (&Header<'_>, &Part<'_>, &ToolCall<'_>, usize),
+) {
+    let ToolCall { id, name, arguments, form: _ } = call;
+    let form = client_form(asked, call);
+    let (namespace, name) = match header.extras {
+        Some(_) => (None, asked.client_name(name)),
+        None => client_call(asked, name),
+    };
+    let id = match id {
+        Some(id) => Some(id.reborrow()),
+        None if losing.is_same() => None,
+        None => {
+            let reason = "clients pair calls and results by id";
+            losing.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
+            Some(minted_call_id(asked, number))
+        }
+    };
+    let unwrapped = match (form, call.form) {
+        (CallForm::Custom, CallForm::Function) => arguments::custom_input(arguments),
+        _ => None,
+    };
+    let unwrapped = unwrapped.map(Arguments::Text);
+    let namespace = namespace.map(Text::reborrow);
+    let arguments = unwrapped.as_ref().unwrap_or(arguments);
+    write_call(writer, header, &Call { id, name, namespace, arguments, form });
+}

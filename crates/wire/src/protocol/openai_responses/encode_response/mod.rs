@@ -1,0 +1,368 @@
+//! Writing whole answers, and the response objects that streams begin and end with.
+
+mod item;
+
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Asked;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::item_len;
+use crate::protocol::openai_responses::encode_request::own_extras;
+use crate::protocol::openai_responses::fault::write_response_error;
+use crate::protocol::openai_responses::types::INPUT_DETAILS;
+use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::semantics::NodeSemantics;
+
+pub(super) use item::client_call;
+pub(super) use item::client_form;
+pub(super) use item::item_id;
+pub(super) use item::minted_call_id;
+pub(super) use item::takes;
+pub(super) use item::write_item;
+
+pub(in crate::protocol) fn encode_response(
+    response: &Response<'_>,
+    source: Protocol,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> String {
+    let mut losing = Losing::new(source, THIS, report);
+    losing.response(response);
+    let candidate = response.candidates.first();
+    for extra in response.candidates.iter().skip(1) {
+        let place = extra.semantics().place();
+        losing.node(place, LossKind::Dropped, "Responses gives one answer");
+    }
+    let parts = candidate.map(|candidate| &*candidate.message.parts);
+    let output = parts.map(|parts| encode_output(&mut losing, asked, parts));
+    let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
+    if let Some(finish) = finish {
+        let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
+        report_finish(&mut losing, place, finish);
+    }
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
+    let head = Head {
+        id: response.id.as_ref().map(Text::reborrow),
+        model: response.model.as_ref().map(Text::reborrow),
+        created: response.created.as_ref().map(Number::reborrow),
+        service_tier: response.service_tier.as_ref().map(Text::reborrow),
+        semantics: response.semantics(),
+    };
+    if !losing.is_same() {
+        report_made_up(&mut losing, response);
+    }
+    let mut writer = Writer::default();
+    let end = End {
+        ending: Ending::of(finish, response.fault.as_ref(), refused),
+        usage: response.usage.as_ref(),
+        output: output.as_deref(),
+    };
+    write_response(&mut writer, &losing, asked, (&head, &end));
+    writer.into_string()
+}
+
+fn is_refusal(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(_))
+}
+
+fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>]) -> String {
+    let mut writer = Writer::default();
+    writer.begin_array();
+    let (mut at, mut number) = (0, 0);
+    while at < parts.len() {
+        // Another protocol's parts are items of their own, as they are in a stream.
+        let len = if losing.is_same() { item_len(&parts[at..]) } else { 1 };
+        let item = &parts[at..at + len];
+        if takes(losing, &item[0]) {
+            write_item(&mut writer, losing, asked, (item, number));
+            number += 1;
+        }
+        at += len;
+    }
+    writer.end_array();
+    writer.into_string()
+}
+
+fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
+    let place = response.semantics().place();
+    if response.id.is_none() {
+        let reason = "an answer has an id";
+        losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
+    }
+    if response.created.is_none() {
+        let reason = "an answer has a time";
+        losing.field(place, Field::ResponseCreated, LossKind::Synthesised, reason);
+    }
+}
+
+/// Reports ends that a status says less of.
+pub(super) fn report_finish(losing: &mut Losing<'_>, place: Place, finish: &Finish<'_>) {
+    let reason = match finish.kind {
+        FinishKind::Stop
+        | FinishKind::ToolCalls
+        | FinishKind::Length
+        | FinishKind::ContentFilter
+        | FinishKind::Failed => return,
+        FinishKind::StopSequence => "that a stop sequence was met is not told",
+        FinishKind::ContextFull => "a full context is told as a full output",
+        FinishKind::PromptFilter => "a refused prompt is told as a filtered answer",
+        FinishKind::Refusal => "a refusal is told by its text or as a filtered answer",
+        FinishKind::Pause => "a pause is told as an end",
+        FinishKind::MalformedCall => "a call that cannot be read is told as a failure",
+        FinishKind::Other => "the reason has no word here",
+    };
+    losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+}
+
+/// What is known of an answer when it begins.
+#[derive(Clone, Debug)]
+pub(super) struct Head<'h> {
+    pub(super) id: Option<Text<'h>>,
+    pub(super) model: Option<Text<'h>>,
+    pub(super) created: Option<Number<'h>>,
+    pub(super) service_tier: Option<Text<'h>>,
+    pub(super) semantics: &'h NodeSemantics<'h>,
+}
+
+/// What is known of it when it ends.
+pub(super) struct End<'e> {
+    pub(super) ending: Ending<'e>,
+    pub(super) usage: Option<&'e Usage<'e>>,
+    /// The items as a JSON list; none for an answer that came without.
+    pub(super) output: Option<&'e str>,
+}
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending<'e> {
+    /// It has not ended, or the wire's own word for where it stands is among the extras.
+    Open,
+    InProgress,
+    Completed,
+    Incomplete(&'static str),
+    /// An end before the end, in the vendor's own shape.
+    IncompleteOwn(&'e Json<'e>),
+    Failed(Option<&'e Fault<'e>>),
+    /// The vendor's own status.
+    Status(&'e Text<'e>, Option<&'e Fault<'e>>),
+}
+
+impl<'e> Ending<'e> {
+    /// `refused` says that a refusal is among the parts, so that the end need not tell of it.
+    pub(super) fn of(
+        finish: Option<&'e Finish<'e>>,
+        fault: Option<&'e Fault<'e>>,
+        refused: bool,
+    ) -> Self {
+        let Some(finish) = finish else {
+            return match fault {
+                Some(_) => Self::Failed(fault),
+                None => Self::Open,
+            };
+        };
+        let own = finish.raw.as_ref().filter(|raw| is_own_status(&raw.to_str()));
+        if let Some(status) = own {
+            return Self::Status(status, fault);
+        }
+        if let (Some(details), true) = (&finish.details, is_own_reason(finish)) {
+            return Self::IncompleteOwn(details);
+        }
+        match finish.kind {
+            FinishKind::Stop
+            | FinishKind::StopSequence
+            | FinishKind::ToolCalls
+            | FinishKind::Pause
+            | FinishKind::Other => Self::Completed,
+            FinishKind::Refusal if refused => Self::Completed,
+            FinishKind::Length | FinishKind::ContextFull => Self::Incomplete("max_output_tokens"),
+            FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => {
+                Self::Incomplete("content_filter")
+            }
+            FinishKind::MalformedCall | FinishKind::Failed => Self::Failed(fault),
+        }
+    }
+
+    /// The type of the event that ends a stream in this way.
+    pub(super) fn event(&self) -> &'static str {
+        match self {
+            Self::Open | Self::InProgress | Self::Completed => "response.completed",
+            Self::Incomplete(_) | Self::IncompleteOwn(_) => "response.incomplete",
+            Self::Failed(_) => "response.failed",
+            Self::Status(status, _) => match &*status.to_str() {
+                "incomplete" => "response.incomplete",
+                "failed" | "cancelled" => "response.failed",
+                _ => "response.completed",
+            },
+        }
+    }
+}
+
+fn is_own_status(word: &str) -> bool {
+    matches!(word, "completed" | "incomplete" | "failed" | "cancelled")
+}
+
+/// Whether the details of an end are this vendor's: a reason and perhaps more.
+fn is_own_reason(finish: &Finish<'_>) -> bool {
+    finish.details.as_ref().is_some_and(|details| {
+        details.reader().peek_tag("reason").is_ok_and(|reason| reason == finish.raw)
+    })
+}
+
+/// Writes a response object.
+pub(super) fn write_response(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (head, end): (&Head<'_>, &End<'_>),
+) {
+    let semantics = head.semantics;
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    let is_own = losing.is_same() && semantics.extras().is_some();
+    write_head(&mut object, asked, head, is_own);
+    write_ending(&mut object, end, is_own);
+    match end.output {
+        Some(output) => object.field("output", &Json::trusted(output.into())),
+        None if is_own => {}
+        None => object.key("output").array(|_| {}),
+    }
+    match end.usage {
+        Some(usage) => write_usage(object.key("usage"), losing, usage),
+        None if is_own => {}
+        None => object.key("usage").null(),
+    }
+    if !is_own {
+        write_boilerplate(&mut object);
+    }
+    object.close();
+}
+
+fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, is_own: bool) {
+    match &head.id {
+        Some(id) => object.field("id", id),
+        None if is_own => {}
+        None => object.field("id", &minted_response_id(asked)),
+    }
+    if !is_own {
+        object.field("object", "response");
+    }
+    match &head.created {
+        Some(created) => object.field("created_at", created),
+        None if is_own => {}
+        None => object.field("created_at", &asked.created_s),
+    }
+    match asked.model.as_ref().or(head.model.as_ref()) {
+        Some(model) => object.field("model", model),
+        None if is_own => {}
+        None => object.field("model", ""),
+    }
+    // A tier that became known at the end is among the extras and is newer.
+    let later = head.semantics.extras().is_some_and(|extras| {
+        is_own && extras.within("").any(|extra| extra.key == "service_tier")
+    });
+    if !later {
+        object.optional("service_tier", head.service_tier.as_ref());
+    }
+}
+
+/// The id of an answer whose upstream gave none.
+pub(super) fn minted_response_id(asked: &Asked<'_>) -> String {
+    format!("resp_{}", asked.seed.to_str())
+}
+
+fn write_ending(object: &mut Object<'_, '_>, end: &End<'_>, is_own: bool) {
+    let fault = match end.ending {
+        Ending::Failed(fault) | Ending::Status(_, fault) => fault,
+        Ending::Open
+        | Ending::InProgress
+        | Ending::Completed
+        | Ending::Incomplete(_)
+        | Ending::IncompleteOwn(_) => None,
+    };
+    match end.ending {
+        Ending::Open if is_own => {}
+        Ending::Open | Ending::Completed => object.field("status", "completed"),
+        Ending::InProgress => object.field("status", "in_progress"),
+        Ending::Incomplete(_) | Ending::IncompleteOwn(_) => object.field("status", "incomplete"),
+        Ending::Failed(_) => object.field("status", "failed"),
+        Ending::Status(status, _) => object.field("status", status),
+    }
+    match (fault, end.ending) {
+        (Some(fault), _) => write_response_error(object.key("error"), fault),
+        (None, Ending::Failed(_)) => {
+            let error = r#"{"code":"server_error","message":"the model could not answer"}"#;
+            object.field("error", &Json::literal(error));
+        }
+        (None, _) if is_own => {}
+        (None, _) => object.key("error").null(),
+    }
+    match end.ending {
+        Ending::Incomplete(reason) => {
+            object.key("incomplete_details").object(|writer| writer.field("reason", reason));
+        }
+        Ending::IncompleteOwn(details) => object.field("incomplete_details", details),
+        _ if is_own => {}
+        _ => object.key("incomplete_details").null(),
+    }
+}
+
+/// What clients expect of every response and no other protocol tells: the settings that the request did not change.
+fn write_boilerplate(object: &mut Object<'_, '_>) {
+    for key in ["instructions", "max_output_tokens", "previous_response_id"] {
+        object.key(key).null();
+    }
+    object.key("metadata").object(|_| {});
+    object.field("parallel_tool_calls", &true);
+    for key in ["temperature", "top_p"] {
+        object.key(key).null();
+    }
+    object.field("reasoning", &Json::literal(r#"{"effort":null,"summary":null}"#));
+    object.field("text", &Json::literal(r#"{"format":{"type":"text"}}"#));
+    object.field("tool_choice", "auto");
+    object.key("tools").array(|_| {});
+    object.field("truncation", "disabled");
+}
+
+fn write_usage(writer: &mut Writer, losing: &Losing<'_>, usage: &Usage<'_>) {
+    let semantics = usage.semantics();
+    let same = losing.is_same();
+    // Clients count on every total; what another vendor did not report is zero to them.
+    let count = |count: Option<u64>| if same { count } else { Some(count.unwrap_or_default()) };
+    let total = match usage.total {
+        None if !same => Some(usage.input.unwrap_or_default() + usage.output.unwrap_or_default()),
+        total => total,
+    };
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    object.optional("input_tokens", count(usage.input).as_ref());
+    if !same || usage.cache_read.is_some() || semantics.has_shape(INPUT_DETAILS) {
+        let extras = own_extras(losing, semantics, "input_tokens_details");
+        let mut details = Object::open(object.key("input_tokens_details"), extras);
+        details.optional("cached_tokens", count(usage.cache_read).as_ref());
+        details.optional("cache_write_tokens", usage.cache_write.as_ref());
+        details.close();
+    }
+    object.optional("output_tokens", count(usage.output).as_ref());
+    if !same || usage.reasoning.is_some() || semantics.has_shape(OUTPUT_DETAILS) {
+        let extras = own_extras(losing, semantics, "output_tokens_details");
+        let mut details = Object::open(object.key("output_tokens_details"), extras);
+        details.optional("reasoning_tokens", count(usage.reasoning).as_ref());
+        details.close();
+    }
+    object.optional("total_tokens", total.as_ref());
+    object.close();
+}

@@ -1,0 +1,287 @@
+//! Shows semantics to people. It stands here because only this module sees every field.
+
+use crate::inspect::Show;
+use crate::inspect::list;
+use crate::inspect::optional;
+use crate::json::Json;
+use crate::json::Writer;
+use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::ArtefactKind;
+use crate::protocol::semantics::CacheMarker;
+use crate::protocol::semantics::Citation;
+use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Extra;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Item;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Session;
+use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::node::Detail;
+
+impl NodeSemantics<'_> {
+    /// Writes the members `place` and, where there is more to say, `semantics` into the node's own object.
+    pub(crate) fn show_members(&self, writer: &mut Writer) {
+        let NodeSemantics { place, shape, detail } = self;
+        writer.field("place", &place.to_string());
+        if *shape == Shape::default() && detail.is_none() {
+            return;
+        }
+        writer.key("semantics");
+        writer.object(|writer| {
+            show_shape(*shape, writer);
+            if let Some(detail) = detail {
+                show_detail(detail, writer);
+            }
+        });
+    }
+
+    /// Writes where the node stands and what only its issuer can read of it, if there is such a thing.
+    pub(crate) fn show_artefact(&self, writer: &mut Writer) {
+        let Some(Artefact { issuer, kind, data: _ }) = self.artefact() else { return };
+        writer.object(|writer| {
+            writer.field("place", &self.place.to_string());
+            writer.field("issuer", issuer.as_str());
+            writer.field("kind", kind_word(*kind));
+        });
+    }
+
+    /// Writes where the node stands and how long it may be cached, if it is marked.
+    pub(crate) fn show_cache_marker(&self, writer: &mut Writer) {
+        let Some(CacheMarker { ttl, json: _ }) = self.cache() else { return };
+        writer.object(|writer| {
+            writer.field("place", &self.place.to_string());
+            writer.optional("ttl", ttl.as_ref());
+        });
+    }
+}
+
+/// The numbers of the bits, which the protocol's own module gives their meaning.
+fn show_shape(shape: Shape, writer: &mut Writer) {
+    if shape == Shape::default() {
+        return;
+    }
+    let bits: Vec<u32> = (0..u32::BITS).filter(|bit| shape.has(Shape::bit(*bit))).collect();
+    writer.field("shape", &bits);
+}
+
+fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
+    let Detail { extras, cache, artefact, citations, logprobs, item } = detail;
+    optional(writer, "cache", cache.as_ref());
+    optional(writer, "artefact", artefact.as_ref());
+    if !citations.is_empty() {
+        list(writer, "citations", citations);
+    }
+    writer.optional("logprobs", logprobs.as_ref());
+    optional(writer, "item", item.as_ref());
+    show_extras(extras, writer);
+}
+
+fn show_extras(extras: &Extras<'_>, writer: &mut Writer) {
+    if extras.is_empty() {
+        return;
+    }
+    list(writer, "extras", extras.iter());
+}
+
+impl Show for Extra<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let Extra { scope: _, key: _, json } = self;
+        writer.object(|writer| {
+            writer.field("pointer", &self.pointer());
+            writer.field("json", json);
+        });
+    }
+}
+
+impl Show for CacheMarker<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let CacheMarker { ttl, json } = self;
+        writer.object(|writer| {
+            writer.optional("ttl", ttl.as_ref());
+            writer.field("json", json);
+        });
+    }
+}
+
+impl Show for Artefact<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let Artefact { issuer, kind, data } = self;
+        writer.object(|writer| {
+            writer.field("issuer", issuer.as_str());
+            writer.field("kind", kind_word(*kind));
+            writer.field("data", data);
+        });
+    }
+}
+
+fn kind_word(kind: ArtefactKind) -> &'static str {
+    match kind {
+        ArtefactKind::Signature => "signature",
+        ArtefactKind::Ciphertext => "ciphertext",
+    }
+}
+
+impl Show for Citation<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let Citation { protocol, json, url, title, cited_text, span } = self;
+        writer.object(|writer| {
+            writer.field("protocol", protocol.as_str());
+            writer.optional("url", url.as_ref());
+            writer.optional("title", title.as_ref());
+            writer.optional("citedText", cited_text.as_ref());
+            if let Some((start, end)) = span {
+                writer.field("span", &[*start, *end].as_slice());
+            }
+            writer.field("json", json);
+        });
+    }
+}
+
+impl Show for Item<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let Item { id, status, phase, extras } = self;
+        writer.object(|writer| {
+            writer.optional("id", id.as_ref());
+            writer.optional("status", status.as_ref());
+            writer.optional("phase", phase.as_ref());
+            show_extras(extras, writer);
+        });
+    }
+}
+
+impl Semantics<'_> {
+    /// Writes what was meant by the request as a whole into the object of its semantics.
+    pub(crate) fn show_members(&self, writer: &mut Writer) {
+        let Semantics {
+            session,
+            tools_stated_empty,
+            chat,
+            responses,
+            anthropic,
+            gemini,
+            extras,
+            audit,
+            shape,
+            respelled,
+        } = self;
+        optional(writer, "session", Some(session));
+        writer.key("tools");
+        writer.object(|writer| writer.field("statedEmpty", tools_stated_empty));
+        list(writer, "audit", audit.entries());
+        show_namespace(writer, "chat", chat.iter().flat_map(|it| it.set()));
+        show_namespace(writer, "responses", responses.iter().flat_map(|it| it.set()));
+        show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
+        show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
+        list(writer, "extras", extras.iter());
+        show_shape(*shape, writer);
+        if !respelled.is_empty() {
+            writer.field("respelled", respelled);
+        }
+    }
+}
+
+fn show_namespace<'n, 'a: 'n>(
+    writer: &mut Writer,
+    name: &str,
+    fields: impl Iterator<Item = (&'static Declared, &'n Json<'a>)>,
+) {
+    let mut fields = fields.peekable();
+    if fields.peek().is_none() {
+        return;
+    }
+    writer.key(name);
+    writer.object(|writer| fields.for_each(|(declared, json)| writer.field(declared.path, json)));
+}
+
+impl Show for Session<'_> {
+    fn show(&self, writer: &mut Writer) {
+        let Session { previous_response_id, conversation } = self;
+        writer.object(|writer| {
+            writer.optional("previousResponseId", previous_response_id.as_ref());
+            writer.optional("conversation", conversation.as_ref());
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use serde_json::Value;
+    use serde_json::json;
+
+    use super::*;
+    use crate::json::Text;
+    use crate::place::Place;
+    use crate::place::Step;
+    use crate::protocol::Protocol;
+
+    fn shown(members: impl FnOnce(&mut Writer)) -> Value {
+        let mut writer = Writer::default();
+        writer.object(members);
+        serde_json::from_str(writer.as_str()).unwrap()
+    }
+
+    fn node() -> NodeSemantics<'static> {
+        NodeSemantics::at(Place::default().element(Step::Messages, 2))
+    }
+
+    #[test]
+    fn a_plain_node_shows_its_place_alone() {
+        assert_eq!(shown(|writer| node().show_members(writer)), json!({"place": "/messages/2"}));
+    }
+
+    #[test]
+    fn everything_that_rides_on_a_node_is_shown_whole() {
+        let mut node = node().shaped(Shape::bit(0).with(Shape::bit(4)));
+        let signature = Text::literal("c2lnbmVk");
+        node.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
+        let json = Json::literal(r#"{"type":"ephemeral"}"#);
+        node.set_cache(CacheMarker { ttl: None, json });
+        node.extras_mut().keep("function", Cow::Borrowed("a/b"), Json::literal("1.50"));
+        node.item_mut().id = Some(Text::literal("rs_1"));
+        let mut citation = Citation::new(Protocol::Gemini, Json::literal("{}"));
+        citation.set_span(1, 4);
+        node.add_citation(citation);
+        let expected = json!({"place": "/messages/2", "semantics": {
+            "shape": [0, 4],
+            "cache": {"json": {"type": "ephemeral"}},
+            "artefact": {"issuer": "gemini", "kind": "signature", "data": "c2lnbmVk"},
+            "citations": [{"protocol": "gemini", "span": [1, 4], "json": {}}],
+            "item": {"id": "rs_1"},
+            "extras": [{"pointer": "/function/a~1b", "json": 1.50}],
+        }});
+        let members = shown(|writer| node.show_members(writer));
+        assert_eq!(members.to_string().replace("1.50", "1.5"), expected.to_string());
+    }
+
+    #[test]
+    fn artefacts_and_cache_marks_are_indexed_by_place() {
+        let mut marked = node();
+        let (ttl, json) = (Some(Text::literal("1h")), Json::literal("{}"));
+        marked.set_cache(CacheMarker { ttl, json });
+        let index = |writer: &mut Writer| {
+            writer.key("cache");
+            writer.array(|writer| {
+                [node(), marked].iter().for_each(|node| node.show_cache_marker(writer));
+            });
+        };
+        assert_eq!(shown(index), json!({"cache": [{"place": "/messages/2", "ttl": "1h"}]}));
+    }
+
+    #[test]
+    fn a_request_shows_session_audit_and_extras() {
+        let mut semantics = Semantics::default();
+        semantics.session_mut().previous_response_id = Some(Text::literal("resp_1"));
+        semantics.state_tools_empty();
+        semantics.extras_mut().keep("", Cow::Borrowed("new"), Json::literal("null"));
+        let expected = json!({
+            "session": {"previousResponseId": "resp_1"},
+            "tools": {"statedEmpty": true},
+            "audit": [],
+            "extras": [{"pointer": "/new", "json": null}],
+        });
+        assert_eq!(shown(|writer| semantics.show_members(writer)), expected);
+    }
+}

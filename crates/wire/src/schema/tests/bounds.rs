@@ -1,0 +1,76 @@
+//! Input that is no schema, or one that grows or nests without end.
+
+use super::super::Dialect::AnthropicStrict;
+use super::super::Dialect::GeminiJsonSchema;
+use super::super::Dialect::GeminiSchema;
+use super::super::Dialect::JsonSchema;
+use super::super::Dialect::OpenaiStrict;
+use super::super::is_supported;
+use super::super::translate;
+use super::tables::check;
+use crate::json::DEPTH_MAX;
+use crate::json::Json;
+
+#[test]
+fn what_is_no_schema_is_mended_and_never_panics() {
+    for input in ["null", "1", r#""x""#, "[]", "[{}]"] {
+        check(input, JsonSchema, input, &[]);
+        for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+            check(input, dialect, "{}", &["repaired "]);
+        }
+    }
+    check(
+        r#"{"type":"Object","properties":5,"required":true,"anyOf":[],"items":"x"}"#,
+        AnthropicStrict,
+        r#"{"type":"object","additionalProperties":false}"#,
+        &[
+            "repaired /type",
+            "repaired /properties",
+            "repaired /anyOf",
+            "repaired /items",
+            "approximated /additionalProperties",
+            "repaired /required",
+        ],
+    );
+}
+
+#[test]
+fn references_to_references_do_not_grow_without_end() {
+    let mut definitions = String::new();
+    for level in 0..40 {
+        let next = format!(r##"{{"$ref":"#/$defs/d{}"}}"##, level + 1);
+        definitions +=
+            &format!(r#""d{level}":{{"type":"object","properties":{{"a":{next},"b":{next}}}}},"#);
+    }
+    let bomb = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{definitions}"d40":{{}}}}}}"##);
+    let input = Json::parse(&bomb).unwrap();
+    let translated = translate(&input, JsonSchema, GeminiSchema);
+    assert!(translated.json.as_str().len() < 4_000_000);
+    assert!(is_supported(&translated.json, GeminiSchema));
+}
+
+#[test]
+fn schemas_as_deep_as_json_may_be_are_cut_and_still_json() {
+    for (open, close) in [(r#"{"items":"#, "}"), (r#"{"type":["array","string"],"items":"#, "}")] {
+        let depth = DEPTH_MAX - 1;
+        let deep = format!("{}{{}}{}", open.repeat(depth), close.repeat(depth));
+        let input = Json::parse(&deep).unwrap();
+        for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+            let translated = translate(&input, JsonSchema, dialect);
+            assert!(Json::parse(translated.json.as_str()).is_ok());
+            assert!(translated.losses.iter().any(|loss| loss.reason.contains("too deep")));
+        }
+    }
+}
+
+#[test]
+fn long_chains_of_references_end() {
+    let definitions = (0..3000).map(|at| format!(r##""d{at}":{{"$ref":"#/$defs/d{}"}}"##, at + 1));
+    let definitions = definitions.collect::<Vec<_>>().join(",");
+    let text = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{definitions},"d3000":{{}}}}}}"##);
+    let input = Json::parse(&text).unwrap();
+    for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+        let translated = translate(&input, JsonSchema, dialect);
+        assert!(is_supported(&translated.json, dialect), "{dialect:?}");
+    }
+}
