@@ -74,10 +74,7 @@ fn difference(protocol: Protocol, response: &[u8], stream: &[u8]) -> Option<Stri
         Ok(whole) => encoded(protocol, &whole),
         Err(error) => return Some(error.to_string()),
     };
-    let folded = match translate::fold(protocol, stream) {
-        Ok(folded) => encoded(protocol, &folded),
-        Err(error) => return Some(error.to_string()),
-    };
+    let folded = encoded(protocol, &translate::fold(protocol, stream));
     (whole != folded).then(|| format!("\n    whole  {whole}\n    folded {folded}"))
 }
 

@@ -124,8 +124,7 @@ impl Writing<'_> {
             self.answering.said = Said::Call;
             id
         } else {
-            let mut losing =
-                Losing::new(self.source, HERE, &mut self.report);
+            let mut losing = Losing::new(self.source, HERE, &mut self.report);
             let place = semantics.place();
             let own = id.as_ref();
             Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
