@@ -1,6 +1,7 @@
 //! The one place where schemas of other protocols are brought into the words of this one.
 
 use crate::json::Json;
+use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -23,6 +24,9 @@ pub(super) fn translated<'s>(
         (_, false) => Dialect::JsonSchema,
     };
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
+    if losing.source() == Protocol::Gemini {
+        losing.field(place, field, LossKind::Renamed, "Chat takes JSON Schema");
+    }
     let translated = translate(schema, from, to);
     for loss in translated.losses {
         losing.within(place, (field, &loss.pointer), loss.kind, loss.reason);
