@@ -209,7 +209,7 @@ impl Answer<'_, '_> {
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
-                Content::Reasoning(_) if reasoned => {
+                Content::Reasoning(reasoning) if reasoned || reasoning.texts.len() > 1 => {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
                 _ => {}

@@ -9,6 +9,8 @@ use crate::protocol::losing::Losing;
 use crate::schema::Dialect;
 use crate::schema::translate;
 
+const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
+
 /// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
 pub(super) fn translated<'s>(
     schema: &'s Json<'_>,
@@ -25,7 +27,11 @@ pub(super) fn translated<'s>(
     };
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
     if losing.source() == Protocol::Gemini {
-        losing.field(place, field, LossKind::Renamed, "Chat takes JSON Schema");
+        // The root is no node to speak of, but a tool is.
+        match place.is_root() {
+            true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),
+            false => losing.node(place, LossKind::Renamed, SPELLED_ANEW),
+        }
     }
     let translated = translate(schema, from, to);
     for loss in translated.losses {

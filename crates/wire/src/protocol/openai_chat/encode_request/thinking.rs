@@ -163,6 +163,10 @@ impl Options<'_, '_> {
             self.lose(Field::ThinkingMode, kind, "Chat has only steps of effort");
         }
         self.report_budget();
+        if self.request.thinking.effort.is_none() {
+            let reason = "it stands for the budget";
+            self.lose(Field::ThinkingEffort, LossKind::Synthesised, reason);
+        }
         Some(fit.value)
     }
 
