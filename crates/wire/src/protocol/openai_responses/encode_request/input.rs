@@ -15,6 +15,7 @@ use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
@@ -40,6 +41,8 @@ pub(super) struct Items<'i, 'r> {
     calls: &'i Calls<'i>,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
+    /// Whether the message before was the assistant's.
+    after_assistant: bool,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
@@ -48,11 +51,39 @@ impl<'i, 'r> Items<'i, 'r> {
         losing: &'i mut Losing<'r>,
         calls: &'i Calls<'i>,
     ) -> Self {
-        Self { writer, losing, calls, custom_calls: HashSet::new() }
+        Self { writer, losing, calls, custom_calls: HashSet::new(), after_assistant: false }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
+        let place = message.semantics().place();
+        if message.role == Role::Assistant && std::mem::replace(&mut self.after_assistant, true) {
+            let reason = "the assistant's items in a row make one message";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
+        self.after_assistant = message.role == Role::Assistant;
+        self.artefacts(message);
+        let before = self.writer.as_str().len();
+        self.items(index, message);
+        if self.writer.as_str().len() == before && !message.parts.is_empty() {
+            let reason = "nothing of the message can be said here";
+            self.losing.node(place, LossKind::Dropped, reason);
+        }
+    }
+
+    /// Withholds what belongs to texts and calls and only another issuer can read.
+    fn artefacts(&mut self, message: &Message<'_>) {
+        for part in &message.parts {
+            let is_thought = matches!(part.content(), Content::Reasoning(_));
+            if part.semantics().artefact().is_some() && !is_thought {
+                let reason = "only its own vendor takes it back";
+                let place = part.semantics().place();
+                self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+            }
+        }
+    }
+
+    fn items(&mut self, index: usize, message: &Message<'_>) {
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
             Role::User => self.turn(index, message, "user"),
@@ -158,7 +189,7 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports an id or a name that is not the client's own.
     fn changed(
         &mut self,
-        place: crate::place::Place,
+        place: Place,
         field: Field,
         (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
     ) {
@@ -214,7 +245,7 @@ impl<'i, 'r> Items<'i, 'r> {
         object.close();
     }
 
-    fn error_flag(&mut self, place: crate::place::Place, is_error: Option<bool>) {
+    fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
         let (kind, reason) = match is_error {
             None => return,
             Some(true) => (LossKind::Approximated, "the text stays, its error flag has no place"),
@@ -229,7 +260,7 @@ fn write_output(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     output: &ResultOutput<'_>,
-    (place, is_string): (crate::place::Place, bool),
+    (place, is_string): (Place, bool),
 ) {
     let object = match output {
         ResultOutput::Parts(_) => None,
@@ -271,7 +302,7 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 fn object_text(
     losing: &mut Losing<'_>,
     response: &Json<'_>,
-    place: crate::place::Place,
+    place: Place,
 ) -> Text<'static> {
     match sole_text(response) {
         Some(text) => text,

@@ -139,6 +139,28 @@ pub(in crate::protocol::openai_responses) fn write_item(
     }
 }
 
+/// Writes a reasoning item that carries what only its issuer can read of another vendor's text or call, because
+/// neither has a field for it here; false if there is nothing to carry. It goes before the item it belongs to.
+pub(in crate::protocol::openai_responses) fn write_carrier(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (part, number): (&Part<'_>, usize),
+) -> bool {
+    let is_thought = matches!(part.content(), Content::Reasoning(_));
+    let artefact = part.semantics().artefact().filter(|_| !losing.is_same() && !is_thought);
+    let Some(artefact) = artefact else { return false };
+    writer.object(|writer| {
+        writer.field("type", "reasoning");
+        writer.field("id", &format!("rs_{}_{number}", asked.seed.to_str()));
+        writer.key("summary");
+        writer.array(|_| {});
+        writer.field("encrypted_content", &artefact.carried_in(THIS));
+        writer.field("status", "completed");
+    });
+    true
+}
+
 /// Writes item `number` as it stands when its first part begins.
 pub(in crate::protocol::openai_responses) fn write_added_item(
     writer: &mut Writer,
