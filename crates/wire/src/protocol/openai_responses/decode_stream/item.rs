@@ -145,7 +145,8 @@ impl Items {
         };
         let id = PartId(self.next);
         self.next += 1;
-        let part = Grown { id, slot, open: true, pieces: 0, grown: false, cited: false, weighed: false };
+        let part =
+            Grown { id, slot, open: true, pieces: 0, grown: false, cited: false, weighed: false };
         self.items[at].parts.push(part);
         emit(Event::Open(Open { part: id, candidate: 0, opening, semantics }));
     }

@@ -104,10 +104,9 @@ impl<'i, 'r> Items<'i, 'r> {
                 Content::ToolResult(result) => self.result((message, at), &item[0], result),
                 Content::Reasoning(_) => self.reasoning(item),
                 Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
-                Content::Text(_)
-                | Content::Media(_)
-                | Content::Refusal(_)
-                | Content::Opaque(_) => self.content(item, "assistant", None),
+                Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
+                    self.content(item, "assistant", None)
+                }
             }
             at += len;
         }
@@ -299,11 +298,7 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 }
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
-fn object_text(
-    losing: &mut Losing<'_>,
-    response: &Json<'_>,
-    place: Place,
-) -> Text<'static> {
+fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Text<'static> {
     match sole_text(response) {
         Some(text) => text,
         None => {
