@@ -97,7 +97,8 @@ impl<'i, 'r> Items<'i, 'r> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let len = item_len(&parts[at..]);
+            // Texts of other protocols are messages of their own, as they are in answers.
+            let len = if self.losing.is_same() { item_len(&parts[at..]) } else { 1 };
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
@@ -178,6 +179,7 @@ impl<'i, 'r> Items<'i, 'r> {
             (Some(self.calls.call_id(at, call)), self.calls.name(&call.name))
         };
         let place = part.semantics().place();
+        self.uncached(part);
         self.changed(place, Field::CallId, (call.id.as_ref(), id.as_ref()));
         self.changed(place, Field::CallName, (Some(&call.name), Some(&name)));
         let written =
@@ -237,11 +239,21 @@ impl<'i, 'r> Items<'i, 'r> {
         };
         self.changed(place, Field::ResultCallId, (call_id.as_ref(), id.as_ref()));
         self.error_flag(place, *is_error);
+        self.uncached(part);
         let name = name.as_ref().filter(|_| same);
         let mut object = open_result(self.writer, &header, form, (id, name));
         let is_string = same && part.semantics().has_shape(STRING);
         write_output(object.key("output"), self.losing, output, (place, is_string));
         object.close();
+    }
+
+    /// Reports a cache marker on an item that has no place for one.
+    fn uncached(&mut self, part: &Part<'_>) {
+        if part.semantics().cache().is_some() {
+            let reason = "only the parts of messages and results are marked here";
+            let place = part.semantics().place();
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
     }
 
     fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
@@ -300,7 +312,13 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
 fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Text<'static> {
     match sole_text(response) {
-        Some(text) => text,
+        Some((is_usual, text)) => {
+            if !is_usual {
+                let reason = "a result is its text, under whatever name";
+                losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            }
+            text
+        }
         None => {
             let reason = "the object is written as JSON text";
             losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
@@ -309,7 +327,8 @@ fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Te
     }
 }
 
-fn sole_text(response: &Json<'_>) -> Option<Text<'static>> {
+/// The text of the only member, and whether the member has the name that is usual.
+fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
     let mut found = None;
     let mut members = 0;
     response
@@ -318,7 +337,7 @@ fn sole_text(response: &Json<'_>) -> Option<Text<'static>> {
             members += 1;
             match (&*key, reader.kind()?) {
                 ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some(reader.string()?.into_owned());
+                    found = Some((key == "output", reader.string()?.into_owned()));
                 }
                 _ => reader.skip()?,
             }

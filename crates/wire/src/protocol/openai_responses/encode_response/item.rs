@@ -118,7 +118,8 @@ pub(in crate::protocol::openai_responses) fn write_item(
     let mut header = Header::own(losing, semantics);
     if semantics.item().is_none() || !losing.is_same() {
         header.id = item_id(losing, asked, (first, number));
-        header.status = Some(Text::literal("completed"));
+        let is_thought = matches!(first.content(), Content::Reasoning(_));
+        header.status = (!is_thought).then_some(Text::literal("completed"));
     }
     match first.content() {
         Content::ToolCall(call) => {
@@ -157,7 +158,6 @@ pub(in crate::protocol::openai_responses) fn write_carrier(
         writer.key("summary");
         writer.array(|_| {});
         writer.field("encrypted_content", &artefact.carried_in(THIS));
-        writer.field("status", "completed");
     });
     true
 }
@@ -180,7 +180,10 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
             };
             write_call(writer, &header, &call);
         }
-        Content::Reasoning(_) => write_reasoning(writer, &header, &[], None),
+        Content::Reasoning(_) => {
+            let header = Header { status: None, ..header };
+            write_reasoning(writer, &header, &[], None);
+        }
         Content::Opaque(opaque) if !part.semantics().has_shape(IN_CONTENT) => {
             writer.value(&opaque.json);
         }
@@ -225,7 +228,6 @@ fn write_foreign_reasoning(
         if let Some(artefact) = part.semantics().artefact() {
             writer.field("encrypted_content", &artefact.carried_in(THIS));
         }
-        writer.optional("status", header.status.as_ref());
     });
 }
 

@@ -57,7 +57,7 @@ pub(in crate::protocol) fn encode_response(
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut losing, (place, called), finish);
     }
-    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_said));
     let head = Head {
         id: response.id.as_ref().map(Text::reborrow),
         model: response.model.as_ref().map(Text::reborrow),
@@ -83,8 +83,17 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::ToolCall(_))
 }
 
-pub(super) fn is_refusal(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::Refusal(_))
+/// Whether a part says something, so that a refusal is told in words.
+pub(super) fn is_said(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Refusal(_) => true,
+        Content::Text(text) => !text.is_blank(),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Opaque(_) => false,
+    }
 }
 
 fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>]) -> String {
@@ -143,6 +152,11 @@ pub(super) fn report_counts(losing: &mut Losing<'_>, usage: &Usage<'_>) {
         (Field::UsageReasoning, usage.reasoning),
         (Field::UsageTotal, usage.total),
     ];
+    if usage.tool_prompt.is_some_and(|count| count > 0) {
+        let reason = "results of hosted tools are counted with the input";
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Approximated, reason);
+    }
     for (field, count) in counts {
         if count.is_none() {
             let reason = "clients expect this count";
@@ -213,7 +227,7 @@ pub(super) enum Ending<'e> {
 }
 
 impl<'e> Ending<'e> {
-    /// `refused` says that a refusal is among the parts, so that the end need not tell of it.
+    /// `refused` says that the parts tell of a refusal in words, so that the end need not.
     pub(super) fn of(
         finish: Option<&'e Finish<'e>>,
         fault: Option<&'e Fault<'e>>,
