@@ -41,7 +41,12 @@ impl<'r> Plan<'r> {
             Some(limit) => {
                 if losing.source() == Protocol::OpenaiChat {
                     let reason = "the limit has one name here";
-                    losing.field(Place::default(), Field::MaxOutputTokens, LossKind::Renamed, reason);
+                    losing.field(
+                        Place::default(),
+                        Field::MaxOutputTokens,
+                        LossKind::Renamed,
+                        reason,
+                    );
                 }
                 limit.reborrow()
             }
@@ -119,10 +124,8 @@ impl Encoding<'_, '_> {
         };
         let rules: Sampling = *self.target.family.sampling_for(effort);
         let sampling = &self.request.sampling;
-        let of = |accepts| if self.target.anthropic_version.takes_sampling() {
-            accepts
-        } else {
-            Accepts::Nothing
+        let of = |accepts| {
+            if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
         };
         let temperature =
             self.fitted(Field::Temperature, sampling.temperature.as_ref(), of(rules.temperature));
@@ -249,7 +252,9 @@ impl Encoding<'_, '_> {
                 let reason = "the model takes no output schema: the system prompt asks for it";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = schema.schema.as_ref().map_or("{}".into(), |schema| schema.compact());
-                Some(Text::plain(format!("{ASK_FOR_JSON} It must match this JSON schema:\n{schema}")))
+                Some(Text::plain(format!(
+                    "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
+                )))
             }
         }
     }
@@ -295,7 +300,11 @@ impl Encoding<'_, '_> {
         };
         let told = [
             (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0), "there are no penalties"),
-            (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0), "there are no penalties"),
+            (
+                Field::FrequencyPenalty,
+                is(&sampling.frequency_penalty, 0.0),
+                "there are no penalties",
+            ),
             (Field::Candidates, is(&sampling.candidates, 1.0), "there is one answer"),
             (Field::Logprobs, sampling.logprobs.map(|asked| !asked), "none are told"),
             (Field::TopLogprobs, is(&sampling.top_logprobs, 0.0), "none are told"),

@@ -249,7 +249,9 @@ impl<'r> Encoding<'r, '_> {
 
     /// Whether the choice allows a tool; one that it does not is not declared.
     fn is_allowed(&mut self, place: Place, name: &Text<'_>) -> bool {
-        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else { return true };
+        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else {
+            return true;
+        };
         let is_it = |tool: &AllowedTool<'_>| tool.name.as_ref() == Some(name);
         let is_allowed = tools.iter().any(is_it);
         if !is_allowed {
@@ -263,7 +265,8 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools {
-            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. })) {
+            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. }))
+            {
                 let reason = "there is no tool to choose";
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }

@@ -98,11 +98,8 @@ impl Writing<'_> {
             return;
         }
         current.begun = true;
-        let block = if is_own {
-            Block::Own(&current.semantics)
-        } else {
-            Block::Foreign(Mark::Plain)
-        };
+        let block =
+            if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
         frames::block_start(out, self.blocks, |writer| match current.shown {
             Shown::Thinking => block.thinking(writer, &Text::default(), Some(&Text::default())),
             Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),
@@ -127,8 +124,7 @@ impl Writing<'_> {
             self.answering.said = Said::Call;
             id
         } else {
-            let mut losing =
-                Losing::new(self.source, HERE, &mut self.report);
+            let mut losing = Losing::new(self.source, HERE, &mut self.report);
             let place = semantics.place();
             let own = id.as_ref();
             Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
