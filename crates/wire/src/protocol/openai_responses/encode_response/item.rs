@@ -36,9 +36,10 @@ pub(in crate::protocol::openai_responses) fn takes(
     }
     let place = part.semantics().place();
     match part.content() {
-        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) | Content::Reasoning(_) => {
-            true
-        }
+        Content::Text(_)
+        | Content::Refusal(_)
+        | Content::ToolCall(_)
+        | Content::Reasoning(_) => true,
         Content::Media(media) if is_picture(media) => {
             let reason = "it is told as a picture that a tool made";
             losing.node(place, LossKind::Approximated, reason);
@@ -152,10 +153,7 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
     header.status = Some(Text::literal("in_progress"));
     match part.content() {
         Content::ToolCall(call) => {
-            let call = Call {
-                arguments: &Arguments::Text(Text::default()),
-                ..client_call_of(asked, (&header, call, number))
-            };
+            let call = Call { arguments: &Arguments::Text(Text::default()), ..client_call_of(asked, (&header, call, number)) };
             write_call(writer, &header, &call);
         }
         Content::Reasoning(_) => write_reasoning(writer, &header, &[], None),
@@ -237,7 +235,10 @@ fn client_call<'n>(
 }
 
 /// The id of a call whose upstream gave none.
-fn minted_call_id(asked: &Asked<'_>, number: usize) -> Text<'static> {
+fn minted_call_id(
+    asked: &Asked<'_>,
+    number: usize,
+) -> Text<'static> {
     Text::plain(format!("call_{}_{number}", asked.seed.to_str()))
 }
 

@@ -295,9 +295,7 @@ impl Encoder<'_> {
                     self.annotate((item, at), annotation.into_string(), out);
                 }
             }
-            NoteKind::Logprobs(more) => {
-                self.items[item].parts[at].semantics_mut().add_logprobs(&more)
-            }
+            NoteKind::Logprobs(more) => self.items[item].parts[at].semantics_mut().add_logprobs(&more),
             NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
         }
     }
