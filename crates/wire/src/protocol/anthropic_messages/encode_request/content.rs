@@ -3,6 +3,7 @@
 use super::blocks::Block;
 use super::blocks::CallWords;
 use super::blocks::Mark;
+use super::blocks::emptied;
 use super::blocks::write_reasoning;
 use super::foreign::Encoding;
 use super::media;
@@ -13,7 +14,6 @@ use super::turns::Spelling;
 use super::turns::Turn;
 use super::turns::Turns;
 use super::turns::admits;
-use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Part;
@@ -28,7 +28,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
-use crate::protocol::arguments::Change;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -257,14 +256,6 @@ impl<'r> Encoding<'r, '_> {
         }
         Told { text: Some(text), is_error }
     }
-}
-
-/// Arguments that say nothing are an empty object.
-fn emptied(call: &ToolCall<'_>) -> Change {
-    let Arguments::Text(text) = &call.arguments else { return None };
-    let is_object = text.to_str().trim_start().starts_with('{');
-    let says_nothing = call.form == CallForm::Function && !is_object;
-    says_nothing.then_some((LossKind::Implied, "no arguments are an empty object"))
 }
 
 /// What an object said as a result.
