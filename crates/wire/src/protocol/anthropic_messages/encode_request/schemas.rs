@@ -56,6 +56,9 @@ pub(super) fn translate<'s>(
         let suffix = format!("{pointer}{}", loss.pointer);
         losing.below(at.place, &suffix, loss.kind, loss.reason);
     }
+    if translated.json.as_str() != schema.as_str() {
+        losing.field(at.place, at.field, LossKind::Renamed, "in the words of the target's schemas");
+    }
     match asked {
         Use::Output => translated.json,
         Use::Tool | Use::StrictTool => with_object_root(translated.json, at, losing),

@@ -15,6 +15,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::target::Accepts;
@@ -37,7 +38,18 @@ impl<'r> Plan<'r> {
     ) -> Self {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
-            Some(limit) => limit.reborrow(),
+            Some(limit) => {
+                if losing.source() == Protocol::OpenaiChat {
+                    let reason = "the limit has one name here";
+                    losing.field(
+                        Place::default(),
+                        Field::MaxOutputTokens,
+                        LossKind::Renamed,
+                        reason,
+                    );
+                }
+                limit.reborrow()
+            }
             None => {
                 let reason = "a limit is required";
                 losing.field(
@@ -163,6 +175,7 @@ impl Encoding<'_, '_> {
             let reason = "stops of whitespace alone are refused";
             let suffix = format!("{pointer}/{index}");
             self.losing.below(Place::default(), &suffix, LossKind::Dropped, reason);
+            self.lose(Field::Stop, LossKind::Renamed, "the others move up");
         }
         let mut kept = stop.iter().filter(|text| !text.is_blank()).peekable();
         if kept.peek().is_some() {
@@ -255,6 +268,7 @@ impl Encoding<'_, '_> {
             }
             (None, Some(_)) => {
                 self.lose(Field::User, LossKind::Renamed, "the id of the end user");
+                self.lose(Field::SafetyIdentifier, LossKind::Synthesised, "the id of the end user");
             }
             (Some(_) | None, None) => {}
         }

@@ -26,8 +26,10 @@ use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
+use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
 use crate::protocol::anthropic_messages::encode_response::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
+use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
@@ -83,7 +85,9 @@ impl Writing<'_> {
             }
             Opening::Refusal => {
                 self.answering.refused();
-                self.lose_once(Field::Refusal);
+                let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+                let mut losing = self.losing();
+                lose_refusal(place, &mut losing);
             }
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
             Opening::Whole(content) => self.whole(content, out),
@@ -118,6 +122,14 @@ impl Writing<'_> {
     ) {
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        if form == CallForm::Custom {
+            let place = current.place();
+            Losing::new(self.source, HERE, &mut self.report).node(
+                place,
+                LossKind::Renamed,
+                FREE_TEXT,
+            );
+        }
         let name = self.asked.client_name(&name).into_owned();
         let semantics = current.semantics.clone();
         let id = if self.source == HERE {
