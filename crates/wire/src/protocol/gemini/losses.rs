@@ -3,6 +3,7 @@
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
+use crate::loss::LossKind::Withheld;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -202,7 +203,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::Image | Field::Audio | Field::Video | Field::Document => Fate::Carried,
         Field::MediaDetail => Fate::Depends("the model"),
         Field::MediaName => Fate::Lost(Dropped, "files have no names"),
-        Field::MediaFile => Fate::Lost(Dropped, "no vendor can read a file that another holds"),
+        Field::MediaFile => Fate::Lost(Withheld, "no vendor can read a file that another holds"),
         Field::MediaUrl => Fate::Depends("whether its type is known"),
         Field::ToolCall | Field::ToolResult => Fate::Carried,
         Field::CallId | Field::ResultCallId => Fate::Depends("whether the model pairs by id"),
@@ -212,7 +213,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::ResultIsError => Fate::Carried,
         Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("who issued it"),
         Field::Refusal => Fate::Lost(Approximated, "a refusal is plain text"),
-        Field::Opaque => Fate::Lost(Dropped, "only its own protocol has a word for it"),
+        Field::Opaque => Fate::Depends("what it is"),
         Field::Citations => Fate::Depends("whether it is an answer"),
         Field::PartLogprobs => Fate::Lost(Dropped, "the entries are not those of other protocols"),
         Field::ItemId | Field::ItemStatus | Field::ItemPhase => Fate::Lost(Implied, NO_ITEMS),

@@ -109,6 +109,7 @@ impl<'x> Scribe<'x, '_> {
         if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
             self.losing.node(place, LossKind::Approximated, reason);
+            self.report_lift(system);
         } else if self.losing.source() != Protocol::AnthropicMessages && !place.is_root() {
             let reason = "instructions stand in the system instruction";
             self.losing.node(place, LossKind::Renamed, reason);
@@ -122,6 +123,16 @@ impl<'x> Scribe<'x, '_> {
                     self.losing.node(place, LossKind::Dropped, reason);
                 }
             }
+        }
+    }
+
+    /// The leading instructions grow by those that are lifted.
+    fn report_lift(&mut self, system: &Turn<'x>) {
+        let messages = &self.exchange.request.messages;
+        let first = system.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        if let Some(first) = first {
+            let reason = "later instructions follow here";
+            self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
@@ -154,12 +165,21 @@ impl<'x> Scribe<'x, '_> {
         match turns.last_mut() {
             Some(last) if last.side == side => {
                 if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
-                    let reason = "joined to the message before it";
-                    self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+                    self.report_join(last, message);
                 }
                 last.pieces.extend(pieces);
             }
             _ => turns.push(Turn { side, message: None, pieces }),
+        }
+    }
+
+    /// Two messages become one: both of them change.
+    fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
+        let messages = &self.exchange.request.messages;
+        let first = turn.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        for message in first.into_iter().chain([message]) {
+            let reason = "messages of one side become one content";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
