@@ -3,7 +3,6 @@
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
-use crate::loss::LossKind::Withheld;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -203,7 +202,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::Image | Field::Audio | Field::Video | Field::Document => Fate::Carried,
         Field::MediaDetail => Fate::Depends("the model"),
         Field::MediaName => Fate::Lost(Dropped, "files have no names"),
-        Field::MediaFile => Fate::Lost(Withheld, "no vendor can read a file that another holds"),
+        Field::MediaFile => Fate::Depends("who holds the file"),
         Field::MediaUrl => Fate::Depends("whether its type is known"),
         Field::ToolCall | Field::ToolResult => Fate::Carried,
         Field::CallId | Field::ResultCallId => Fate::Depends("whether the model pairs by id"),

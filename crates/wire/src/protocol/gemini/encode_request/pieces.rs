@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::conversation::Arguments;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -73,7 +74,19 @@ impl<'x> Scribe<'x, '_> {
             Content::Text(_)
             | Content::Refusal(_)
             | Content::ToolCall(_)
-            | Content::ToolResult(_) => true,
+            | Content::ToolResult(_) => {
+                self.report_citations(part);
+                true
+            }
+        }
+    }
+
+    /// Sources of an earlier answer have no place in a request.
+    fn report_citations(&mut self, part: &Part<'_>) {
+        if !part.semantics().citations().is_empty() {
+            let place = part.semantics().place();
+            let reason = "sources are not sent back";
+            self.losing.field(place, Field::Citations, LossKind::Dropped, reason);
         }
     }
 
@@ -99,7 +112,11 @@ impl<'x> Scribe<'x, '_> {
         let fetched = self.target.family.remote_files;
         let is_gif = media.source.mime().is_some_and(|mime| *mime == "image/gif");
         match &media.source {
-            Source::File { .. } => return false,
+            Source::File { .. } => {
+                let reason = "no vendor can read a file that another holds";
+                self.losing.node(place, LossKind::Withheld, reason);
+                return false;
+            }
             _ if is_gif && self.target.family.vendor == Vendor::Google => {
                 self.losing.node(place, LossKind::Dropped, "the vendor reads no GIF");
                 return false;
@@ -120,7 +137,11 @@ impl<'x> Scribe<'x, '_> {
                 let reason = "the vendor wants a media type; this one is a guess";
                 self.losing.node(place, LossKind::Synthesised, reason);
             }
-            Source::Url { .. } | Source::Base64 { .. } => {}
+            Source::Url { mime: Some(mime), .. } | Source::Base64 { mime: Some(mime), .. } => {
+                if *mime == "image/jpg" {
+                    self.losing.node(place, LossKind::Renamed, "the type's proper name");
+                }
+            }
         }
         self.detail(part, media);
         true
@@ -219,9 +240,9 @@ impl<'x> Scribe<'x, '_> {
             let reason = "the model pairs calls and results by order";
             self.losing.field(place, Field::CallId, LossKind::Implied, reason);
         }
-        if call.form == crate::conversation::CallForm::Custom {
+        if call.form == CallForm::Custom {
             let reason = "free text becomes the one argument of a function";
-            self.losing.field(place, Field::CustomCall, LossKind::Approximated, reason);
+            self.losing.node(place, LossKind::Approximated, reason);
         }
         let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
         let pen = Pen { same: self.is_same(), signature, name: Some(name), id };
@@ -256,6 +277,10 @@ impl<'x> Scribe<'x, '_> {
 
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
         let place = part.semantics().place();
+        if result.form == CallForm::Custom {
+            let reason = "the result of a tool that became a function";
+            self.losing.node(place, LossKind::Approximated, reason);
+        }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
             self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
@@ -332,7 +357,7 @@ fn subtle_change(call: &ToolCall<'_>) -> Change {
         Arguments::Text(text) => text.to_str(),
         Arguments::Json(json) => Cow::Borrowed(json.as_str()),
     };
-    if text.trim() == "null" {
+    if text.trim() == "null" || !text.is_empty() && text.trim().is_empty() {
         return Some((LossKind::Implied, "no arguments are an empty object"));
     }
     has_wide_integer(&text)
