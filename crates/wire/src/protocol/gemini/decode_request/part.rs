@@ -220,7 +220,7 @@ impl<'a> PartDraft<'a> {
         }
         let mut standard = spelled.replace('-', "+").replace('_', "/");
         self.shape = self.shape.with(URL_SAFE);
-        if standard.len() % 4 != 0 && !standard.ends_with('=') {
+        if !standard.len().is_multiple_of(4) && !standard.ends_with('=') {
             self.shape = self.shape.with(UNPADDED);
             standard.extend(std::iter::repeat_n('=', 4 - standard.len() % 4));
         }

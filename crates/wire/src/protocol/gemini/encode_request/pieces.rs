@@ -321,9 +321,7 @@ impl<'x> Scribe<'x, '_> {
 fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
     match &*opaque.kind.to_str() {
         "search_result" => (LossKind::Approximated, "only its words are told"),
-        "compaction" | "redacted_thinking" => {
-            (LossKind::Withheld, "only its issuer can read it")
-        }
+        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
         _ => (LossKind::Dropped, "only its own protocol has a word for it"),
     }
 }

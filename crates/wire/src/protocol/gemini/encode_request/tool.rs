@@ -133,7 +133,9 @@ impl<'x> Scribe<'x, '_> {
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
         let (kind, reason) = match has_settings(&hosted.json) {
-            true => (LossKind::Approximated, "the vendor's own tool of that sort, without its settings"),
+            true => {
+                (LossKind::Approximated, "the vendor's own tool of that sort, without its settings")
+            }
             false => (LossKind::Renamed, "the vendor's own tool of that sort"),
         };
         self.losing.field(place, Field::HostedTool, kind, reason);

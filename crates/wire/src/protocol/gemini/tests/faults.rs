@@ -8,11 +8,31 @@ use crate::FaultKind;
 #[test]
 fn errors_have_classes_and_come_back() {
     let cases = [
-        (400, r#"{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#, FaultKind::Authentication),
-        (400, r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum","status":"INVALID_ARGUMENT"}}"#, FaultKind::ContextTooLong),
-        (404, r#"[{"error":{"code":404,"message":"m","status":"NOT_FOUND"}}]"#, FaultKind::NotFound),
-        (503, r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#, FaultKind::Overloaded),
-        (504, r#"{"error":{"code":504,"message":"m","status":"DEADLINE_EXCEEDED"}}"#, FaultKind::Timeout),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+            FaultKind::Authentication,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum","status":"INVALID_ARGUMENT"}}"#,
+            FaultKind::ContextTooLong,
+        ),
+        (
+            404,
+            r#"[{"error":{"code":404,"message":"m","status":"NOT_FOUND"}}]"#,
+            FaultKind::NotFound,
+        ),
+        (
+            503,
+            r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
+            FaultKind::Overloaded,
+        ),
+        (
+            504,
+            r#"{"error":{"code":504,"message":"m","status":"DEADLINE_EXCEEDED"}}"#,
+            FaultKind::Timeout,
+        ),
     ];
     for (status, body, kind) in cases {
         let fault = GEMINI.decode_fault(status, body.as_bytes());
@@ -32,7 +52,9 @@ fn what_is_not_the_error_shape_becomes_the_message() {
 
 #[test]
 fn the_time_to_wait_is_in_the_body() {
-    for (delay, expected) in [("34.4s", Some(35)), ("60s", Some(60)), ("2.000s", Some(2)), ("soon", None)] {
+    for (delay, expected) in
+        [("34.4s", Some(35)), ("60s", Some(60)), ("2.000s", Some(2)), ("soon", None)]
+    {
         let body = format!(
             r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{{"@type":"x","retryDelay":"{delay}"}}]}}}}"#
         );

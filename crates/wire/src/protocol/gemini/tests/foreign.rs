@@ -45,7 +45,8 @@ fn a_plain_loop_loses_nothing_that_matters() {
 #[test]
 fn foreign_calls_of_the_current_turn_get_the_documented_signature() {
     let encoded = from_chat(LOOP, &Target::for_model("gemini-3-pro-preview"));
-    let signature = |index| at(&encoded.body, &format!("/contents/1/parts/{index}/thoughtSignature"));
+    let signature =
+        |index| at(&encoded.body, &format!("/contents/1/parts/{index}/thoughtSignature"));
     assert_eq!(signature(0), "skip_thought_signature_validator");
     assert!(signature(1).is_null());
     assert!(told(&encoded.report).iter().any(|entry| entry.starts_with("synthesised /messages/2")));
@@ -57,8 +58,7 @@ fn foreign_calls_of_the_current_turn_get_the_documented_signature() {
 fn the_model_stands_in_the_body_only_when_asked() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#;
     assert!(at(&from_chat(body, &Target::default()).body, "/model").is_null());
-    let mut target = Target::default();
-    target.gemini_model = ModelPlace::Body;
+    let target = Target { gemini_model: ModelPlace::Body, ..Target::default() };
     assert_eq!(at(&from_chat(body, &target).body, "/model"), "models/m");
 }
 

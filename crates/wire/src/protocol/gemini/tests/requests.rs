@@ -97,7 +97,8 @@ fn budgets_say_on_off_and_by_itself() {
         ("128", Some(ThinkingMode::Enabled)),
     ];
     for (budget, mode) in cases {
-        let body = format!(r#"{{"generationConfig":{{"thinkingConfig":{{"thinkingBudget":{budget}}}}}}}"#);
+        let body =
+            format!(r#"{{"generationConfig":{{"thinkingConfig":{{"thinkingBudget":{budget}}}}}}}"#);
         assert_eq!(GEMINI.decode_request(body.as_bytes()).unwrap().request.thinking.mode, mode);
     }
 }

@@ -26,7 +26,9 @@ use crate::protocol::Start;
 use crate::protocol::StreamEncoder;
 
 fn chunk(parts: &str, rest: &str) -> String {
-    format!(r#"{{"candidates":[{{"content":{{"parts":[{parts}],"role":"model"}},"index":0{rest}}}]}}"#)
+    format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{parts}],"role":"model"}},"index":0{rest}}}]}}"#
+    )
 }
 
 const STOP: &str = r#","finishReason":"STOP""#;
@@ -66,7 +68,9 @@ fn only_a_finish_reason_ends_a_stream() {
     let cut = [chunk(r#"{"text":"a"}"#, "")];
     for frames in [&[][..], &[cut[0].as_str()][..]] {
         let events = events(frames);
-        assert!(matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Truncated));
+        assert!(
+            matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Truncated)
+        );
     }
     let blocked = events(&[r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#]);
     assert!(
@@ -79,7 +83,9 @@ fn an_error_among_the_frames_is_a_fault() {
     let error = r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#;
     for frame in [error.to_owned(), format!("[{error}]")] {
         let events = events(&[&chunk(r#"{"text":"a"}"#, ""), &frame]);
-        assert!(matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Overloaded));
+        assert!(
+            matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Overloaded)
+        );
     }
 }
 
@@ -98,8 +104,7 @@ fn close(part: u32, semantics: NodeSemantics<'static>) -> Event<'static> {
 
 /// Writes events of another protocol; answers the payloads of the frames.
 fn written(events: Vec<Event<'static>>) -> Vec<String> {
-    let mut encoder =
-        StreamEncoder::new(GEMINI, Protocol::AnthropicMessages, Asked::default());
+    let mut encoder = StreamEncoder::new(GEMINI, Protocol::AnthropicMessages, Asked::default());
     let mut out = String::new();
     for event in events {
         encoder = encoder.step(event, &mut out);
