@@ -20,6 +20,7 @@ use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::anthropic_messages::types::STRING;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
@@ -189,6 +190,12 @@ pub(in crate::protocol::anthropic_messages) fn write_own(
 }
 
 fn write_own_media(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
+    if semantics.has_shape(SEARCH_RESULT) {
+        let block = Block::Own(semantics);
+        let mut object = block.open(writer, "search_result");
+        object.optional("title", media.name.as_ref());
+        return block.close(object);
+    }
     let kind = match media.kind {
         MediaKind::Image => "image",
         MediaKind::Audio | MediaKind::Video | MediaKind::Document => "document",

@@ -9,6 +9,7 @@ use super::turns::LastTurn;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::Request;
+use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -209,13 +210,14 @@ impl Encoding<'_, '_> {
         });
     }
 
-    fn output_schema<'s>(&mut self, output: &'s OutputSchema<'_>) -> Option<crate::json::Json<'s>> {
+    fn output_schema<'s>(&mut self, output: &OutputSchema<'s>) -> Option<Json<'s>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
         let schema = output.schema.as_ref()?;
-        let at = (Place::default(), Field::OutputSchema);
+        let (place, shape) = (Place::default(), self.shape);
+        let at = schemas::At { place, field: Field::OutputSchema, shape };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 

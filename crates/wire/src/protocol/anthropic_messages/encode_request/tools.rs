@@ -168,12 +168,10 @@ impl<'r> Encoding<'r, '_> {
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
-            Some(parameters) => schemas::translate(
-                parameters,
-                asked,
-                (place, Field::ToolParameters),
-                &mut self.losing,
-            ),
+            Some(parameters) => {
+                let at = schemas::At { place, field: Field::ToolParameters, shape: self.shape };
+                schemas::translate(parameters, asked, at, &mut self.losing)
+            }
             None => schemas::NO_ARGUMENTS,
         };
         list.object(|object| {
