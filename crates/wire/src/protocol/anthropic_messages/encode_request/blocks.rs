@@ -72,7 +72,11 @@ impl<'n> Block<'n> {
         object.close();
     }
 
-    pub(in crate::protocol::anthropic_messages) fn text(self, writer: &mut Writer, text: &Text<'_>) {
+    pub(in crate::protocol::anthropic_messages) fn text(
+        self,
+        writer: &mut Writer,
+        text: &Text<'_>,
+    ) {
         let mut object = self.open(writer, "text");
         object.field("text", text);
         if let Self::Own(semantics) = self {
@@ -143,7 +147,11 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
-    pub(in crate::protocol::anthropic_messages) fn redacted(self, writer: &mut Writer, data: &Text<'_>) {
+    pub(in crate::protocol::anthropic_messages) fn redacted(
+        self,
+        writer: &mut Writer,
+        data: &Text<'_>,
+    ) {
         let mut object = self.open(writer, "redacted_thinking");
         object.field("data", data);
         self.close(object);
@@ -173,7 +181,9 @@ pub(in crate::protocol::anthropic_messages) fn write_own(
             block.tool_use(writer, &CallWords { id, name }, call);
         }
         Content::ToolResult(result) => write_own_result(writer, result, part.semantics()),
-        Content::Reasoning(reasoning) => write_reasoning(writer, reasoning, part.semantics(), block),
+        Content::Reasoning(reasoning) => {
+            write_reasoning(writer, reasoning, part.semantics(), block)
+        }
         Content::Opaque(opaque) => writer.value(&opaque.json),
     }
 }

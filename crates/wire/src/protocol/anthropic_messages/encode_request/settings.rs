@@ -111,10 +111,8 @@ impl Encoding<'_, '_> {
         };
         let rules: Sampling = *self.target.family.sampling_for(effort);
         let sampling = &self.request.sampling;
-        let of = |accepts| if self.target.anthropic_version.takes_sampling() {
-            accepts
-        } else {
-            Accepts::Nothing
+        let of = |accepts| {
+            if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
         };
         let temperature =
             self.fitted(Field::Temperature, sampling.temperature.as_ref(), of(rules.temperature));
@@ -239,7 +237,9 @@ impl Encoding<'_, '_> {
                 let reason = "the model takes no output schema: the system prompt asks for it";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = schema.schema.as_ref().map_or("{}".into(), |schema| schema.compact());
-                Some(Text::plain(format!("{ASK_FOR_JSON} It must match this JSON schema:\n{schema}")))
+                Some(Text::plain(format!(
+                    "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
+                )))
             }
         }
     }
@@ -284,7 +284,11 @@ impl Encoding<'_, '_> {
         };
         let told = [
             (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0), "there are no penalties"),
-            (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0), "there are no penalties"),
+            (
+                Field::FrequencyPenalty,
+                is(&sampling.frequency_penalty, 0.0),
+                "there are no penalties",
+            ),
             (Field::Candidates, is(&sampling.candidates, 1.0), "there is one answer"),
             (Field::Logprobs, sampling.logprobs.map(|asked| !asked), "none are told"),
             (Field::TopLogprobs, is(&sampling.top_logprobs, 0.0), "none are told"),

@@ -97,11 +97,8 @@ impl Writing<'_> {
             return;
         }
         current.begun = true;
-        let block = if is_own {
-            Block::Own(&current.semantics)
-        } else {
-            Block::Foreign(Mark::Plain)
-        };
+        let block =
+            if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
         frames::block_start(out, self.blocks, |writer| match current.shown {
             Shown::Thinking => block.thinking(writer, &Text::default(), Some(&Text::default())),
             Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),

@@ -151,7 +151,8 @@ impl<'x> Scribe<'x, '_> {
             kept.iter().for_each(|text| list.value(text));
         });
         for index in kept.len()..stop.len() {
-            let suffix = format!("{}/{index}", self.losing.source().pointer(Field::Stop, self.shape));
+            let suffix =
+                format!("{}/{index}", self.losing.source().pointer(Field::Stop, self.shape));
             let reason = "the vendor takes five stop sequences";
             self.losing.below(root, &suffix, LossKind::Dropped, reason);
         }
@@ -260,11 +261,7 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    fn allowed<'n>(
-        &self,
-        object: &mut Object<'_, '_>,
-        names: impl Iterator<Item = &'n Text<'n>>,
-    ) {
+    fn allowed<'n>(&self, object: &mut Object<'_, '_>, names: impl Iterator<Item = &'n Text<'n>>) {
         object.key(self.name("allowedFunctionNames")).array(|list| {
             names.for_each(|name| list.value(&self.tool_name(name)));
         });

@@ -16,8 +16,8 @@ pub(super) use shape::AMONG_TURNS;
 pub(super) use shape::ARGS_ABSENT;
 pub(super) use shape::CANDIDATES_ABSENT;
 pub(super) use shape::CANDIDATES_ZERO;
-pub(super) use shape::CONTENTS_ABSENT;
 pub(super) use shape::CONTENT_ABSENT;
+pub(super) use shape::CONTENTS_ABSENT;
 pub(super) use shape::INDEX_STATED;
 pub(super) use shape::JSON_SCHEMA;
 pub(super) use shape::LEVEL_LOWER;
@@ -150,7 +150,11 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("citationMetadata", Approximated, AS_CITATIONS),
     declared("groundingMetadata", Approximated, AS_CITATIONS),
     declared("groundingAttributions", Dropped, "an older form of sources"),
-    declared("urlContextMetadata", Dropped, "no other protocol lists the pages it read in this way"),
+    declared(
+        "urlContextMetadata",
+        Dropped,
+        "no other protocol lists the pages it read in this way",
+    ),
     declared("avgLogprobs", Dropped, "no other protocol averages"),
     declared("logprobsResult", Dropped, "the entries are not those of other protocols"),
     declared("continuationToken", Dropped, "only its vendor can continue from it"),

@@ -121,7 +121,9 @@ pub(in crate::protocol::openai_responses) fn write_item(
         header.status = Some(Text::literal("completed"));
     }
     match first.content() {
-        Content::ToolCall(call) => write_client_call(writer, losing, asked, (&header, first, call, number)),
+        Content::ToolCall(call) => {
+            write_client_call(writer, losing, asked, (&header, first, call, number))
+        }
         Content::Reasoning(_) if losing.is_same() => {
             let data = semantics.artefact().map(|artefact| artefact.carried_in(THIS));
             write_reasoning(writer, &header, parts, data.as_ref());

@@ -272,9 +272,10 @@ fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, i
         None => object.field("model", ""),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = head.semantics.extras().is_some_and(|extras| {
-        is_own && extras.within("").any(|extra| extra.key == "service_tier")
-    });
+    let later = head
+        .semantics
+        .extras()
+        .is_some_and(|extras| is_own && extras.within("").any(|extra| extra.key == "service_tier"));
     if !later {
         object.optional("service_tier", head.service_tier.as_ref());
     }
