@@ -96,7 +96,10 @@ impl<'x, 'r> Scribe<'x, 'r> {
     fn new(exchange: &'x Exchange<'x>, target: &'x Target, losing: Losing<'r>) -> Self {
         let same = losing.is_same();
         let names = ToolNameRule::GEMINI.with_max_len(target.family.tool_name_len_max);
-        let calls = (!same).then(|| Calls::of(&exchange.request, names, CallIdRule::GEMINI));
+        let calls = (!same).then(|| {
+            let request = &exchange.request;
+            Calls::of(request, names, CallIdRule::GEMINI).naming_results(request)
+        });
         let shape = if same { exchange.semantics().shape() } else { Shape::default() };
         Self { exchange, target, losing, shape, calls }
     }
