@@ -97,8 +97,8 @@ impl<'a> Answer<'a> {
 
     fn into_response(self) -> Response<'a> {
         let place = self.semantics.place();
-        let message = Message::new(Role::Assistant, self.parts)
-            .with_semantics(NodeSemantics::at(place));
+        let message =
+            Message::new(Role::Assistant, self.parts).with_semantics(NodeSemantics::at(place));
         let mut candidate = Candidate::new(message);
         candidate.finish = self.ending.into_finish();
         let mut response = Response::default();

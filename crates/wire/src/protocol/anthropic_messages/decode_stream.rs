@@ -335,11 +335,7 @@ impl Decoder {
         emit(Event::Finish { candidate: 0, finish });
     }
 
-    fn fail<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
         let json = reader.raw()?;
         self.state = State::Over;
         emit(Event::Fault(read_fault(FaultKind::Internal, json)));

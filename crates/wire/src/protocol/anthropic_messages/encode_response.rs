@@ -270,7 +270,9 @@ pub(super) fn stop_reason(kind: FinishKind, said: Said) -> &'static str {
     match (kind, said) {
         (FinishKind::Length, _) => "max_tokens",
         (FinishKind::ContextFull, _) => "model_context_window_exceeded",
-        (FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal, _) => "refusal",
+        (FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal, _) => {
+            "refusal"
+        }
         (_, Said::Call) | (FinishKind::ToolCalls, _) => "tool_use",
         (FinishKind::StopSequence, _) => "stop_sequence",
         (FinishKind::Pause, _) => "pause_turn",

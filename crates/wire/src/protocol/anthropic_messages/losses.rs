@@ -100,9 +100,13 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::Model | Field::Stream | Field::StopSequence | Field::ResponseId => Fate::Carried,
         Field::ResponseModel | Field::FinishDetails => Fate::Depends("whose words they are"),
         Field::MaxOutputTokens => Fate::Depends("required, and above the thinking budget"),
-        Field::Temperature | Field::TopP | Field::TopK => Fate::Depends("the version and the model"),
+        Field::Temperature | Field::TopP | Field::TopK => {
+            Fate::Depends("the version and the model")
+        }
         Field::Seed => dropped("there is no seed"),
-        Field::PresencePenalty | Field::FrequencyPenalty => Fate::Depends("zero is what it does anyway"),
+        Field::PresencePenalty | Field::FrequencyPenalty => {
+            Fate::Depends("zero is what it does anyway")
+        }
         Field::Stop => Fate::Depends("whitespace alone is refused"),
         Field::Candidates => Fate::Depends("there is one answer"),
         Field::Logprobs | Field::TopLogprobs => Fate::Depends("none are told"),

@@ -125,12 +125,7 @@ impl Decoder {
         }
     }
 
-    fn chunk<'f>(
-        &mut self,
-        mut chunk: Chunk<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) {
+    fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: &mut dyn FnMut(Event<'f>)) {
         if self.stage == Stage::Failed {
             return;
         }
@@ -139,7 +134,8 @@ impl Decoder {
             return emit(Event::Fault(fault_of(None, error)));
         }
         let tier = chunk.service_tier.take();
-        let late_tier = if self.stage == Stage::Waiting || self.has_tier { None } else { tier.clone() };
+        let late_tier =
+            if self.stage == Stage::Waiting || self.has_tier { None } else { tier.clone() };
         self.start(&mut chunk, tier, place, emit);
         if self.blocked.is_none() {
             self.blocked = chunk.blocked.take().map(Text::into_owned);

@@ -137,12 +137,7 @@ fn seconds(duration: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_add(u64::from(more))
 }
 
-fn classify(
-    status: u16,
-    word: Option<&str>,
-    details: &Details<'_>,
-    message: &str,
-) -> FaultKind {
+fn classify(status: u16, word: Option<&str>, details: &Details<'_>, message: &str) -> FaultKind {
     let too_long = message.contains("token count") && message.contains("exceeds");
     let reason = details.reason.as_ref().map(Text::to_str);
     match (word, reason.as_deref()) {

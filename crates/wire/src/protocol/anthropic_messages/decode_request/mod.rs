@@ -140,7 +140,8 @@ impl<'a> Decoding<'a> {
 fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
     let place = Place::default().step(Step::System);
     let mut semantics = NodeSemantics::at(place).shaped(SLOT);
-    let content = read_content(reader, place, |index| Place::default().element(Step::System, index))?;
+    let content =
+        read_content(reader, place, |index| Place::default().element(Step::System, index))?;
     semantics.add_shape(content.shape());
     Ok(Message::new(Role::System, content.into_parts()).with_semantics(semantics))
 }

@@ -20,6 +20,7 @@ use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::anthropic_messages::types::STRING;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
@@ -72,7 +73,11 @@ impl<'n> Block<'n> {
         object.close();
     }
 
-    pub(in crate::protocol::anthropic_messages) fn text(self, writer: &mut Writer, text: &Text<'_>) {
+    pub(in crate::protocol::anthropic_messages) fn text(
+        self,
+        writer: &mut Writer,
+        text: &Text<'_>,
+    ) {
         let mut object = self.open(writer, "text");
         object.field("text", text);
         if let Self::Own(semantics) = self {
@@ -143,7 +148,11 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
-    pub(in crate::protocol::anthropic_messages) fn redacted(self, writer: &mut Writer, data: &Text<'_>) {
+    pub(in crate::protocol::anthropic_messages) fn redacted(
+        self,
+        writer: &mut Writer,
+        data: &Text<'_>,
+    ) {
         let mut object = self.open(writer, "redacted_thinking");
         object.field("data", data);
         self.close(object);
@@ -173,12 +182,20 @@ pub(in crate::protocol::anthropic_messages) fn write_own(
             block.tool_use(writer, &CallWords { id, name }, call);
         }
         Content::ToolResult(result) => write_own_result(writer, result, part.semantics()),
-        Content::Reasoning(reasoning) => write_reasoning(writer, reasoning, part.semantics(), block),
+        Content::Reasoning(reasoning) => {
+            write_reasoning(writer, reasoning, part.semantics(), block)
+        }
         Content::Opaque(opaque) => writer.value(&opaque.json),
     }
 }
 
 fn write_own_media(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
+    if semantics.has_shape(SEARCH_RESULT) {
+        let block = Block::Own(semantics);
+        let mut object = block.open(writer, "search_result");
+        object.optional("title", media.name.as_ref());
+        return block.close(object);
+    }
     let kind = match media.kind {
         MediaKind::Image => "image",
         MediaKind::Audio | MediaKind::Video | MediaKind::Document => "document",

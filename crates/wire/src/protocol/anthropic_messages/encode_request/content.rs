@@ -203,7 +203,11 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// What the object of a result says: the text that it wraps, or else its JSON.
-    fn told<'t>(&mut self, semantics: &NodeSemantics<'_>, output: &'t ResultOutput<'_>) -> Told<'t> {
+    fn told<'t>(
+        &mut self,
+        semantics: &NodeSemantics<'_>,
+        output: &'t ResultOutput<'_>,
+    ) -> Told<'t> {
         let ResultOutput::Object { response, parts: _ } = output else { return Told::default() };
         let (text, is_error, kind) = match wrapped(response) {
             Some((key, text)) if key == "output" => (text, false, None),

@@ -86,7 +86,13 @@ fn refuse(exchange: &Exchange<'_>) -> Result<()> {
     };
     let pointer = exchange.protocol().pointer(field, exchange.semantics().shape());
     let error = Error::new(ErrorKind::Refused, message);
-    Err(pointer.split('/').skip(1).collect::<Vec<_>>().into_iter().rev().fold(error, Error::under_key))
+    Err(pointer
+        .split('/')
+        .skip(1)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .fold(error, Error::under_key))
 }
 
 impl<'r> Encoding<'r, '_> {

@@ -9,6 +9,7 @@ use super::turns::LastTurn;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::Request;
+use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -111,10 +112,8 @@ impl Encoding<'_, '_> {
         };
         let rules: Sampling = *self.target.family.sampling_for(effort);
         let sampling = &self.request.sampling;
-        let of = |accepts| if self.target.anthropic_version.takes_sampling() {
-            accepts
-        } else {
-            Accepts::Nothing
+        let of = |accepts| {
+            if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
         };
         let temperature =
             self.fitted(Field::Temperature, sampling.temperature.as_ref(), of(rules.temperature));
@@ -211,13 +210,14 @@ impl Encoding<'_, '_> {
         });
     }
 
-    fn output_schema<'s>(&mut self, output: &'s OutputSchema<'_>) -> Option<crate::json::Json<'s>> {
+    fn output_schema<'s>(&mut self, output: &OutputSchema<'s>) -> Option<Json<'s>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
         let schema = output.schema.as_ref()?;
-        let at = (Place::default(), Field::OutputSchema);
+        let (place, shape) = (Place::default(), self.shape);
+        let at = schemas::At { place, field: Field::OutputSchema, shape };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 
@@ -239,7 +239,9 @@ impl Encoding<'_, '_> {
                 let reason = "the model takes no output schema: the system prompt asks for it";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = schema.schema.as_ref().map_or("{}".into(), |schema| schema.compact());
-                Some(Text::plain(format!("{ASK_FOR_JSON} It must match this JSON schema:\n{schema}")))
+                Some(Text::plain(format!(
+                    "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
+                )))
             }
         }
     }
@@ -284,7 +286,11 @@ impl Encoding<'_, '_> {
         };
         let told = [
             (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0), "there are no penalties"),
-            (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0), "there are no penalties"),
+            (
+                Field::FrequencyPenalty,
+                is(&sampling.frequency_penalty, 0.0),
+                "there are no penalties",
+            ),
             (Field::Candidates, is(&sampling.candidates, 1.0), "there is one answer"),
             (Field::Logprobs, sampling.logprobs.map(|asked| !asked), "none are told"),
             (Field::TopLogprobs, is(&sampling.top_logprobs, 0.0), "none are told"),

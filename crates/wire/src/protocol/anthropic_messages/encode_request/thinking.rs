@@ -206,8 +206,7 @@ impl Telling<'_, '_> {
         }
         let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
         self.lose(LossKind::Approximated, reason);
-        let form =
-            if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
+        let form = if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
         Thought { form, ..Thought::UNSAID }
     }
 }

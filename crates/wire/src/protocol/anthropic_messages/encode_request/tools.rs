@@ -169,7 +169,8 @@ impl<'r> Encoding<'r, '_> {
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
             Some(parameters) => {
-                schemas::translate(parameters, asked, (place, Field::ToolParameters), &mut self.losing)
+                let at = schemas::At { place, field: Field::ToolParameters, shape: self.shape };
+                schemas::translate(parameters, asked, at, &mut self.losing)
             }
             None => schemas::NO_ARGUMENTS,
         };
@@ -241,7 +242,9 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn is_allowed(&self, name: &Text<'_>) -> bool {
-        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else { return true };
+        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else {
+            return true;
+        };
         let is_it = |tool: &AllowedTool<'_>| tool.name.as_ref() == Some(name);
         tools.iter().any(is_it)
     }
@@ -250,7 +253,8 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools {
-            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. })) {
+            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. }))
+            {
                 let reason = "there is no tool to choose";
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }

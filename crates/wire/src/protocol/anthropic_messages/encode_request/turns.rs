@@ -378,8 +378,12 @@ pub(super) fn admits(
             losing.node(place, LossKind::Dropped, "thinking that nobody has signed");
             false
         }
-        Content::Opaque(_) => {
-            losing.node(place, LossKind::Dropped, "what only its own vendor can say");
+        Content::Opaque(opaque) => {
+            let (kind, reason) = match opaque.json.reader().peek_tag("encrypted_content") {
+                Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
+                Ok(None) | Err(_) => (LossKind::Dropped, "what only its own vendor can say"),
+            };
+            losing.node(place, kind, reason);
             false
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {

@@ -137,7 +137,10 @@ impl Writing<'_> {
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
             Event::Usage(usage) => {
-                self.usage.get_or_insert_default().update(usage.into_owned());
+                match &mut self.usage {
+                    Some(earlier) => earlier.update(usage.into_owned()),
+                    None => self.usage = Some(usage.into_owned()),
+                }
                 self.flush_start(out);
                 if self.finish.is_some() {
                     self.close(out);

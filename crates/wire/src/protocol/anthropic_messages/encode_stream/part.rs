@@ -10,7 +10,6 @@ use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Artefact;
@@ -27,8 +26,10 @@ use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
+use crate::protocol::anthropic_messages::encode_response::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 
 /// The part that is open.
@@ -97,11 +98,8 @@ impl Writing<'_> {
             return;
         }
         current.begun = true;
-        let block = if is_own {
-            Block::Own(&current.semantics)
-        } else {
-            Block::Foreign(Mark::Plain)
-        };
+        let block =
+            if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
         frames::block_start(out, self.blocks, |writer| match current.shown {
             Shown::Thinking => block.thinking(writer, &Text::default(), Some(&Text::default())),
             Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),
@@ -123,11 +121,11 @@ impl Writing<'_> {
         let name = self.asked.client_name(&name).into_owned();
         let semantics = current.semantics.clone();
         let id = if self.source == HERE {
-            self.answering.said = crate::protocol::anthropic_messages::encode_response::Said::Call;
+            self.answering.said = Said::Call;
             id
         } else {
             let mut losing =
-                crate::protocol::losing::Losing::new(self.source, HERE, &mut self.report);
+                Losing::new(self.source, HERE, &mut self.report);
             let place = semantics.place();
             let own = id.as_ref();
             Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))

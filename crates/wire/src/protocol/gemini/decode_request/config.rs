@@ -192,9 +192,7 @@ impl<'a> Draft<'a> {
             (None, None) if !has_type => OutputFormat::Unsaid,
             (None, None) if is("text/plain") => OutputFormat::Text,
             (None, None) if is(JSON_TYPE) => OutputFormat::JsonObject,
-            (Some(schema), None) if is(JSON_TYPE) || !has_type => {
-                output_schema(schema)
-            }
+            (Some(schema), None) if is(JSON_TYPE) || !has_type => output_schema(schema),
             (None, Some(schema)) if is(JSON_TYPE) || !has_type => {
                 self.shape = self.shape.with(OUTPUT_JSON_SCHEMA);
                 output_schema(schema)
@@ -331,10 +329,7 @@ fn text_list<'a>(reader: &mut Reader<'a>) -> Result<Vec<Text<'a>>> {
 }
 
 /// Reads a number. The vendor takes numbers in strings too; those come back as they were, but mean nothing here.
-fn read_number<'a>(
-    reader: &mut Reader<'a>,
-    number: &mut Option<Number<'a>>,
-) -> Result<Member> {
+fn read_number<'a>(reader: &mut Reader<'a>, number: &mut Option<Number<'a>>) -> Result<Member> {
     if reader.kind()? == Kind::String {
         return Ok(Member::Unknown);
     }

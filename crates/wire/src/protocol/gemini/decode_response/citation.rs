@@ -90,7 +90,8 @@ impl<'a> Grounding<'a> {
         let mut citations = Vec::new();
         for support in &self.supports {
             let named = texts.get(support.part).copied().flatten().map(|text| (support.part, text));
-            let first = || texts.iter().enumerate().find_map(|(index, text)| Some((index, (*text)?)));
+            let first =
+                || texts.iter().enumerate().find_map(|(index, text)| Some((index, (*text)?)));
             let Some((index, text)) = named.or_else(first) else { continue };
             let span = support.characters(&text.to_str());
             for page in support.chunks.iter().filter_map(|chunk| self.chunks.get(*chunk)) {
@@ -111,11 +112,7 @@ impl Support<'_> {
     }
 }
 
-fn citation<'a>(
-    page: &Page<'a>,
-    support: &Support<'a>,
-    span: Option<(u64, u64)>,
-) -> Citation<'a> {
+fn citation<'a>(page: &Page<'a>, support: &Support<'a>, span: Option<(u64, u64)>) -> Citation<'a> {
     let mut citation = Citation::new(GEMINI, page.json.clone());
     if let Some(url) = &page.url {
         citation.set_url(url.clone());

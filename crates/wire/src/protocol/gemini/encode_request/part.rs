@@ -78,12 +78,7 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
 }
 
 /// Writes each piece of the thoughts as a part; the last of them is signed.
-fn write_thoughts(
-    writer: &mut Writer,
-    part: &Part<'_>,
-    reasoning: &Reasoning<'_>,
-    pen: &Pen<'_>,
-) {
+fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_>, pen: &Pen<'_>) {
     let empty = [Text::default()];
     let texts = if reasoning.texts.is_empty() { &empty } else { reasoning.texts.as_slice() };
     for (index, text) in texts.iter().enumerate() {
@@ -108,12 +103,7 @@ pub(super) fn modifiers(object: &mut Object<'_, '_>, shape: Shape, signature: Op
 }
 
 /// Writes media: bytes of the body as `inlineData`, addresses as `fileData`, plain text as text.
-fn write_media(
-    writer: &mut Writer,
-    part: &Part<'_>,
-    media: &Media<'_>,
-    pen: &Pen<'_>,
-) {
+fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pen<'_>) {
     let shape = pen.shape(part);
     let mut object = Object::open(writer, pen.extras(part, ""));
     let (key, inner, data) = match &media.source {
@@ -204,12 +194,7 @@ fn default_mime(kind: MediaKind) -> &'static str {
     }
 }
 
-fn write_call(
-    writer: &mut Writer,
-    part: &Part<'_>,
-    call: &ToolCall<'_>,
-    pen: &Pen<'_>,
-) -> Change {
+fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
     let shape = pen.shape(part);
     let mut object = Object::open(writer, pen.extras(part, ""));
     let key = spelled(PART_NAMES, "functionCall", shape);

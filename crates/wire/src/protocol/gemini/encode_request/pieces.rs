@@ -112,12 +112,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Writes the pieces of a turn. In the current turn the first call of a step must be signed.
-    pub(super) fn pieces(
-        &mut self,
-        writer: &mut Writer,
-        pieces: Vec<Piece<'x>>,
-        is_current: bool,
-    ) {
+    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: Vec<Piece<'x>>, is_current: bool) {
         let needs_signature = !self.is_same() && self.target.family.needs_thought_signature;
         let mut unsigned = is_current && needs_signature;
         let mut handed: Option<Text<'_>> = None;
@@ -166,7 +161,12 @@ impl<'x> Scribe<'x, '_> {
             return Some(artefact.data().reborrow());
         }
         let place = part.semantics().place();
-        self.losing.field(place, Field::Signature, LossKind::Withheld, "another vendor's signature");
+        self.losing.field(
+            place,
+            Field::Signature,
+            LossKind::Withheld,
+            "another vendor's signature",
+        );
         None
     }
 

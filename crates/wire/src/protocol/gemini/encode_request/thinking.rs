@@ -62,8 +62,10 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn foreign_thinking(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
-        let refused =
-            matches!(self.target.family.thinking, target::Thinking::None | target::Thinking::Unsteered);
+        let refused = matches!(
+            self.target.family.thinking,
+            target::Thinking::None | target::Thinking::Unsteered
+        );
         let wish = wish(thinking);
         if refused {
             return self.refuse(thinking);
@@ -121,7 +123,12 @@ impl<'x> Scribe<'x, '_> {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
                 object.field("thinkingLevel", &level(effort));
                 let reason = "the model is told a level, not a budget";
-                return self.losing.field(root, Field::ThinkingBudget, LossKind::Approximated, reason);
+                return self.losing.field(
+                    root,
+                    Field::ThinkingBudget,
+                    LossKind::Approximated,
+                    reason,
+                );
             }
             target::Thinking::GeminiBudget { min, max, .. } => (min, max),
             _ => (0, u64::MAX),

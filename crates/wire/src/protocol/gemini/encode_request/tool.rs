@@ -7,10 +7,12 @@ use crate::conversation::HostedTool;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
+use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::dialect;
 
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
@@ -21,6 +23,8 @@ use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Shape;
+use crate::schema::Dialect;
+use crate::schema::translate;
 use crate::target::GeminiSchema;
 
 use super::Scribe;
@@ -207,15 +211,52 @@ impl<'x> Scribe<'x, '_> {
         self.losing.field(tool.semantics().place(), Field::ToolStrict, kind, reason);
     }
 
-    /// A tool's schema in the language that the model takes.
+    /// A tool's schema in the language that the model takes; none if it says that there is nothing to give.
     fn schema<'s>(
         &mut self,
-        _tool: &Tool<'_>,
-        _field: Field,
+        tool: &Tool<'_>,
+        field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        Some(schema.reborrow())
+        if self.is_same() {
+            return Some(schema.reborrow());
+        }
+        let from = dialect::of_parameters(self.losing.source(), tool);
+        let schema = schema.reborrow();
+        let translated = translate(&schema, from, self.dialect());
+        let base = self.losing.source().pointer(field, self.exchange.semantics().shape());
+        for loss in translated.losses {
+            let suffix = format!("{base}{}", loss.pointer);
+            self.losing.below(tool.semantics().place(), &suffix, loss.kind, loss.reason);
+        }
+        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
+        (!needless).then_some(translated.json)
     }
+
+    /// The schema language that the model takes.
+    pub(super) fn dialect(&self) -> Dialect {
+        match self.target.family.gemini_schema {
+            GeminiSchema::Either => Dialect::GeminiJsonSchema,
+            GeminiSchema::SchemaOnly => Dialect::GeminiSchema,
+        }
+    }
+}
+
+/// Whether a schema describes an object without properties, which the older schema language refuses.
+fn is_empty(schema: &Json<'_>) -> bool {
+    let mut empty = true;
+    let read = schema.reader().object(|key, reader| match (&*key, reader.kind()?) {
+        ("properties", Kind::Object) => reader.object(|_, reader| {
+            empty = false;
+            reader.skip()
+        }),
+        ("anyOf", _) => {
+            empty = false;
+            reader.skip()
+        }
+        _ => reader.skip(),
+    });
+    empty && read.is_ok()
 }
 
 fn is_function(tool: &Tool<'_>) -> bool {

@@ -9,8 +9,11 @@ use crate::protocol::Citation;
 pub(in crate::protocol::gemini) fn write_grounding(
     parts: &[(&[Citation<'_>], Option<&Text<'_>>)],
 ) -> Option<Json<'static>> {
-    let sources: Vec<&Citation<'_>> =
-        parts.iter().flat_map(|(citations, _)| *citations).filter(|it| it.url().is_some()).collect();
+    let sources: Vec<&Citation<'_>> = parts
+        .iter()
+        .flat_map(|(citations, _)| *citations)
+        .filter(|it| it.url().is_some())
+        .collect();
     if sources.is_empty() {
         return None;
     }
@@ -49,12 +52,7 @@ fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
     });
 }
 
-fn write_support(
-    writer: &mut Writer,
-    at: Spot,
-    citation: &Citation<'_>,
-    text: Option<&Text<'_>>,
-) {
+fn write_support(writer: &mut Writer, at: Spot, citation: &Citation<'_>, text: Option<&Text<'_>>) {
     let text = text.map(Text::to_str).unwrap_or_default();
     let (start, end) = match citation.span() {
         Some((start, end)) => (byte_offset(&text, start), byte_offset(&text, end)),

@@ -16,8 +16,8 @@ pub(super) use shape::AMONG_TURNS;
 pub(super) use shape::ARGS_ABSENT;
 pub(super) use shape::CANDIDATES_ABSENT;
 pub(super) use shape::CANDIDATES_ZERO;
-pub(super) use shape::CONTENTS_ABSENT;
 pub(super) use shape::CONTENT_ABSENT;
+pub(super) use shape::CONTENTS_ABSENT;
 pub(super) use shape::INDEX_STATED;
 pub(super) use shape::JSON_SCHEMA;
 pub(super) use shape::LEVEL_LOWER;
@@ -40,12 +40,15 @@ pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;
 pub(super) use shape::WHOLE_TOOL;
 
+use crate::conversation::Tool;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::namespace;
+use crate::schema::Dialect;
 
 /// The protocol of this folder.
 pub(super) const GEMINI: Protocol = Protocol::Gemini;
@@ -106,6 +109,22 @@ namespace! {
     }
 }
 
+/// The schema language of a tool's parameters, which the name of the field tells.
+pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
+    match tool.semantics().has_shape(JSON_SCHEMA) {
+        true => Dialect::GeminiJsonSchema,
+        false => Dialect::GeminiSchema,
+    }
+}
+
+/// The schema language of the answer's schema.
+pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
+    match semantics.has_shape(OUTPUT_JSON_SCHEMA) {
+        true => Dialect::GeminiJsonSchema,
+        false => Dialect::GeminiSchema,
+    }
+}
+
 const fn declared(
     path: &'static str,
     kind: crate::loss::LossKind,
@@ -150,7 +169,11 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("citationMetadata", Approximated, AS_CITATIONS),
     declared("groundingMetadata", Approximated, AS_CITATIONS),
     declared("groundingAttributions", Dropped, "an older form of sources"),
-    declared("urlContextMetadata", Dropped, "no other protocol lists the pages it read in this way"),
+    declared(
+        "urlContextMetadata",
+        Dropped,
+        "no other protocol lists the pages it read in this way",
+    ),
     declared("avgLogprobs", Dropped, "no other protocol averages"),
     declared("logprobsResult", Dropped, "the entries are not those of other protocols"),
     declared("continuationToken", Dropped, "only its vendor can continue from it"),

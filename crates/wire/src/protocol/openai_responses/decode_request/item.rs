@@ -92,11 +92,7 @@ fn kind_of<'a>(reader: &Reader<'a>) -> Result<Text<'a>> {
     })
 }
 
-fn decode_opaque<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    kind: Text<'a>,
-) -> Result<Decoded<'a>> {
+fn decode_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Decoded<'a>> {
     let role = opaque_role(&kind.to_str());
     let part = opaque(reader, place, kind)?;
     Ok(match role {
@@ -210,11 +206,7 @@ fn string_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     Ok(Part::text(reader.string()?).with_semantics(NodeSemantics::at(place)))
 }
 
-fn decode_parts<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    step: Step,
-) -> Result<Vec<Part<'a>>> {
+fn decode_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result<Vec<Part<'a>>> {
     let mut parts = Vec::new();
     reader.array(|index, reader| {
         parts.push(decode_part(reader, place.element(step, index))?);
@@ -325,11 +317,7 @@ fn decode_reasoning<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<
 
 impl<'a> Thought<'a> {
     /// Reads a list of pieces, each of which has nothing but its type and its text.
-    fn pieces(
-        &mut self,
-        reader: &mut Reader<'a>,
-        kind: &str,
-    ) -> Result<Option<Vec<Text<'a>>>> {
+    fn pieces(&mut self, reader: &mut Reader<'a>, kind: &str) -> Result<Option<Vec<Text<'a>>>> {
         let mut pieces = Vec::new();
         let mut odd = false;
         reader.array(|_, reader| {

@@ -21,10 +21,7 @@ use crate::protocol::openai_responses::types::BARE_DATA;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
-pub(super) fn decode_image<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Option<Part<'a>>> {
+pub(super) fn decode_image<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
     let mut media = Reading::new(MediaKind::Image, place);
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| {
@@ -72,10 +69,7 @@ pub(super) fn decode_file<'a>(reader: &mut Reader<'a>, place: Place) -> Result<O
     Ok(media.finish(extras))
 }
 
-pub(super) fn decode_audio<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Option<Part<'a>>> {
+pub(super) fn decode_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
     let mut media = Reading::new(MediaKind::Audio, place);
     let (mut data, mut format) = (None, None);
     let mut extras = Extras::default();

@@ -73,10 +73,9 @@ impl<'i, 'r> Items<'i, 'r> {
                 Content::ToolResult(result) => self.result((message, at), &item[0], result),
                 Content::Reasoning(_) => self.reasoning(item),
                 Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
-                Content::Text(_)
-                | Content::Media(_)
-                | Content::Refusal(_)
-                | Content::Opaque(_) => self.content(item, "assistant", None),
+                Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
+                    self.content(item, "assistant", None)
+                }
             }
             at += len;
         }

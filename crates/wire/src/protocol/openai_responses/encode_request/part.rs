@@ -324,18 +324,25 @@ fn base64(bytes: &[u8]) -> String {
     encoded
 }
 
-fn write_audio(writer: &mut Writer, extras: Option<(&Extras<'_>, &'static str)>, source: &Source<'_>) {
+fn write_audio(
+    writer: &mut Writer,
+    extras: Option<(&Extras<'_>, &'static str)>,
+    source: &Source<'_>,
+) {
     let mut object = Object::open(writer, extras);
     if let Source::Base64 { mime, data } = source {
         object.field("data", data);
         if let Some(mime) = mime {
             let mime = mime.to_str();
             let format = mime.rsplit('/').next().unwrap_or_default();
-            object.field("format", match format {
-                "mpeg" => "mp3",
-                "x-wav" | "wave" => "wav",
-                other => other,
-            });
+            object.field(
+                "format",
+                match format {
+                    "mpeg" => "mp3",
+                    "x-wav" | "wave" => "wav",
+                    other => other,
+                },
+            );
         }
     }
     object.close();

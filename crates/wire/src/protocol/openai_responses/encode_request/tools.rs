@@ -35,7 +35,12 @@ pub(super) struct Tools<'t, 'r> {
 
 impl Tools<'_, '_> {
     /// Writes a list of tools; `namespace` is the one that they stand in.
-    pub(super) fn list(&mut self, writer: &mut Writer, tools: &[Tool<'_>], namespace: Option<&str>) {
+    pub(super) fn list(
+        &mut self,
+        writer: &mut Writer,
+        tools: &[Tool<'_>],
+        namespace: Option<&str>,
+    ) {
         writer.array(|writer| {
             for tool in tools {
                 self.tool(writer, tool, namespace);
@@ -54,7 +59,12 @@ impl Tools<'_, '_> {
     }
 
     /// The name that the target takes, reported if it is not the client's own.
-    fn name<'n>(&'n mut self, name: &'n Text<'_>, place: Place, namespace: Option<&str>) -> Text<'n> {
+    fn name<'n>(
+        &'n mut self,
+        name: &'n Text<'_>,
+        place: Place,
+        namespace: Option<&str>,
+    ) -> Text<'n> {
         if self.losing.is_same() {
             return match namespace {
                 Some(namespace) => unqualified(namespace, name),
@@ -203,10 +213,13 @@ impl Tools<'_, '_> {
 
     fn allowed(&mut self, writer: &mut Writer, mode: AllowedMode, tools: &[AllowedTool<'_>]) {
         writer.field("type", "allowed_tools");
-        writer.field("mode", match mode {
-            AllowedMode::Auto => "auto",
-            AllowedMode::Required => "required",
-        });
+        writer.field(
+            "mode",
+            match mode {
+                AllowedMode::Auto => "auto",
+                AllowedMode::Required => "required",
+            },
+        );
         writer.key("tools");
         writer.array(|writer| {
             for AllowedTool { name, json } in tools {
@@ -239,9 +252,12 @@ fn allowed_form(source: Protocol, json: Option<&Json<'_>>) -> CallForm {
 }
 
 fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
-    writer.field("type", match form {
-        CallForm::Function => "function",
-        CallForm::Custom => "custom",
-    });
+    writer.field(
+        "type",
+        match form {
+            CallForm::Function => "function",
+            CallForm::Custom => "custom",
+        },
+    );
     writer.field("name", name);
 }

@@ -29,11 +29,10 @@ use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
 
-pub(super) use item::client_call;
 pub(super) use item::client_form;
 pub(super) use item::item_id;
-pub(super) use item::minted_call_id;
 pub(super) use item::takes;
+pub(super) use item::write_added_item;
 pub(super) use item::write_item;
 
 pub(in crate::protocol) fn encode_response(
@@ -99,7 +98,7 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
     writer.into_string()
 }
 
-fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
+pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
     let place = response.semantics().place();
     if response.id.is_none() {
         let reason = "an answer has an id";
@@ -272,9 +271,10 @@ fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, i
         None => object.field("model", ""),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = head.semantics.extras().is_some_and(|extras| {
-        is_own && extras.within("").any(|extra| extra.key == "service_tier")
-    });
+    let later = head
+        .semantics
+        .extras()
+        .is_some_and(|extras| is_own && extras.within("").any(|extra| extra.key == "service_tier"));
     if !later {
         object.optional("service_tier", head.service_tier.as_ref());
     }
