@@ -174,7 +174,11 @@ fn walk(reader: &mut Reader<'_>) -> Result<(), Error> {
     match reader.kind()? {
         Kind::Null => reader.null(),
         Kind::Boolean => reader.boolean().map(drop),
-        Kind::Number => reader.number().map(|number| drop((number.as_f64(), number.as_u64()))),
+        Kind::Number => {
+            let number = reader.number()?;
+            let _ = (number.as_f64(), number.as_i64(), number.as_u64());
+            Ok(())
+        }
         Kind::String => reader.string().map(|text| drop(text.to_str().into_owned())),
         Kind::Array => reader.array(|_, reader| walk(reader)),
         Kind::Object => reader.object(|_, reader| walk(reader)),

@@ -80,5 +80,5 @@ fn difference(protocol: Protocol, response: &[u8], stream: &[u8]) -> Option<Stri
 
 pub(crate) fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
     let encoded = protocol.encode_response(response, protocol, &Asked::default());
-    serde_json::from_str(&encoded.body).unwrap()
+    serde_json::from_str(&encoded.body).expect("an encoder writes JSON")
 }
