@@ -8,3 +8,6 @@ pub const FRAME_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// How many parts may be open or buffered at once in a stream.
 pub const OPEN_PARTS_MAX: usize = 1024;
+
+/// How many candidates one answer may have; a number beyond this is taken for the last one.
+pub const CANDIDATES_MAX: usize = 1024;

@@ -10,6 +10,7 @@ use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::json::Text;
+use crate::limit::CANDIDATES_MAX;
 use crate::protocol::event::Closed;
 use crate::protocol::event::Delta;
 use crate::protocol::event::Event;
@@ -69,7 +70,7 @@ impl Fold {
     fn open(&mut self, open: Open<'static>) {
         let Open { part: _, candidate, opening, semantics } = open;
         let part = Part::new(begin(opening)).with_semantics(semantics);
-        let place = candidate as usize;
+        let place = (candidate as usize).min(CANDIDATES_MAX - 1);
         let candidate = self.candidate(candidate);
         candidate.message.parts.push(part);
         let index = candidate.message.parts.len() - 1;
@@ -116,7 +117,7 @@ impl Fold {
     }
 
     fn candidate(&mut self, candidate: u32) -> &mut Candidate<'static> {
-        let index = candidate as usize;
+        let index = (candidate as usize).min(CANDIDATES_MAX - 1);
         while self.response.candidates.len() <= index {
             let message = Message::new(Role::Assistant, Vec::new());
             self.response.candidates.push(Candidate::new(message));

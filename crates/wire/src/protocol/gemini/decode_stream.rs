@@ -10,6 +10,7 @@ use crate::fault::FaultKind;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::limit::CANDIDATES_MAX;
 use crate::limit::FRAME_BYTES_MAX;
 use crate::place::Place;
 use crate::place::Step;
@@ -179,7 +180,7 @@ impl Decoder {
     }
 
     fn candidate<'f>(&mut self, draft: CandidateDraft<'f>, emit: &mut dyn FnMut(Event<'f>)) {
-        let index = draft.index as usize;
+        let index = (draft.index as usize).min(CANDIDATES_MAX - 1);
         while self.candidates.len() <= index {
             self.candidates.push(Running::default());
         }

@@ -8,6 +8,7 @@ use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::limit::CANDIDATES_MAX;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Asked;
@@ -183,7 +184,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn ending(&mut self, candidate: u32) -> &mut Ending {
-        let index = candidate as usize;
+        let index = (candidate as usize).min(CANDIDATES_MAX - 1);
         while self.endings.len() <= index {
             self.endings.push(Ending::default());
         }
