@@ -510,3 +510,20 @@ fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() 
     assert!(out.contains(r#"{"arguments":"{}"}"#));
     assert!(out.contains(r#""id":"call_0_2""#));
 }
+
+#[test]
+fn servers_that_refuse_unknown_fields_are_spared_them() {
+    let request = Request {
+        store: Some(true),
+        verbosity: Some(Text::literal("low")),
+        user: Some(Text::literal("u")),
+        ..Request::default()
+    };
+    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
+    let target = Target::default().with_dialect(Dialect::MISTRAL);
+    let encoded = exchange.encode(CHAT, &target).unwrap();
+    assert_eq!(encoded.body, r#"{"messages":[],"user":"u"}"#);
+    assert_eq!(encoded.report.count(LossKind::Dropped), 2);
+    let encoded = exchange.encode(CHAT, &Target::default()).unwrap();
+    assert_eq!(encoded.report.count(LossKind::Dropped), 0);
+}
