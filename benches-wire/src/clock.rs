@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// How long one case is measured, its reference included.
 const CASE_TIME: Duration = Duration::from_millis(300);
-const REPEATS_MIN: usize = 9;
+const REPEATS_MIN: usize = 25;
 /// Short runs are repeated within one reading of the clock, which is too coarse for them.
 const READING_TIME: Duration = Duration::from_micros(200);
 

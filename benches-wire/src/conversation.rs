@@ -59,7 +59,7 @@ impl Conversation {
 
     /// One request, a call, its result and a closing word.
     fn add_round(&mut self, round: usize, output_bytes: usize, words: &mut Words) {
-        if round % 3 == 0 {
+        if round.is_multiple_of(3) {
             self.turns.push(Turn::User(words.prose(output_bytes / 8 + 60)));
         }
         let name = self.tools[round % self.tools.len()].name;

@@ -5,3 +5,4 @@ pub mod case;
 pub mod clock;
 pub mod conversation;
 pub mod streams;
+pub mod table;

@@ -1,8 +1,6 @@
 //! The benchmark's command line: `time` prints the tables, `list` the names of the cases, and `run NAME TIMES` runs one
 //! case that often for a tool that counts instructions.
 
-mod table;
-
 use std::env;
 use std::error::Error;
 use std::panic;
@@ -11,8 +9,8 @@ use std::process::ExitCode;
 use sabir_benches_wire::case::Case;
 use sabir_benches_wire::case::Input;
 use sabir_benches_wire::clock;
-
-use self::table::Outcome;
+use sabir_benches_wire::table;
+use sabir_benches_wire::table::Outcome;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -26,17 +24,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             Ok(ExitCode::SUCCESS)
         }
         ["run", name, times] => run(name, times.parse()?).map(|()| ExitCode::SUCCESS),
-        _ => Err("expected `time [PART-OF-NAME]`, `list` or `run NAME TIMES`".into()),
+        _ => Err("expected `time [PART-OF-NAME]`, `list` or `run [reference:]NAME TIMES`".into()),
     }
 }
 
 /// Measures the cases whose names hold `part` and prints the tables.
 fn time(part: &str) -> ExitCode {
     let cases = Case::all().into_iter().filter(|case| case.name().contains(part));
-    let outcomes: Vec<Outcome> =
-        cases.map(|case| Outcome { case, times: measure(case, &case.prepare()) }).collect();
-    print!("{}", table::render(&outcomes));
-    match outcomes.iter().all(Outcome::is_within) {
+    let outcomes: Vec<Outcome> = cases
+        .map(|case| Outcome { case, bar: case.bar(), times: measure(case, &case.prepare()) })
+        .collect();
+    println!("{}", table::render(&outcomes));
+    let within = outcomes.iter().filter(|outcome| outcome.is_within()).count();
+    println!("{within} within their bar, {} not", outcomes.len() - within);
+    match within == outcomes.len() {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }

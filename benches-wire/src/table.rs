@@ -2,74 +2,98 @@
 
 use std::fmt::Write;
 
-use sabir_benches_wire::case::Case;
-use sabir_benches_wire::clock::Times;
+use crate::case::Case;
+use crate::clock::Times;
 
 /// A case and what came of measuring it.
 #[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) case: Case,
-    pub(crate) times: Result<Times, String>,
+pub struct Outcome {
+    pub case: Case,
+    /// How many times the reference's time it may take.
+    pub bar: f64,
+    pub times: Result<Times, String>,
 }
 
 impl Outcome {
-    pub(crate) fn is_within(&self) -> bool {
-        self.times.as_ref().is_ok_and(|times| times.ratio() <= self.case.bar())
+    pub fn is_within(&self) -> bool {
+        self.times.as_ref().is_ok_and(|times| times.ratio() <= self.bar)
     }
 
     /// The ratio and the time; bold and with its bar if that is missed.
     fn cell(&self) -> String {
-        match &self.times {
-            Ok(times) => {
-                let ratio = times.ratio();
-                match self.is_within() {
-                    true => format!("{ratio:.2} ({})", micros(times)),
-                    false => format!("**{ratio:.2} > {}** ({})", self.case.bar(), micros(times)),
-                }
-            }
-            Err(error) => format!("**{error}**"),
+        let times = match &self.times {
+            Ok(times) => times,
+            Err(error) => return format!("**{error}**"),
+        };
+        let ratio = times.ratio();
+        let micros = times.candidate.as_secs_f64() * 1e6;
+        match self.is_within() {
+            true => format!("{ratio:.2} ({micros:.1} µs)"),
+            false => format!("**{ratio:.2} > {}** ({micros:.1} µs)", self.bar),
         }
     }
 }
 
-fn micros(times: &Times) -> String {
-    format!("{:.1} µs", times.candidate.as_secs_f64() * 1e6)
+/// A table for each sort of case.
+pub fn render(outcomes: &[Outcome]) -> String {
+    let tables = outcomes.chunk_by(|one, two| sort(one) == sort(two)).map(table);
+    tables.collect::<Vec<_>>().join("\n")
 }
 
-/// A table for each sort of case, and how many miss their bar.
-pub(crate) fn render(outcomes: &[Outcome]) -> String {
-    let mut text = String::new();
-    for rows in outcomes.chunk_by(|one, two| sort(one) == sort(two)) {
-        text.push_str(&table(rows));
-        text.push('\n');
-    }
-    let missed = outcomes.iter().filter(|outcome| !outcome.is_within()).count();
-    let _ = writeln!(text, "{} within their bar, {missed} not", outcomes.len() - missed);
-    text
-}
-
+/// What stands before the slash in the name of a row.
 fn sort(outcome: &Outcome) -> String {
-    let row = outcome.case.row();
-    row.split('/').next().unwrap_or_default().to_owned()
+    outcome.case.row().split('/').next().unwrap_or_default().to_owned()
 }
 
 fn table(outcomes: &[Outcome]) -> String {
+    let mut rows = outcomes.chunk_by(|one, two| one.case.row() == two.case.row()).peekable();
+    let first = rows.peek().copied().unwrap_or_default();
     let mut text = format!("| {} |", sort(&outcomes[0]));
-    let row = |outcome: &Outcome| outcome.case.row();
-    let first = outcomes.chunk_by(|one, two| row(one) == row(two)).next().unwrap_or_default();
     for outcome in first {
         let _ = write!(text, " {} |", outcome.case.column());
     }
     text.push_str("\n|---|");
     text.push_str(&"---|".repeat(first.len()));
     text.push('\n');
-    for outcomes in outcomes.chunk_by(|one, two| row(one) == row(two)) {
-        let name = row(&outcomes[0]);
-        let _ = write!(text, "| {} |", name.split('/').nth(1).unwrap_or_default());
-        for outcome in outcomes {
-            let _ = write!(text, " {} |", outcome.cell());
-        }
-        text.push('\n');
-    }
+    rows.for_each(|row| push_row(&mut text, row));
     text
+}
+
+fn push_row(text: &mut String, outcomes: &[Outcome]) {
+    let name = outcomes[0].case.row();
+    let _ = write!(text, "| {} |", name.split('/').nth(1).unwrap_or_default());
+    for outcome in outcomes {
+        let _ = write!(text, " {} |", outcome.cell());
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sabir_wire::Protocol;
+
+    use super::*;
+
+    fn outcome(bytes: usize, micros: u64) -> Outcome {
+        let case = Case::Splice { protocol: Protocol::Gemini, bytes };
+        let candidate = Duration::from_micros(micros);
+        let times = Ok(Times { candidate, reference: Duration::from_micros(100) });
+        Outcome { case, bar: case.bar(), times }
+    }
+
+    #[test]
+    fn a_row_shows_each_size_and_marks_what_misses_its_bar() {
+        let expected = "| model | 1 KB | 20 KB |\n|---|---|---|\n\
+                        | gemini | 0.10 (10.0 µs) | **0.50 > 0.2** (50.0 µs) |\n";
+        assert_eq!(render(&[outcome(1_000, 10), outcome(20_000, 50)]), expected);
+    }
+
+    #[test]
+    fn a_case_that_fails_is_not_within_its_bar() {
+        let failed = Outcome { times: Err("panicked".to_owned()), ..outcome(1_000, 1) };
+        assert!(!failed.is_within());
+        assert!(render(&[failed]).contains("| **panicked** |"));
+    }
 }

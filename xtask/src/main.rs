@@ -1,5 +1,6 @@
 //! The project's own chores, run as `cargo xtask CHORE`. Each chore is a module and a row of `CHORES`.
 
+mod bench;
 mod laws;
 mod matrix;
 mod sdk_cases;
@@ -22,6 +23,12 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
+    Chore {
+        name: "bench",
+        arguments: "wire [--check | --record] | peers",
+        summary: "measure the speed of translation, or compare instruction counts with those on record",
+        run: bench::run,
+    },
     Chore {
         name: "laws",
         arguments: "FOLDER… [--all]",

@@ -1,0 +1,89 @@
+//! Runs the benchmarks, which are workspaces of their own, and compares instruction counts with those on record.
+
+mod counts;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use anyhow::ensure;
+
+use self::counts::Counts;
+
+const USAGE: &str = "expected `wire`, `wire --check`, `wire --record` or `peers`";
+
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["wire"] => time(&WIRE),
+        ["wire", "--check"] => check(),
+        ["wire", "--record"] => record(),
+        ["peers"] => time(&PEERS),
+        _ => bail!(USAGE),
+    }
+}
+
+/// A benchmark's folder and its binary.
+struct Bench {
+    folder: &'static str,
+    binary: &'static str,
+    /// What the binary is called with to print its tables.
+    arguments: &'static [&'static str],
+}
+
+const WIRE: Bench =
+    Bench { folder: "benches-wire", binary: "sabir-benches-wire", arguments: &["time"] };
+const PEERS: Bench = Bench { folder: "bench-peers", binary: "sabir-bench-peers", arguments: &[] };
+
+impl Bench {
+    /// Builds the benchmark and answers where its binary is. A peer may ask for a newer compiler than it needs.
+    fn build(&self) -> Result<PathBuf> {
+        let folder = crate::project_root().join(self.folder);
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--release", "--quiet", "--ignore-rust-version"])
+            .args(["--target-dir", "target"])
+            .current_dir(&folder)
+            .status()
+            .context("cannot run cargo")?;
+        ensure!(status.success(), "{} does not build", self.folder);
+        Ok(folder.join("target/release").join(self.binary))
+    }
+}
+
+fn time(bench: &Bench) -> Result<ExitCode> {
+    let binary = bench.build()?;
+    let status = Command::new(&binary).args(bench.arguments).status().context("cannot run it")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn counts_path() -> PathBuf {
+    crate::project_root().join(WIRE.folder).join("counts.txt")
+}
+
+fn record() -> Result<ExitCode> {
+    let counts = Counts::measure(&WIRE.build()?)?;
+    fs::write(counts_path(), counts.render()).context("cannot write the counts")?;
+    tell(&counts.uneven())
+}
+
+fn check() -> Result<ExitCode> {
+    let text = fs::read_to_string(counts_path())
+        .context("no counts on record: run `cargo xtask bench wire --record` first")?;
+    let recorded = Counts::parse(&text)?;
+    let counts = Counts::measure(&WIRE.build()?)?;
+    let faster = counts.faster_than(&recorded);
+    faster.iter().for_each(|line| println!("note: {line}"));
+    let mut findings = counts.slower_than(&recorded);
+    findings.extend(counts.uneven());
+    tell(&findings)
+}
+
+fn tell(findings: &[String]) -> Result<ExitCode> {
+    findings.iter().for_each(|line| println!("{line}"));
+    println!("{} findings", findings.len());
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
