@@ -124,12 +124,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         | Field::Stream
         | Field::Candidates
         | Field::OutputFormat
-        | Field::Verbosity
-        | Field::SafetyIdentifier
         | Field::User
-        | Field::Store
-        | Field::CacheKey
-        | Field::CacheRetention
         | Field::MessageName
         | Field::Text
         | Field::ToolCall
@@ -174,7 +169,12 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::ToolChoice | Field::ParallelToolCalls => {
             Fate::Depends("whether the choice has a word here")
         }
-        Field::Metadata => Fate::Depends("whether its values are strings"),
+        Field::Verbosity
+        | Field::SafetyIdentifier
+        | Field::Store
+        | Field::Metadata
+        | Field::CacheKey
+        | Field::CacheRetention => Fate::Depends("whether the server knows it"),
         Field::ServiceTier => Fate::Depends("whether the tier has a name here"),
         Field::CacheOptions | Field::CacheMarker => Fate::Depends("whose words it is in"),
         Field::Role => Fate::Depends("whether the server knows the role"),

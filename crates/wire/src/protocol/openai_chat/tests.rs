@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use crate::conversation::Arguments;
+use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::FinishKind;
 use crate::conversation::Media;
@@ -13,6 +14,7 @@ use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Request;
+use crate::conversation::Response;
 use crate::conversation::ResultOutput;
 use crate::conversation::Role;
 use crate::conversation::Source;
@@ -31,6 +33,7 @@ use crate::protocol::Order;
 use crate::protocol::Protocol;
 use crate::protocol::StreamDecoder;
 use crate::protocol::StreamEncoder;
+use crate::protocol::unfold;
 use crate::sse::Parser;
 use crate::target::Dialect;
 use crate::target::Target;
@@ -476,4 +479,51 @@ fn errors_of_any_shape_are_read() {
             assert_eq!(back, body);
         }
     }
+}
+
+#[test]
+fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() {
+    let reasoning = |text: &'static str| {
+        let texts = vec![Text::literal(text)];
+        Part::new(Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Raw, texts })))
+    };
+    let tool = ToolCall {
+        id: None,
+        name: Text::literal("f"),
+        arguments: Arguments::Text(Text::default()),
+        form: Default::default(),
+    };
+    let parts = vec![reasoning("a"), reasoning("b"), Part::new(Content::ToolCall(Box::new(tool)))];
+    let candidate = Candidate::new(Message::new(Role::Assistant, parts));
+    let response = Response { candidates: vec![candidate], ..Response::default() };
+    let whole = CHAT.encode_response(&response, Protocol::Gemini, &Asked::default());
+    let whole: Value = serde_json::from_str(&whole.body).unwrap();
+    let message = &whole["choices"][0]["message"];
+    assert_eq!(message["reasoning_content"], "a\n\nb");
+    assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{}");
+    let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, Asked::default()));
+    let mut out = String::new();
+    unfold(response, &mut |event| {
+        encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
+    });
+    assert!(out.contains(r#"{"reasoning_content":"\n\n"}"#));
+    assert!(out.contains(r#"{"arguments":"{}"}"#));
+    assert!(out.contains(r#""id":"call_0_2""#));
+}
+
+#[test]
+fn servers_that_refuse_unknown_fields_are_spared_them() {
+    let request = Request {
+        store: Some(true),
+        verbosity: Some(Text::literal("low")),
+        user: Some(Text::literal("u")),
+        ..Request::default()
+    };
+    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
+    let target = Target::default().with_dialect(Dialect::MISTRAL);
+    let encoded = exchange.encode(CHAT, &target).unwrap();
+    assert_eq!(encoded.body, r#"{"messages":[],"user":"u"}"#);
+    assert_eq!(encoded.report.count(LossKind::Dropped), 2);
+    let encoded = exchange.encode(CHAT, &Target::default()).unwrap();
+    assert_eq!(encoded.report.count(LossKind::Dropped), 0);
 }

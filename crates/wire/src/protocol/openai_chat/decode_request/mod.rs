@@ -146,6 +146,14 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
+    /// Which of its two names the limit comes back under depends on the model.
+    fn respell_limit(&mut self) {
+        if self.semantics.has_shape(request_shape::MAX_COMPLETION_TOKENS) {
+            self.semantics.respell("max_tokens");
+        }
+        self.semantics.respell("max_completion_tokens");
+    }
+
     fn finish(mut self) -> Result<Exchange<'a>> {
         if !self.has_messages {
             return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
@@ -155,8 +163,8 @@ impl<'a> Decoding<'a> {
         for (name, json) in std::mem::take(&mut self.later) {
             options::read_later(name, json, &mut self.request, &mut self.semantics)?;
         }
-        if self.semantics.has_shape(request_shape::MAX_COMPLETION_TOKENS) {
-            self.semantics.respell("max_completion_tokens");
+        if self.request.max_output_tokens.is_some() {
+            self.respell_limit();
         }
         Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
     }

@@ -17,6 +17,7 @@ use crate::protocol::openai_chat::encode_request::limit_name;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::encode_request::thinking;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
+use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
@@ -142,10 +143,33 @@ impl Options<'_, '_> {
         self.write_sampling(object, effort);
         self.write_stop(object, effort);
         self.write_format(object);
+        if !knows_all_fields(&self.target.dialect) {
+            return self.drop_identity(object);
+        }
         write_identity(object, self.request);
         object.optional("metadata", self.request.metadata.as_ref());
         self.write_tier(object);
         self.write_cache_options(object);
+    }
+
+    /// Reports what a server would refuse because it does not know it; the end user is known everywhere.
+    fn drop_identity(&mut self, object: &mut Object<'_, '_>) {
+        object.optional("user", self.request.user.as_ref());
+        let CacheOptions { key, options, retention } = &self.request.cache;
+        for (field, is_set) in [
+            (Field::Verbosity, self.request.verbosity.is_some()),
+            (Field::SafetyIdentifier, self.request.safety_identifier.is_some()),
+            (Field::Store, self.request.store.is_some()),
+            (Field::Metadata, self.request.metadata.is_some()),
+            (Field::ServiceTier, self.request.service_tier.is_some()),
+            (Field::CacheKey, key.is_some()),
+            (Field::CacheOptions, options.is_some()),
+            (Field::CacheRetention, retention.is_some()),
+        ] {
+            if is_set {
+                self.lose(field, LossKind::Dropped, "the server does not take it");
+            }
+        }
     }
 
     pub(super) fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {

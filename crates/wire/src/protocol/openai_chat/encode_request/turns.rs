@@ -25,6 +25,7 @@ use crate::protocol::openai_chat::encode_request::message::Names;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::target::Dialect;
 use crate::target::ReasoningField;
 use crate::target::ReasoningReplay;
 use crate::target::Target;
@@ -46,6 +47,45 @@ type Placed<'m> = (Position, &'m Part<'m>);
 
 impl Turns<'_, '_> {
     pub(super) fn write(mut self, writer: &mut Writer, messages: &[Message<'_>]) {
+        if knows_all_fields(&self.target.dialect) {
+            return self.write_turns(writer, messages);
+        }
+        let unmarked: Vec<Message<'_>> = messages.iter().map(|it| self.unmarked(it)).collect();
+        self.write_turns(writer, &unmarked);
+    }
+
+    /// The message without cache markers, for servers that refuse fields they do not know.
+    fn unmarked<'m>(&mut self, message: &Message<'m>) -> Message<'m> {
+        let mut unmarked = message.clone();
+        unmarked.parts = message.parts.iter().map(|part| self.unmarked_part(part)).collect();
+        unmarked
+    }
+
+    fn unmarked_part<'m>(&mut self, part: &Part<'m>) -> Part<'m> {
+        let place = part.semantics().place();
+        let content = match part.content() {
+            Content::ToolResult(result) => {
+                let mut result = result.clone();
+                if let ResultOutput::Parts(parts) = &mut result.output {
+                    *parts = parts.iter().map(|part| self.unmarked_part(part)).collect();
+                }
+                let unmarked = Part::new(Content::ToolResult(result));
+                return unmarked.with_semantics(part.semantics().clone());
+            }
+            content @ (Content::Text(_) | Content::Media(_))
+                if part.semantics().cache().is_some() =>
+            {
+                content.clone()
+            }
+            _ => return part.clone(),
+        };
+        self.report_answer_semantics(part);
+        let reason = "the server does not take cache markers";
+        self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        Part::new(content).with_semantics(NodeSemantics::at(place))
+    }
+
+    fn write_turns(&mut self, writer: &mut Writer, messages: &[Message<'_>]) {
         // Media of results wait here until all results that belong together are written.
         let mut waiting: Vec<&Part<'_>> = Vec::new();
         let mut index = 0;
@@ -383,6 +423,11 @@ impl Turns<'_, '_> {
             });
         });
     }
+}
+
+/// Whether a server takes, or at least ignores, what only OpenAI's own has a use for.
+pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
+    dialect.tolerates_unknown_fields || matches!(dialect.name, "openai" | "azure")
 }
 
 /// Whether a server gets its reasoning back.

@@ -31,6 +31,8 @@ pub(super) struct Choice {
     index: u32,
     /// How many calls it has made; their numbers go up from 0.
     calls: u32,
+    /// The part whose reasoning was written last.
+    reasoned: Option<PartId>,
 }
 
 /// A part by its number in the stream.
@@ -71,7 +73,7 @@ impl Encoder<'_> {
         if let Some(position) = self.choices.iter().position(|choice| choice.index == index) {
             return position;
         }
-        self.choices.push(Choice { index, calls: 0 });
+        self.choices.push(Choice { index, calls: 0, reasoned: None });
         self.chunk(index, out, |delta| {
             delta.field("role", "assistant");
             delta.field("content", "");
@@ -256,6 +258,10 @@ impl Encoder<'_> {
     }
 
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
+        if text.is_empty() {
+            return;
+        }
+        self.part_reasonings(id, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
@@ -278,6 +284,21 @@ impl Encoder<'_> {
             }),
             PartKind::Wrapped { number: _, arguments } => arguments.push(text),
             PartKind::Hidden => {}
+        }
+    }
+
+    /// Begins a new paragraph where one reasoning follows another: clients see all of it as one text.
+    fn part_reasonings(&mut self, id: PartId, out: &mut String) {
+        let Some(Part { kind: PartKind::Reasoning(key), candidate, .. }) =
+            self.parts.get(id.0 as usize)
+        else {
+            return;
+        };
+        let (key, candidate) = (*key, *candidate);
+        let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) else { return };
+        let before = choice.reasoned.replace(id);
+        if before.is_some_and(|before| before != id) && !self.is_same() {
+            self.chunk(candidate, out, |delta| delta.field(key, "\n\n"));
         }
     }
 
@@ -356,7 +377,9 @@ impl Encoder<'_> {
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
         let Closed { part: id, semantics } = closed;
         let same = self.is_same();
-        self.losses.add(self.source, |losing| losing.semantics(&semantics));
+        let mut placed = NodeSemantics::at(self.place(id));
+        placed.merge(semantics);
+        self.losses.add(self.source, |losing| losing.semantics(&placed));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         match &mut part.kind {
