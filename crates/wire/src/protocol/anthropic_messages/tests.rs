@@ -203,6 +203,25 @@ fn thinking_of_another_vendor_rides_home_and_is_kept_from_this_one() {
     assert!(has(&encoded.report, "/messages/0/content/0", LossKind::Withheld));
 }
 
+#[test]
+fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
+    let thought =
+        |signature: &str| json!({"type": "thinking", "thinking": "t", "signature": signature});
+    let call = json!({"type": "tool_use", "id": "c", "name": "f", "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c", "content": "r"});
+    for (signature, is_on) in [("sabir1:gemini:signature:abc", false), ("own", true)] {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 4096, "messages": [
+            {"role": "assistant", "content": [thought(signature), call]},
+            {"role": "user", "content": [result]}],
+            "thinking": {"type": "enabled", "budget_tokens": 1024}});
+        let text = body.to_string();
+        let exchange = HERE.decode_request(text.as_bytes()).unwrap();
+        let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
+        assert_eq!(parsed(&encoded.body).get("thinking").is_some(), is_on);
+        assert_eq!(has(&encoded.report, "/thinking", LossKind::Approximated), !is_on);
+    }
+}
+
 /// The events of a stream, checked for their order.
 fn events(stream: &str) -> Vec<Event<'static>> {
     let mut events = Vec::new();
