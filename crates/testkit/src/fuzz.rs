@@ -65,17 +65,12 @@ pub fn decode_response(protocol: Protocol, bytes: &[u8]) {
 /// Reads a stream; its events are in order, and every protocol can write them.
 pub fn decode_stream(protocol: Protocol, bytes: &[u8]) {
     let mut events = Vec::new();
-    let read = translate::decode_stream(protocol, [bytes], &mut |event| {
-        events.push(event.into_owned());
-    });
+    translate::decode_stream(protocol, [bytes], &mut |event| events.push(event.into_owned()));
     assert_order(&events);
-    if read.is_ok() {
-        let halves = bytes.split_at(bytes.len() / 2);
-        let mut count = 0;
-        let chunks = [halves.0, halves.1];
-        let again = translate::decode_stream(protocol, chunks, &mut |_| count += 1);
-        assert!(again.is_ok() && count == events.len(), "a split changed the events");
-    }
+    let (head, tail) = bytes.split_at(bytes.len() / 2);
+    let mut count = 0;
+    translate::decode_stream(protocol, [head, tail], &mut |_| count += 1);
+    assert_eq!(count, events.len(), "a split changed the events");
     encode_events(protocol, &events);
 }
 
@@ -179,7 +174,11 @@ fn walk(reader: &mut Reader<'_>) -> Result<(), Error> {
     match reader.kind()? {
         Kind::Null => reader.null(),
         Kind::Boolean => reader.boolean().map(drop),
-        Kind::Number => reader.number().map(|number| drop((number.as_f64(), number.as_u64()))),
+        Kind::Number => {
+            let number = reader.number()?;
+            let _ = (number.as_f64(), number.as_i64(), number.as_u64());
+            Ok(())
+        }
         Kind::String => reader.string().map(|text| drop(text.to_str().into_owned())),
         Kind::Array => reader.array(|_, reader| walk(reader)),
         Kind::Object => reader.object(|_, reader| walk(reader)),

@@ -217,10 +217,12 @@ struct Shape {
 
 impl Shape {
     fn accepts(self, name: &str) -> bool {
-        let len = name.chars().count();
-        (self.min_len..=self.max_len).contains(&len)
-            && name.chars().take(1).all(|character| self.first.holds(character))
-            && name.chars().skip(1).all(|character| self.rest.holds(character))
+        let mut characters = name.chars();
+        // Bytes are counted at once and characters are not, so characters are counted only where it matters.
+        let fits = name.len() >= self.min_len && name.len() <= self.max_len && name.is_ascii()
+            || (self.min_len..=self.max_len).contains(&name.chars().count());
+        fits && characters.next().is_none_or(|first| self.first.holds(first))
+            && (self.rest == Charset::Anything || characters.all(|other| self.rest.holds(other)))
     }
 
     fn alias(self, name: &str) -> Cow<'_, str> {

@@ -71,7 +71,7 @@ const PROPERTIES: &[&str] = &["city", "days", "unit", "$filter", "ünïcode", "a
 
 fn with_dialect(mut schema: Value) -> Value {
     let properties = schema["properties"].as_object().map_or(0, serde_json::Map::len);
-    if properties % 2 == 0 {
+    if properties.is_multiple_of(2) {
         schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     }
     schema

@@ -91,7 +91,7 @@ fn arbitrary_tokens_are_refused_or_read() {
 
 /// Fixtures of one kind of body, mutated.
 fn mutated_fixtures(is_kind: fn(Kind) -> bool) {
-    let mut samples = sample::below(&folder()).unwrap();
+    let mut samples = sample::below(&folder()).expect("the fixtures can be read");
     samples.retain(|sample| is_kind(sample.kind));
     assert!(!samples.is_empty());
     let inputs = (select(samples.clone()), select(samples), vec(any::<Mutation>(), 1..5));

@@ -10,6 +10,7 @@ use crate::alias::Aliases;
 use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;
 use crate::conversation::Content;
+use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
@@ -21,12 +22,13 @@ use crate::json::Text;
 pub(in crate::protocol) struct Calls<'r> {
     names: Option<Aliases>,
     ids: Option<Aliases>,
-    /// Ids made up for calls without one, and taken over by their results, by position in the request.
-    made_up: HashMap<Position, String>,
-    /// The name of each call by its id, for results that do not repeat it.
+    /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
+    /// order of their positions.
+    made_up: Vec<(Position, Position)>,
+    /// The names of calls for results that carry no id, in the order of their positions.
+    answered: Vec<(Position, &'r Text<'r>)>,
+    /// The name of each call by its id, for targets whose results name their tool.
     called: HashMap<Cow<'r, str>, &'r Text<'r>>,
-    /// The names of calls for results that carry no id, by position.
-    answered: HashMap<Position, &'r Text<'r>>,
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -42,14 +44,21 @@ impl<'r> Calls<'r> {
         let mut calls = Self {
             names: None,
             ids: None,
-            made_up: HashMap::new(),
+            made_up: Vec::new(),
+            answered: Vec::new(),
             called: HashMap::new(),
-            answered: HashMap::new(),
         };
         calls.pair(request);
         calls.alias_names(request, names);
         calls.alias_ids(request, ids);
         calls
+    }
+
+    /// Makes ready for [`Calls::result_name`], which only some targets need.
+    pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
+        let named = |call: &'r ToolCall<'r>| Some((call.id.as_ref()?.to_str(), &call.name));
+        self.called = calls(request).filter_map(named).collect();
+        self
     }
 
     /// The name under which the target knows a tool.
@@ -78,7 +87,8 @@ impl<'r> Calls<'r> {
         self.id(at, result.call_id.as_ref())
     }
 
-    /// The tool that a result comes from, as the target knows it; none if no call is known that it answers.
+    /// The tool that a result comes from, as the target knows it; none if no call is known that it answers. Calls with ids
+    /// are known after [`Calls::naming_results`].
     pub(in crate::protocol) fn result_name<'t>(
         &'t self,
         at: Position,
@@ -86,14 +96,14 @@ impl<'r> Calls<'r> {
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
             Some(id) => self.called.get(&*id.to_str()).copied(),
-            None => self.answered.get(&at).copied(),
+            None => find(&self.answered, at),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
 
     /// Whether the call or result at a position carried no id of its own.
     pub(in crate::protocol) fn is_made_up(&self, at: Position) -> bool {
-        self.made_up.contains_key(&at)
+        find(&self.made_up, at).is_some()
     }
 
     /// The names that the target knows tools by and the client's own for them, where they differ.
@@ -103,7 +113,7 @@ impl<'r> Calls<'r> {
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
         let Some(id) = id else {
-            return Text::plain(self.made_up.get(&at).map_or("", String::as_str));
+            return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
         };
         match &self.ids {
             Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
@@ -118,15 +128,10 @@ impl<'r> Calls<'r> {
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
-                    Content::ToolCall(call) => match &call.id {
-                        Some(id) => {
-                            self.called.insert(id.to_str(), &call.name);
-                        }
-                        None => {
-                            self.made_up.insert(at, format!("call_g_{message_index}_{part_index}"));
-                            waiting.push((at, &call.name));
-                        }
-                    },
+                    Content::ToolCall(call) if call.id.is_none() => {
+                        self.made_up.push((at, at));
+                        waiting.push((at, &call.name));
+                    }
                     Content::ToolResult(result) if result.call_id.is_none() => {
                         self.answer(at, result, &mut waiting);
                     }
@@ -146,38 +151,59 @@ impl<'r> Calls<'r> {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
         let Some(index) = waiting.iter().position(|(_, name)| same_name(name)) else { return };
         let (call, name) = waiting.remove(index);
-        if let Some(id) = self.made_up.get(&call).cloned() {
-            self.made_up.insert(at, id);
-        }
-        self.answered.insert(at, name);
+        self.made_up.push((at, call));
+        self.answered.push((at, name));
     }
 
-    fn alias_names(&mut self, request: &Request<'_>, rule: ToolNameRule) {
+    fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {
         let mut names = Vec::new();
         request.tools.iter().for_each(|tool| tool_names(tool, &mut names));
-        names.extend(self.called.values().map(|name| name.to_str()));
-        names.extend(self.answered.values().map(|name| name.to_str()));
-        if names.iter().any(|name| !rule.accepts(name)) {
-            self.names = Some(Aliases::for_tool_names(rule, names.iter().map(|name| &**name)));
+        let called = || calls(request).map(|call| call.name.to_str());
+        if names.iter().all(|name| rule.accepts(name)) && called().all(|name| rule.accepts(&name)) {
+            return;
         }
+        names.extend(called());
+        self.names = Some(Aliases::for_tool_names(rule, names.iter().map(|name| &**name)));
     }
 
-    fn alias_ids(&mut self, request: &Request<'_>, rule: CallIdRule) {
-        let ids: Vec<Cow<'_, str>> = request
-            .messages
-            .iter()
-            .flat_map(|message| &message.parts)
-            .filter_map(|part| match part.content() {
-                Content::ToolCall(call) => call.id.as_ref(),
-                Content::ToolResult(result) => result.call_id.as_ref(),
-                _ => None,
-            })
-            .map(Text::to_str)
-            .collect();
-        if ids.iter().any(|id| !rule.accepts(id)) {
-            self.ids = Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)));
+    fn alias_ids(&mut self, request: &'r Request<'r>, rule: CallIdRule) {
+        if ids(request).all(|id| rule.accepts(&id)) {
+            return;
         }
+        let ids: Vec<Cow<'_, str>> = ids(request).collect();
+        self.ids = Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)));
     }
+}
+
+fn parts<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r Content<'r>> {
+    request.messages.iter().flat_map(|message| &message.parts).map(Part::content)
+}
+
+fn calls<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r ToolCall<'r>> {
+    parts(request).filter_map(|content| match content {
+        Content::ToolCall(call) => Some(&**call),
+        _ => None,
+    })
+}
+
+/// The ids of calls and of results, in order.
+fn ids<'r>(request: &'r Request<'r>) -> impl Iterator<Item = Cow<'r, str>> {
+    let id = |content: &'r Content<'r>| match content {
+        Content::ToolCall(call) => call.id.as_ref(),
+        Content::ToolResult(result) => result.call_id.as_ref(),
+        _ => None,
+    };
+    parts(request).filter_map(id).map(Text::to_str)
+}
+
+/// What a list in the order of positions has for one of them.
+fn find<T: Copy>(list: &[(Position, T)], at: Position) -> Option<T> {
+    let index = list.binary_search_by_key(&at, |(position, _)| *position).ok()?;
+    Some(list[index].1)
+}
+
+fn made_up_id((message, part): Position) -> Text<'static> {
+    Text::plain(format!("call_g_{message}_{part}"))
 }
 
 fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {

@@ -2,7 +2,11 @@
 //! A pattern may stand anywhere in the name, but only on whole words, so `gpt-4` is not `gpt-4o`.
 
 /// A model name with everything taken off that vendors spell differently.
-pub(super) struct ModelName(Vec<u8>);
+pub(super) struct ModelName {
+    name: Vec<u8>,
+    /// Where its words begin. The table of families is long, so they are looked for only once.
+    starts: Vec<usize>,
+}
 
 /// How much of a name a pattern explains; the greater one is the more specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,23 +22,23 @@ impl ModelName {
             b'.' | b'_' => b'-',
             byte => byte,
         };
-        Self(name.bytes().map(spell).collect())
+        let name: Vec<u8> = name.bytes().map(spell).collect();
+        let starts = (0..name.len()).filter(|start| begins_word(&name, *start)).collect();
+        Self { name, starts }
     }
 
     /// The best way in which `pattern` stands in this name.
     pub(super) fn matches(&self, pattern: &str) -> Option<Specificity> {
-        let literal = pattern.bytes().filter(|byte| !matches!(byte, b'*' | b'#'));
-        let literal = literal.count();
-        (0..self.0.len())
-            .filter(|start| self.begins_word(*start))
-            .filter_map(|start| match_at(pattern.as_bytes(), &self.0[start..]))
-            .max()
-            .map(|covered| Specificity { covered, literal })
+        let pattern = pattern.as_bytes();
+        let tails = self.starts.iter().map(|start| &self.name[*start..]);
+        let covered = tails.filter_map(|tail| match_at(pattern, tail)).max()?;
+        let literal = pattern.iter().filter(|byte| !matches!(byte, b'*' | b'#')).count();
+        Some(Specificity { covered, literal })
     }
+}
 
-    fn begins_word(&self, start: usize) -> bool {
-        start == 0 || !self.0[start - 1].is_ascii_alphanumeric()
-    }
+fn begins_word(name: &[u8], start: usize) -> bool {
+    start == 0 || !name[start - 1].is_ascii_alphanumeric()
 }
 
 /// How many bytes of `name` the whole `pattern` covers.

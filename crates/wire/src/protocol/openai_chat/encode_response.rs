@@ -24,6 +24,7 @@ use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
@@ -52,6 +53,12 @@ pub(in crate::protocol) fn encode_response(
     }
     if let Some(usage) = &response.usage {
         write_usage(object.key("usage"), usage, &losing);
+        report_usage(usage, &mut losing);
+    }
+    if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
+        object.key("error").object(|error| fault::write_error(error, fault));
+        let reason = "Chat has other words for errors";
+        losing.below(semantics.place(), "/error", LossKind::Approximated, reason);
     }
     object.close();
     writer.into_string()
@@ -87,7 +94,21 @@ fn write_head(
         }
     }
     object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
-    object.optional("service_tier", response.service_tier.as_ref());
+    if let Some(tier) = &response.service_tier {
+        object.field("service_tier", tier_word(tier, losing.source()));
+        if losing.source() != Protocol::OpenaiResponses {
+            let place = response.semantics().place();
+            let reason = "Chat has other words for the tiers";
+            losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// The name that a tier has here.
+pub(super) fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> &'t Text<'t> {
+    static DEFAULT: Text<'static> = Text::literal("default");
+    let standard = matches!(&*tier.to_str(), "standard" | "standard_only");
+    if standard && source != Protocol::OpenaiChat { &DEFAULT } else { tier }
 }
 
 /// The choices of an answer in the making.
@@ -166,8 +187,33 @@ impl Answer<'_, '_> {
         self.write_reasoning(object, parts);
         self.write_calls(object, parts);
         self.write_annotations(object, parts);
+        self.report_joined(parts);
         for part in parts {
             self.report_media(part);
+        }
+    }
+
+    /// Reports texts that lose their borders: an answer has one text and one reasoning, both before its calls.
+    fn report_joined(&mut self, parts: &[Part<'_>]) {
+        let is_reasoning = |part: &&Part<'_>| matches!(part.content(), Content::Reasoning(_));
+        let joined = parts.iter().filter(|part| is_text(part)).count() > 1;
+        let reasoned = parts.iter().filter(is_reasoning).count() > 1;
+        let mut after_call = false;
+        for part in parts {
+            let place = part.semantics().place();
+            after_call |= matches!(part.content(), Content::ToolCall(_));
+            match part.content() {
+                Content::Text(_) if joined || after_call => {
+                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                }
+                Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
+                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                }
+                Content::Reasoning(reasoning) if reasoned || reasoning.texts.len() > 1 => {
+                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -314,6 +360,9 @@ impl Answer<'_, '_> {
     }
 }
 
+/// Why texts lose their borders.
+pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";
+
 /// The id of a call that came without one.
 pub(super) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {
     Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
@@ -386,7 +435,11 @@ pub(super) fn finish_word(
             "content_filter"
         }
         _ if has_calls => "tool_calls",
-        FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls => "stop",
+        FinishKind::Stop | FinishKind::ToolCalls => "stop",
+        FinishKind::StopSequence => {
+            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
+            "stop"
+        }
         FinishKind::Refusal => {
             lose(LossKind::Approximated, "Chat ends a refusal like every answer");
             "stop"
@@ -419,6 +472,14 @@ fn joined<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Text<'p> {
     let mut joined = texts.next().map(Text::reborrow).unwrap_or_default();
     texts.for_each(|text| joined.push(text));
     joined
+}
+
+/// Reports what the counts hold that they did not hold before.
+pub(super) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {
+    if usage.tool_prompt.is_some_and(|count| count > 0) {
+        let reason = "the results of hosted tools count as input";
+        losing.field(usage.semantics().place(), Field::UsageInput, LossKind::Renamed, reason);
+    }
 }
 
 /// Writes the usage; a total that the vendor did not give is the sum.

@@ -132,8 +132,13 @@ impl<'x> Scribe<'x, '_> {
             return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
-        let reason = "the vendor's own tool of that sort, without its settings";
-        self.losing.field(place, Field::HostedTool, LossKind::Approximated, reason);
+        let (kind, reason) = match has_settings(&hosted.json) {
+            true => {
+                (LossKind::Approximated, "the vendor's own tool of that sort, without its settings")
+            }
+            false => (LossKind::Renamed, "the vendor's own tool of that sort"),
+        };
+        self.losing.field(place, Field::HostedTool, kind, reason);
     }
 
     fn declaration(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
@@ -257,6 +262,16 @@ fn is_empty(schema: &Json<'_>) -> bool {
         _ => reader.skip(),
     });
     empty && read.is_ok()
+}
+
+/// Whether the definition of a hosted tool says more than which one it is.
+fn has_settings(definition: &Json<'_>) -> bool {
+    let mut settings = false;
+    let read = definition.reader().object(|key, reader| {
+        settings |= !matches!(&*key, "type" | "name") && reader.kind()? != Kind::Null;
+        reader.skip()
+    });
+    settings || read.is_err()
 }
 
 fn is_function(tool: &Tool<'_>) -> bool {

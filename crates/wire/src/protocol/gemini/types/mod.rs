@@ -38,6 +38,8 @@ pub(super) use shape::SLOT;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;
+pub(super) use shape::UNPADDED;
+pub(super) use shape::URL_SAFE;
 pub(super) use shape::WHOLE_TOOL;
 
 use crate::conversation::Tool;

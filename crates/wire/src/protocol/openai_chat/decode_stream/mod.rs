@@ -112,7 +112,7 @@ impl Decoder {
             Ok(())
         })?;
         let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
-        if speaks.error && !speaks.answer || unnamed && !speaks.answer {
+        if !speaks.answer && (speaks.error || unnamed) {
             self.early.update(extras.into_owned());
             return Ok(());
         }

@@ -101,6 +101,7 @@ impl Encoder<'_> {
         let choice = self.choice(candidate, out);
         let place = semantics.place();
         self.losses.add(self.source, |losing| losing.semantics(&semantics));
+        self.report_joined(candidate, &opening, place);
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
@@ -119,6 +120,21 @@ impl Encoder<'_> {
         }
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         self.parts.push(Part { candidate, kind, place, logprobs });
+    }
+
+    /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
+    fn report_joined(&mut self, candidate: u32, opening: &Opening<'_>, place: Place) {
+        let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
+        let joined = match opening {
+            Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
+            Opening::Reasoning(_) => before.any(|part| matches!(part.kind, PartKind::Reasoning(_))),
+            Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
+        };
+        if joined {
+            self.losses.add(self.source, |losing| {
+                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            });
+        }
     }
 
     fn open_reasoning(

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::conversation::Usage;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Asked;
@@ -139,15 +140,21 @@ impl<'a> Encoder<'a> {
             None => writer.field("created", &self.asked.created_s),
         }
         writer.optional("model", self.asked.model.as_ref().or(model.as_ref()));
-        writer.optional("service_tier", service_tier.as_ref());
+        if let Some(tier) = &service_tier {
+            writer.field("service_tier", encode_response::tier_word(tier, self.source));
+        }
         self.head = writer.into_string();
         self.losses.add(self.source, |losing| {
-            let kind = crate::loss::LossKind::Synthesised;
+            let kind = LossKind::Synthesised;
             if id.is_none() {
                 losing.field(place, Field::ResponseId, kind, "Chat wants an id");
             }
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
+            }
+            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
+                let reason = "Chat has other words for the tiers";
+                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
             }
             losing.semantics(&semantics);
         });
@@ -198,7 +205,10 @@ impl<'a> Encoder<'a> {
     }
 
     fn count(&mut self, usage: Usage<'_>) {
-        self.losses.add(self.source, |losing| losing.usage(&usage));
+        self.losses.add(self.source, |losing| {
+            losing.usage(&usage);
+            encode_response::report_usage(&usage, losing);
+        });
         self.usage.get_or_insert_default().update(usage.into_owned());
     }
 

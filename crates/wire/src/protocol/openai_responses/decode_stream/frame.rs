@@ -27,6 +27,12 @@ impl<'f> Fields<'f> {
     pub(super) fn read(data: &'f str) -> Result<Self> {
         let mut fields = Self::default();
         let mut reader = Reader::new(data);
+        if reader.kind()? != Kind::Object {
+            // JSON that is no event says nothing.
+            reader.skip()?;
+            reader.finish()?;
+            return Ok(fields);
+        }
         reader.object(|key, reader| fields.member(&key, reader))?;
         reader.finish()?;
         Ok(fields)

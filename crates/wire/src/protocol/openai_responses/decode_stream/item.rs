@@ -57,6 +57,8 @@ struct Grown {
     /// Whether the current piece has got text.
     grown: bool,
     cited: bool,
+    /// Whether log probabilities were told.
+    weighed: bool,
 }
 
 /// Where in an item a part stands.
@@ -143,7 +145,8 @@ impl Items {
         };
         let id = PartId(self.next);
         self.next += 1;
-        let part = Grown { id, slot, open: true, pieces: 0, grown: false, cited: false };
+        let part =
+            Grown { id, slot, open: true, pieces: 0, grown: false, cited: false, weighed: false };
         self.items[at].parts.push(part);
         emit(Event::Open(Open { part: id, candidate: 0, opening, semantics }));
     }
@@ -196,12 +199,15 @@ impl Items {
         if let Some(piece) = piece {
             part.begin(piece, emit);
         }
+        let grows = fields.delta.is_some();
         if let Some(delta) = fields.delta {
             part.grow(delta, emit);
         } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
             part.grow(whole, emit);
         }
-        part.logprobs(fields.logprobs, emit);
+        if grows {
+            part.logprobs(fields.logprobs, emit);
+        }
     }
 
     pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
@@ -285,6 +291,9 @@ impl Items {
         }
         if !grown.grown {
             grown.grow(text, emit);
+        }
+        if !grown.weighed {
+            grown.logprobs(said.logprobs().cloned(), emit);
         }
         let semantics = grown.said_at_end(&said);
         grown.close(semantics, emit);
@@ -435,14 +444,11 @@ impl Grown {
         }
     }
 
-    /// What the complete part says of itself, but for the citations that were told one by one.
+    /// What the complete part says of itself, but for what was told one by one.
     fn said_at_end<'f>(&self, said: &NodeSemantics<'f>) -> NodeSemantics<'f> {
         let mut semantics = NodeSemantics::at(said.place()).shaped(said.shape());
         if let Some(extras) = said.extras() {
             semantics.keep(extras.clone());
-        }
-        if let Some(logprobs) = said.logprobs() {
-            semantics.set_logprobs(logprobs.clone());
         }
         if !self.cited {
             said.citations().iter().cloned().for_each(|citation| semantics.add_citation(citation));
@@ -452,6 +458,7 @@ impl Grown {
 
     fn logprobs<'f>(&mut self, logprobs: Option<Json<'f>>, emit: Emit<'_, 'f>) {
         if let Some(logprobs) = logprobs.filter(|logprobs| logprobs.as_str() != "[]") {
+            self.weighed = true;
             let kind = NoteKind::Logprobs(logprobs);
             emit(Event::Note(Note { at: NoteAt::Part(self.id), kind }));
         }

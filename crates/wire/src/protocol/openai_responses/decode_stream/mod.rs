@@ -178,10 +178,7 @@ impl Decoder {
         if !extras.is_empty() {
             let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
-            emit(Event::Note(Note {
-                at: NoteAt::Response,
-                kind: NoteKind::Semantics(semantics),
-            }));
+            emit(Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(semantics) }));
         }
     }
 
@@ -215,7 +212,9 @@ impl Decoder {
     ) -> Result<()> {
         let index = fields.output_index;
         match name {
-            "output_text.delta" => self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit)),
+            "output_text.delta" => {
+                self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit))
+            }
             "refusal.delta" | "refusal.done" => {
                 self.items.text(index, Slot::Refusal(fields.content_index), fields, (place, emit));
             }
@@ -234,7 +233,10 @@ impl Decoder {
             | "reasoning_summary.done" => {
                 self.items.text(index, Slot::Summary, fields, (place, emit));
             }
-            "reasoning_text.delta" | "reasoning_text.done" | "reasoning.delta" | "reasoning.done" => {
+            "reasoning_text.delta"
+            | "reasoning_text.done"
+            | "reasoning.delta"
+            | "reasoning.done" => {
                 self.items.text(index, Slot::Thought, fields, (place, emit));
             }
             "output_text.annotation.added" => self.items.annotation(fields, emit),

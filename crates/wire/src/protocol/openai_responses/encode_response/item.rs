@@ -36,10 +36,9 @@ pub(in crate::protocol::openai_responses) fn takes(
     }
     let place = part.semantics().place();
     match part.content() {
-        Content::Text(_)
-        | Content::Refusal(_)
-        | Content::ToolCall(_)
-        | Content::Reasoning(_) => true,
+        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) | Content::Reasoning(_) => {
+            true
+        }
         Content::Media(media) if is_picture(media) => {
             let reason = "it is told as a picture that a tool made";
             losing.node(place, LossKind::Approximated, reason);
@@ -119,7 +118,8 @@ pub(in crate::protocol::openai_responses) fn write_item(
     let mut header = Header::own(losing, semantics);
     if semantics.item().is_none() || !losing.is_same() {
         header.id = item_id(losing, asked, (first, number));
-        header.status = Some(Text::literal("completed"));
+        let is_thought = matches!(first.content(), Content::Reasoning(_));
+        header.status = (!is_thought).then_some(Text::literal("completed"));
     }
     match first.content() {
         Content::ToolCall(call) => {
@@ -141,6 +141,27 @@ pub(in crate::protocol::openai_responses) fn write_item(
     }
 }
 
+/// Writes a reasoning item that carries what only its issuer can read of another vendor's text or call, because
+/// neither has a field for it here; false if there is nothing to carry. It goes before the item it belongs to.
+pub(in crate::protocol::openai_responses) fn write_carrier(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (part, number): (&Part<'_>, usize),
+) -> bool {
+    let is_thought = matches!(part.content(), Content::Reasoning(_));
+    let artefact = part.semantics().artefact().filter(|_| !losing.is_same() && !is_thought);
+    let Some(artefact) = artefact else { return false };
+    writer.object(|writer| {
+        writer.field("type", "reasoning");
+        writer.field("id", &format!("rs_{}_{number}", asked.seed.to_str()));
+        writer.key("summary");
+        writer.array(|_| {});
+        writer.field("encrypted_content", &artefact.carried_in(THIS));
+    });
+    true
+}
+
 /// Writes item `number` as it stands when its first part begins.
 pub(in crate::protocol::openai_responses) fn write_added_item(
     writer: &mut Writer,
@@ -153,10 +174,16 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
     header.status = Some(Text::literal("in_progress"));
     match part.content() {
         Content::ToolCall(call) => {
-            let call = Call { arguments: &Arguments::Text(Text::default()), ..client_call_of(asked, (&header, call, number)) };
+            let call = Call {
+                arguments: &Arguments::Text(Text::default()),
+                ..client_call_of(asked, (&header, call, number))
+            };
             write_call(writer, &header, &call);
         }
-        Content::Reasoning(_) => write_reasoning(writer, &header, &[], None),
+        Content::Reasoning(_) => {
+            let header = Header { status: None, ..header };
+            write_reasoning(writer, &header, &[], None);
+        }
         Content::Opaque(opaque) if !part.semantics().has_shape(IN_CONTENT) => {
             writer.value(&opaque.json);
         }
@@ -201,7 +228,6 @@ fn write_foreign_reasoning(
         if let Some(artefact) = part.semantics().artefact() {
             writer.field("encrypted_content", &artefact.carried_in(THIS));
         }
-        writer.optional("status", header.status.as_ref());
     });
 }
 
@@ -235,10 +261,7 @@ fn client_call<'n>(
 }
 
 /// The id of a call whose upstream gave none.
-fn minted_call_id(
-    asked: &Asked<'_>,
-    number: usize,
-) -> Text<'static> {
+fn minted_call_id(asked: &Asked<'_>, number: usize) -> Text<'static> {
     Text::plain(format!("call_{}_{number}", asked.seed.to_str()))
 }
 

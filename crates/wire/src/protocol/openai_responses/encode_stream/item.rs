@@ -7,9 +7,13 @@ use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
 use crate::protocol::Delta;
+use crate::protocol::Field;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -23,6 +27,7 @@ use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::item_id;
 use crate::protocol::openai_responses::encode_response::takes;
 use crate::protocol::openai_responses::encode_response::write_added_item;
+use crate::protocol::openai_responses::encode_response::write_carrier;
 use crate::protocol::openai_responses::encode_response::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::types::CONTINUES;
@@ -101,12 +106,33 @@ impl Encoder<'_> {
             return self.places.push(Some((last, item.parts.len() - 1)));
         }
         self.finish_closed(out);
+        self.carry(&part, out);
         self.add(part, out);
+    }
+
+    /// Writes what only its issuer can read of a part as an item of its own, which is complete at once.
+    fn carry(&mut self, part: &Part<'static>, out: &mut String) {
+        let index = self.items.len();
+        let mut unread = Report::default();
+        let losing = Losing::new(self.source, THIS, &mut unread);
+        let mut carrier = Writer::default();
+        if !write_carrier(&mut carrier, &losing, &self.asked, (part, index)) {
+            return;
+        }
+        let json = carrier.into_string();
+        for kind in ["response.output_item.added", "response.output_item.done"] {
+            self.frame(out, kind, |writer| {
+                writer.field("output_index", &index);
+                writer.field("item", &Json::trusted(json.as_str().into()));
+            });
+        }
+        let (parts, states) = (Vec::new(), Vec::new());
+        self.items.push(OutItem { id: Text::default(), parts, states, json: Some(json) });
     }
 
     fn add(&mut self, part: Part<'static>, out: &mut String) {
         let index = self.items.len();
-        let mut unread = crate::loss::Report::default();
+        let mut unread = Report::default();
         let losing = Losing::new(self.source, THIS, &mut unread);
         let id = item_id(&losing, &self.asked, (&part, index)).unwrap_or_default().into_owned();
         let mut item = Writer::default();
@@ -114,7 +140,7 @@ impl Encoder<'_> {
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
-            writer.field("item", &crate::json::Json::trusted(item.into()));
+            writer.field("item", &Json::trusted(item.into()));
         });
         let states = vec![PartState::default()];
         self.items.push(OutItem { id, parts: vec![part], states, json: None });
@@ -295,7 +321,9 @@ impl Encoder<'_> {
                     self.annotate((item, at), annotation.into_string(), out);
                 }
             }
-            NoteKind::Logprobs(more) => self.items[item].parts[at].semantics_mut().add_logprobs(&more),
+            NoteKind::Logprobs(more) => {
+                self.items[item].parts[at].semantics_mut().add_logprobs(&more)
+            }
             NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
         }
     }
@@ -307,7 +335,7 @@ impl Encoder<'_> {
         let kind = "response.output_text.annotation.added";
         self.item_frame(out, kind, (item, Some(("content_index", at))), |writer| {
             writer.field("annotation_index", &number);
-            writer.field("annotation", &crate::json::Json::trusted(annotation.into()));
+            writer.field("annotation", &Json::trusted(annotation.into()));
         });
     }
 
@@ -316,7 +344,15 @@ impl Encoder<'_> {
         if self.items[item].json.is_some() {
             return;
         }
-        self.items[item].parts[at].semantics_mut().update(later);
+        let part = &mut self.items[item].parts[at];
+        let is_thought = matches!(part.content(), Content::Reasoning(_));
+        if later.artefact().is_some() && part.semantics().artefact().is_none() && !is_thought {
+            let mut losing = Losing::new(self.source, THIS, &mut self.report);
+            let reason = "it came after the item that it could have gone before";
+            let place = part.semantics().place();
+            losing.field(place, Field::Signature, LossKind::Withheld, reason);
+        }
+        part.semantics_mut().update(later);
         self.items[item].states[at].closed = true;
         let waits = match self.items[item].parts[at].content() {
             // More may be said of a text until the next item begins, and an item of our own may go on.
@@ -363,7 +399,7 @@ impl Encoder<'_> {
         let json = writer.into_string();
         self.frame(out, "response.output_item.done", |writer| {
             writer.field("output_index", &item);
-            writer.field("item", &crate::json::Json::trusted(json.as_str().into()));
+            writer.field("item", &Json::trusted(json.as_str().into()));
         });
         self.items[item].json = Some(json);
     }
@@ -402,14 +438,14 @@ impl Encoder<'_> {
                 writer.array(|_| {});
             }
         });
-        let mut unread = crate::loss::Report::default();
+        let mut unread = Report::default();
         let mut losing = Losing::new(self.source, THIS, &mut unread);
         let mut part = Writer::default();
         write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
         let kind = "response.content_part.done";
         self.item_frame(out, kind, position, |writer| {
-            writer.field("part", &crate::json::Json::trusted(part.into()));
+            writer.field("part", &Json::trusted(part.into()));
         });
     }
 

@@ -4,7 +4,6 @@
 mod item;
 
 use crate::conversation::Candidate;
-use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -31,12 +30,16 @@ use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_response::End;
 use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::encode_response::Head;
+use crate::protocol::openai_responses::encode_response::is_call;
+use crate::protocol::openai_responses::encode_response::is_said;
 use crate::protocol::openai_responses::encode_response::minted_response_id;
+use crate::protocol::openai_responses::encode_response::report_counts;
 use crate::protocol::openai_responses::encode_response::report_finish;
 use crate::protocol::openai_responses::encode_response::report_made_up;
 use crate::protocol::openai_responses::encode_response::write_response;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::semantics::NodeSemantics;
 use crate::sse::named_frame;
 
 /// Events in, frames out.
@@ -56,6 +59,8 @@ pub struct Encoder<'a> {
     usage: Option<Usage<'static>>,
     finish: Option<Finish<'static>>,
     fault: Option<Fault<'static>>,
+    /// What is said of the answer as one of several.
+    candidate: NodeSemantics<'static>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +86,7 @@ impl<'a> Encoder<'a> {
             usage: None,
             finish: None,
             fault: None,
+            candidate: NodeSemantics::default(),
         }
     }
 
@@ -149,6 +155,8 @@ impl<'a> Encoder<'a> {
         let mut made_up = Response::default();
         made_up.id.clone_from(&start.id);
         made_up.created.clone_from(&start.created);
+        made_up.service_tier.clone_from(&start.service_tier);
+        *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         report_made_up(&mut losing, &made_up);
         if start.id.is_none() && !self.is_same() {
@@ -183,6 +191,7 @@ impl<'a> Encoder<'a> {
         let Note { at, kind } = note.into_owned();
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(later)) => self.start.semantics.update(later),
+            (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.candidate.update(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
@@ -235,7 +244,7 @@ impl<'a> Encoder<'a> {
             output.push_str(json);
         }
         output.push(']');
-        let refused = self.parts().any(|part| matches!(part.content(), Content::Refusal(_)));
+        let refused = self.parts().any(is_said);
         let ending = match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
             Ending::Open => Ending::Completed,
             ending => ending,
@@ -263,9 +272,14 @@ impl<'a> Encoder<'a> {
         let mut response = Response::default();
         response.usage = self.usage.take();
         *response.semantics_mut() = std::mem::take(&mut self.start.semantics);
+        *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         if let Some(finish) = &candidate.finish {
-            report_finish(&mut losing, candidate.semantics().place(), finish);
+            let called = candidate.message.parts.iter().any(is_call);
+            report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+        }
+        if let Some(usage) = &response.usage {
+            report_counts(&mut losing, usage);
         }
         response.candidates.push(candidate);
         losing.response(&response);
