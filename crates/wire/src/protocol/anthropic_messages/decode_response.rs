@@ -102,6 +102,7 @@ impl<'a> Answer<'a> {
         let mut candidate = Candidate::new(message);
         candidate.finish = self.ending.into_finish();
         let mut response = Response::default();
+        *response.semantics_mut() = self.semantics;
         response.id = self.id;
         response.model = self.model;
         response.candidates.push(candidate);
@@ -109,7 +110,6 @@ impl<'a> Answer<'a> {
             response.service_tier = counts.service_tier.clone();
             response.usage = Some(counts.into_usage());
         }
-        *response.semantics_mut() = self.semantics;
         response
     }
 }
@@ -241,6 +241,8 @@ impl<'a> Counts<'a> {
     pub(super) fn into_usage(self) -> Usage<'a> {
         let cached = self.cache_read.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
         let mut usage = Usage::default();
+        *usage.semantics_mut() = NodeSemantics::at(self.place);
+        usage.semantics_mut().keep(self.extras);
         usage.input = self.input.map(|input| input.saturating_add(cached));
         usage.cache_read = self.cache_read;
         usage.cache_write = self.cache_write;
@@ -248,8 +250,6 @@ impl<'a> Counts<'a> {
         usage.cache_write_1h = self.cache_write_1h;
         usage.output = self.output;
         usage.reasoning = self.reasoning;
-        *usage.semantics_mut() = NodeSemantics::at(self.place);
-        usage.semantics_mut().keep(self.extras);
         usage
     }
 

@@ -147,7 +147,7 @@ fn fate_of_node(field: Field) -> Fate {
         Field::Video => dropped("films are not seen"),
         Field::MediaDetail => Fate::Depends("auto is what it does anyway"),
         Field::MediaName => Fate::Depends("only documents have a title"),
-        Field::MediaFile => Fate::Lost(LossKind::Withheld, "a file that only its vendor holds"),
+        Field::MediaFile => Fate::Depends("withheld: only its vendor holds it"),
         Field::MediaUrl => Fate::Carried,
         Field::ToolCall | Field::CallName | Field::CallId | Field::CallArguments => {
             Fate::Depends("names and ids of its own alphabet, arguments as an object")

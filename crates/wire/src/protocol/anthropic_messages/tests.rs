@@ -1,1 +1,330 @@
 //! Behaviour that only this protocol has.
+
+use serde_json::Value;
+use serde_json::json;
+
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Exchange;
+use crate::protocol::Fold;
+use crate::protocol::Order;
+use crate::protocol::Protocol;
+use crate::protocol::StreamDecoder;
+use crate::protocol::StreamEncoder;
+use crate::sse;
+use crate::target::AnthropicVersion;
+use crate::target::Target;
+
+const HERE: Protocol = Protocol::AnthropicMessages;
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A request that comes back as it was.
+fn check_kept(body: &Value) {
+    let text = body.to_string();
+    let exchange = HERE.decode_request(text.as_bytes()).unwrap();
+    let encoded = exchange.encode(HERE, &Target::default()).unwrap();
+    assert_eq!(&parsed(&encoded.body), body);
+    assert!(encoded.report.is_empty());
+}
+
+/// What a Chat request becomes for a model.
+fn from_chat(mut body: Value, model: &str) -> (Value, Report) {
+    body["model"] = model.into();
+    let text = body.to_string();
+    let exchange = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
+    let encoded = exchange.encode(HERE, &Target::for_model(model)).unwrap();
+    (parsed(&encoded.body), encoded.report)
+}
+
+fn has(report: &Report, pointer: &str, kind: LossKind) -> bool {
+    report.entries().iter().any(|loss| loss.pointer == pointer && loss.kind == kind)
+}
+
+#[test]
+fn every_shape_of_a_request_comes_back() {
+    let user =
+        |content: Value| json!({"model": "m", "messages": [{"role": "user", "content": content}]});
+    let fields = [
+        ("system", json!("")),
+        ("system", json!([])),
+        (
+            "system",
+            json!([{"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]),
+        ),
+        ("stop_sequences", json!([])),
+        ("tools", json!([])),
+        (
+            "tools",
+            json!([{"type": "custom", "name": "f", "input_schema": {"type": "object"}, "strict": false}]),
+        ),
+        ("tools", json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": 1}])),
+        ("tool_choice", json!({"type": "tool", "name": "f", "disable_parallel_tool_use": false})),
+        ("tool_choice", json!({"type": "someday", "name": 1})),
+        (
+            "thinking",
+            json!({"type": "enabled", "budget_tokens": 1024, "display": "omitted", "x": 1}),
+        ),
+        ("thinking", json!({"type": "someday"})),
+        ("thinking", json!({})),
+        ("metadata", json!({})),
+        ("metadata", json!({"user_id": null})),
+        ("metadata", json!({"user_id": "u", "other": [1.0]})),
+        ("output_config", json!({"effort": "max", "task_budget": {"tokens": 5}, "new": 1})),
+        ("output_config", json!({"format": {"type": "json_schema", "schema": {}, "n": null}})),
+        ("output_config", json!({"format": {"type": "other"}})),
+        ("output_format", json!({"type": "json_schema", "schema": {"type": "object"}})),
+        ("context_management", json!({"edits": []})),
+        ("temperature", json!(null)),
+        ("unheard_of", json!({"a": [null]})),
+    ];
+    for (key, value) in fields {
+        let mut body = user(json!("hi"));
+        body[key] = value;
+        check_kept(&body);
+    }
+}
+
+#[test]
+fn every_block_comes_back() {
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "AAAA", "x": 1});
+    let blocks = json!([
+        {"type": "text", "text": " ", "citations": []},
+        {"type": "text", "text": "a", "citations": [{"type": "page_location", "cited_text": "b"}]},
+        {"type": "image", "source": source, "transformations": {"oversized_image": "error"}},
+        {"type": "image", "source": {"type": "someday"}},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "d"},
+         "title": "t", "context": "c", "citations": {"enabled": true}},
+        {"type": "document", "source": {"type": "content", "content": "words"}},
+        {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "w"}]}},
+        {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "w"}]},
+        {"type": "tool_use", "id": "a", "name": "f", "input": {"n": 1.0}, "caller": {"type": "direct"}},
+        {"type": "tool_use", "id": "b", "name": "f"},
+        {"type": "tool_result", "tool_use_id": "a"},
+        {"type": "tool_result", "tool_use_id": "a", "content": "", "is_error": false},
+        {"type": "tool_result", "tool_use_id": "a", "content": [], "is_error": true},
+        {"type": "thinking", "thinking": "", "signature": "sig"},
+        {"type": "thinking", "thinking": "t", "signature": ""},
+        {"type": "redacted_thinking", "data": "d"},
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+        {"type": "someday", "deep": {"er": null}},
+    ]);
+    check_kept(&json!({"messages": [{"role": "user", "content": blocks}]}));
+    check_kept(&json!({"messages": [{"role": "narrator", "content": "x"}, {"role": "user"}]}));
+}
+
+#[test]
+fn wrong_types_are_refused_where_they_stand() {
+    for (body, pointer) in [
+        (json!({"messages": 1}), "/messages"),
+        (
+            json!({"messages": [{"role": "user", "content": [{"type": "text"}]}]}),
+            "/messages/0/content/0",
+        ),
+        (json!({"messages": [], "max_tokens": "1"}), "/max_tokens"),
+        (json!({"messages": [], "tools": [{}]}), "/tools/0"),
+        (json!({"model": "m"}), ""),
+    ] {
+        let text = body.to_string();
+        assert_eq!(HERE.decode_request(text.as_bytes()).unwrap_err().pointer(), pointer);
+    }
+}
+
+#[test]
+fn a_system_prompt_put_in_front_takes_the_slot() {
+    let mut request = Request::default();
+    request.messages.push(Message::new(Role::System, vec![Part::text("be brief")]));
+    request.messages.push(Message::new(Role::User, vec![Part::text("hi")]));
+    let encoded = Exchange::new(HERE, request).encode(HERE, &Target::default()).unwrap();
+    let body = parsed(&encoded.body);
+    assert_eq!(body["system"][0]["text"], "be brief");
+    assert_eq!(body["messages"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_new_version_takes_no_sampling_at_all() {
+    let body =
+        json!({"model": "m", "messages": [], "temperature": 0.5, "top_p": 1.0, "max_tokens": 5});
+    let text = body.to_string();
+    let exchange = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
+    let target = Target::default().with_anthropic_version(AnthropicVersion::V2026_10_21);
+    let encoded = exchange.encode(HERE, &target).unwrap();
+    let sent = parsed(&encoded.body);
+    assert!(sent.get("temperature").is_none() && sent.get("top_p").is_none());
+    assert!(has(&encoded.report, "/temperature", LossKind::Dropped));
+    assert!(has(&encoded.report, "/top_p", LossKind::Implied));
+}
+
+#[test]
+fn a_budget_beyond_the_limit_raises_the_limit() {
+    let body = json!({"messages": [{"role": "user", "content": "x"}], "max_tokens": 100,
+                      "reasoning_effort": "medium"});
+    let (sent, report) = from_chat(body, "claude-sonnet-4-5");
+    assert_eq!(sent["thinking"]["budget_tokens"], 8192);
+    assert_eq!(sent["max_tokens"], 8292);
+    assert!(has(&report, "/max_tokens", LossKind::Approximated));
+}
+
+#[test]
+fn a_last_word_of_the_assistant_is_dropped_where_models_refuse_it() {
+    let body = json!({"messages": [{"role": "user", "content": "x"},
+                                   {"role": "assistant", "content": "So "}]});
+    let (sent, report) = from_chat(body.clone(), "claude-opus-4-8");
+    assert_eq!(sent["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(report.count(LossKind::Dropped), 1);
+    let (sent, _) = from_chat(body, "claude-sonnet-4-5");
+    assert_eq!(sent["messages"][1]["content"], "So");
+}
+
+#[test]
+fn thinking_of_another_vendor_rides_home_and_is_kept_from_this_one() {
+    let signature = "sabir1:gemini:signature:abc";
+    let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "t", "signature": signature},
+            {"type": "text", "text": "a"}]}]});
+    check_kept(&body);
+    let text = body.to_string();
+    let exchange = HERE.decode_request(text.as_bytes()).unwrap();
+    let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
+    assert_eq!(
+        parsed(&encoded.body)["messages"][0]["content"],
+        json!([{"type": "text", "text": "a"}])
+    );
+    assert!(has(&encoded.report, "/messages/0/content/0", LossKind::Withheld));
+}
+
+#[test]
+fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
+    let thought =
+        |signature: &str| json!({"type": "thinking", "thinking": "t", "signature": signature});
+    let call = json!({"type": "tool_use", "id": "c", "name": "f", "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c", "content": "r"});
+    for (signature, is_on) in [("sabir1:gemini:signature:abc", false), ("own", true)] {
+        let body = json!({"model": "claude-sonnet-4-5", "max_tokens": 4096, "messages": [
+            {"role": "assistant", "content": [thought(signature), call]},
+            {"role": "user", "content": [result]}],
+            "thinking": {"type": "enabled", "budget_tokens": 1024}});
+        let text = body.to_string();
+        let exchange = HERE.decode_request(text.as_bytes()).unwrap();
+        let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
+        assert_eq!(parsed(&encoded.body).get("thinking").is_some(), is_on);
+        assert_eq!(has(&encoded.report, "/thinking", LossKind::Approximated), !is_on);
+    }
+}
+
+/// The events of a stream, checked for their order.
+fn events(stream: &str) -> Vec<Event<'static>> {
+    let mut events = Vec::new();
+    let mut decoder = Some(StreamDecoder::new(HERE));
+    let mut parser = sse::Parser::default();
+    parser
+        .push(stream.as_bytes(), &mut |frame| {
+            let next = decoder.take().unwrap().step(&frame, &mut |it| events.push(it.into_owned()));
+            decoder = Some(next?);
+            Ok(())
+        })
+        .unwrap();
+    decoder.unwrap().end(&mut |event| events.push(event));
+    let mut order = Order::default();
+    events.iter().for_each(|event| order.step(event).unwrap());
+    events
+}
+
+fn folded(events: Vec<Event<'static>>) -> Value {
+    let mut fold = Fold::default();
+    events.into_iter().for_each(|event| fold.step(event));
+    parsed(&HERE.encode_response(&fold.finish(), HERE, &Asked::default()).body)
+}
+
+fn encoded(source: Protocol, events: Vec<Event<'static>>) -> String {
+    let mut out = String::new();
+    let mut encoder = StreamEncoder::new(HERE, source, Asked::default());
+    for event in events {
+        encoder = encoder.step(event, &mut out);
+    }
+    let _ = encoder.end(&mut out);
+    out
+}
+
+fn stream(frames: &[Value]) -> String {
+    frames
+        .iter()
+        .map(|it| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap()))
+        .collect()
+}
+
+fn start() -> Value {
+    let usage = json!({"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 1});
+    json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant",
+        "model": "c", "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage}})
+}
+
+#[test]
+fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
+    let block = |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let stop = |index: u32| json!({"type": "content_block_stop", "index": index});
+    let text = stream(&[
+        start(),
+        json!({"type": "ping"}),
+        block(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        delta(0, json!({"type": "signature_delta", "signature": "s"})),
+        stop(0),
+        block(1, json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}})),
+        delta(1, json!({"type": "input_json_delta", "partial_json": "{\"q\":"})),
+        delta(1, json!({"type": "input_json_delta", "partial_json": "1.0}"})),
+        stop(1),
+        block(2, json!({"type": "tool_use", "id": "y", "name": "f", "input": {}})),
+        delta(2, json!({"type": "input_json_delta", "partial_json": ""})),
+        stop(2),
+        json!({"type": "someday"}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": null,
+            "container": {"id": "k"}}, "usage": {"output_tokens": 9}}),
+        json!({"type": "message_stop"}),
+    ]);
+    let whole = folded(events(&text));
+    assert_eq!(
+        whole["content"],
+        json!([
+        {"type": "thinking", "thinking": "", "signature": "s"},
+        {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {"q": 1.0}},
+        {"type": "tool_use", "id": "y", "name": "f", "input": {}}])
+    );
+    assert_eq!(
+        whole["usage"],
+        json!({"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 9})
+    );
+    assert_eq!(whole["container"], json!({"id": "k"}));
+    assert_eq!(folded(events(&encoded(HERE, events(&text)))), whole);
+}
+
+#[test]
+fn a_stream_that_stops_early_ends_in_an_error() {
+    let out = encoded(HERE, events(&stream(&[start()])));
+    assert!(out.starts_with("event: message_start\n"));
+    assert!(out.contains("event: error\n") && !out.contains("message_stop"));
+}
+
+#[test]
+fn errors_come_back_as_they_were_and_tell_their_class() {
+    for (status, kind) in
+        [(529, "overloaded_error"), (413, "request_too_large"), (402, "billing_error")]
+    {
+        let body =
+            json!({"type": "error", "error": {"type": kind, "message": "m"}, "request_id": "r"});
+        let fault = HERE.decode_fault(500, body.to_string().as_bytes());
+        assert_eq!(HERE.encode_fault(&fault), (status, body.to_string()));
+    }
+    let fault = HERE.decode_fault(502, b"<html>gone</html>");
+    assert_eq!(fault.message, Text::plain("<html>gone</html>"));
+}

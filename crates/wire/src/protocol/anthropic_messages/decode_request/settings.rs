@@ -36,7 +36,7 @@ pub(super) fn tool_choice<'a>(
     extras: &mut Extras<'a>,
 ) -> Result<()> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
-    let name = reader.peek_tag("name")?;
+    let name = if kind == "tool" { reader.peek_tag("name")? } else { None };
     let choice = match (&*kind.to_str(), name) {
         ("auto", _) => ToolChoice::Auto,
         ("any", _) => ToolChoice::Required,

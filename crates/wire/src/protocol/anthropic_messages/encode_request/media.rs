@@ -1,7 +1,5 @@
 //! Images and documents of another protocol: the bytes decide what they are.
 
-use std::borrow::Cow;
-
 use super::blocks::Block;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -37,8 +35,11 @@ pub(super) fn admits(
     if media.name.is_some() && media.kind != MediaKind::Document {
         losing.field(place, Field::MediaName, LossKind::Dropped, "only documents have a title");
     }
-    let is_file = matches!(media.source, Source::File { .. });
-    if is_file || matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
+    if matches!(media.source, Source::File { .. }) {
+        losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
+        return false;
+    }
+    if matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
         // The walk over all that is set has reported these.
         return false;
     }
@@ -161,7 +162,7 @@ fn plain_type(mime: &Text<'_>) -> String {
 }
 
 /// The type of an image by the first bytes of its base64.
-fn image_type(data: &Cow<'_, str>) -> Option<&'static str> {
+fn image_type(data: &str) -> Option<&'static str> {
     let is_webp = data.starts_with("UklGR") && data.get(12..16) == Some("RUJQ");
     if data.starts_with("iVBORw0KGgo") {
         Some("image/png")

@@ -1,11 +1,14 @@
 //! Writing a request that came in this protocol: everything as it was, whatever it was.
 
+use std::borrow::Cow;
+
 use super::blocks::as_string;
 use super::blocks::is_string;
 use super::blocks::write_own;
 use super::blocks::write_own_content;
 use super::tools;
 use crate::conversation::AllowedMode;
+use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
@@ -26,7 +29,10 @@ use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::target::Disable;
 use crate::target::Target;
+use crate::target::Thinking;
 use crate::target::Vendor;
 
 pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Report) -> String {
@@ -36,7 +42,8 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let mut body = Object::open(&mut writer, Some((semantics.extras(), "")));
     body.optional("model", request.model.as_ref());
     body.optional("max_tokens", request.max_output_tokens.as_ref());
-    write_messages(&mut body, request, &mut Keeper { target, report });
+    let mut keeper = Keeper { target, report, has_cut_thinking: false };
+    write_messages(&mut body, request, &mut keeper);
     if !request.tools.is_empty() || semantics.tools_stated_empty() {
         body.key("tools").array(|list| tools::write_own(list, &request.tools));
     }
@@ -50,7 +57,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     }
     body.optional("service_tier", request.service_tier.as_ref());
     write_metadata(&mut body, request, semantics.extras());
-    write_thinking(&mut body, request, semantics.extras());
+    write_thinking(&mut body, request, semantics.extras(), &mut keeper);
     write_output(&mut body, exchange);
     for (declared, json) in semantics.anthropic().iter().flat_map(|it| it.set()) {
         if !declared.path.contains('/') {
@@ -64,23 +71,88 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
 /// What most requests fit in.
 const CAPACITY: usize = 4096;
 
-/// Keeps from the vendor what rides in its fields for another.
+/// Keeps from the vendor what rides in its fields for another. Anyone else may just pass it on.
 struct Keeper<'k> {
     target: &'k Target,
     report: &'k mut Report,
+    /// Whether the last turn that calls tools is without its thinking now.
+    has_cut_thinking: bool,
 }
 
 impl Keeper<'_> {
-    /// Whether a part may be sent: the vendor itself would refuse another's artefact, anyone else may just pass it on.
-    fn admits(&mut self, part: &Part<'_>) -> bool {
-        let is_foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != HERE);
-        if !is_foreign || self.target.family.vendor != Vendor::Anthropic {
-            return true;
-        }
-        let pointer = part.semantics().place().pointer("");
-        self.report.lose(pointer, LossKind::Withheld, "thinking that another vendor sealed");
-        false
+    fn guards(&self) -> bool {
+        self.target.family.vendor == Vendor::Anthropic
     }
+
+    /// The parts of a message that the vendor would not refuse, if there are others.
+    fn admitted<'m>(&mut self, message: &'m Message<'m>) -> Option<Vec<Cow<'m, Part<'m>>>> {
+        let is_odd = |part: &Part<'_>| is_foreign(part) || has_made_citation(part);
+        if !self.guards() || !message.parts.iter().any(is_odd) {
+            if message.role == Role::Assistant {
+                self.has_cut_thinking = false;
+            }
+            return None;
+        }
+        let mut parts = Vec::with_capacity(message.parts.len());
+        for part in &message.parts {
+            if is_foreign(part) {
+                let reason = "thinking that another vendor sealed";
+                self.lose(part, LossKind::Withheld, reason);
+            } else if has_made_citation(part) {
+                self.lose(part, LossKind::Dropped, "sources that another vendor cited");
+                parts.push(Cow::Owned(without_citations(part)));
+            } else {
+                parts.push(Cow::Borrowed(part));
+            }
+        }
+        let has_calls = parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
+        self.has_cut_thinking = has_calls && message.parts.iter().any(is_foreign);
+        Some(parts)
+    }
+
+    fn lose(&mut self, part: &Part<'_>, kind: LossKind, reason: &'static str) {
+        self.report.lose(part.semantics().place().pointer(""), kind, reason);
+    }
+
+    /// Whether thinking has to be switched off, and by which word; thinking goes on only from what came back.
+    fn switch_off(&mut self, mode: ThinkingMode) -> Option<Off> {
+        let thinking = self.target.family.thinking;
+        let never = matches!(thinking, Thinking::AnthropicAdaptive { disable: Disable::Never, .. });
+        if !self.has_cut_thinking || never || mode == ThinkingMode::Disabled {
+            return None;
+        }
+        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        self.report.lose("/thinking", LossKind::Approximated, reason);
+        Some(if thinking.by_default() { Off::Disabled } else { Off::Unsaid })
+    }
+}
+
+/// How thinking is switched off.
+enum Off {
+    Disabled,
+    Unsaid,
+}
+
+fn is_foreign(part: &Part<'_>) -> bool {
+    part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != HERE)
+}
+
+/// Whether a text cites what our own translation of another vendor's answer has put there.
+fn has_made_citation(part: &Part<'_>) -> bool {
+    part.semantics().citations().iter().any(|citation| {
+        let index = citation.json().reader().peek_tag("encrypted_index");
+        matches!(index, Ok(Some(index)) if index.is_empty())
+    })
+}
+
+fn without_citations<'p>(part: &Part<'p>) -> Part<'p> {
+    let old = part.semantics();
+    let mut semantics = NodeSemantics::at(old.place());
+    semantics.keep(old.extras().cloned().unwrap_or_default());
+    if let Some(marker) = old.cache() {
+        semantics.set_cache(marker.clone());
+    }
+    Part::new(part.content().clone()).with_semantics(semantics)
 }
 
 fn write_messages(body: &mut Object<'_, '_>, request: &Request<'_>, keeper: &mut Keeper<'_>) {
@@ -124,15 +196,18 @@ fn write_blocks<'p>(writer: &mut Writer, parts: impl Iterator<Item = &'p Part<'p
 }
 
 fn write_message(writer: &mut Writer, message: &Message<'_>, keeper: &mut Keeper<'_>) {
+    let admitted = keeper.admitted(message);
+    if admitted.as_ref().is_some_and(Vec::is_empty) {
+        // A message of nothing but foreign thinking would be empty, which is refused.
+        return;
+    }
     let semantics = message.semantics();
     let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
     if !semantics.has_shape(NO_ROLE) {
         object.field("role", role_word(message.role));
     }
-    let refused: Vec<bool> = message.parts.iter().map(|part| !keeper.admits(part)).collect();
-    if refused.contains(&true) {
-        let parts = message.parts.iter().zip(&refused);
-        write_blocks(object.key("content"), parts.filter(|(_, no)| !**no).map(|(part, _)| part));
+    if let Some(parts) = admitted {
+        write_blocks(object.key("content"), parts.iter().map(|part| &**part));
     } else if !message.parts.is_empty() || !semantics.has_shape(NO_CONTENT) {
         write_own_content(&mut object, &message.parts, semantics);
     }
@@ -184,13 +259,25 @@ fn write_metadata(body: &mut Object<'_, '_>, request: &Request<'_>, extras: &Ext
     object.close();
 }
 
-fn write_thinking(body: &mut Object<'_, '_>, request: &Request<'_>, extras: &Extras<'_>) {
+fn write_thinking(
+    body: &mut Object<'_, '_>,
+    request: &Request<'_>,
+    extras: &Extras<'_>,
+    keeper: &mut Keeper<'_>,
+) {
     let thinking = &request.thinking;
     let mode = match (thinking.mode, &thinking.budget) {
         (Some(mode), _) => mode,
         (None, Some(_)) => ThinkingMode::Enabled,
         (None, None) => return,
     };
+    match keeper.switch_off(mode) {
+        Some(Off::Disabled) => {
+            return body.key("thinking").object(|object| object.field("type", "disabled"));
+        }
+        Some(Off::Unsaid) => return,
+        None => {}
+    }
     let mut object = Object::open(body.key("thinking"), Some((extras, "thinking")));
     object.field("type", mode_word(mode));
     object.optional("budget_tokens", thinking.budget.as_ref());

@@ -39,15 +39,7 @@ impl<'r> Plan<'r> {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
             Some(limit) => {
-                if losing.source() == Protocol::OpenaiChat {
-                    let reason = "the limit has one name here";
-                    losing.field(
-                        Place::default(),
-                        Field::MaxOutputTokens,
-                        LossKind::Renamed,
-                        reason,
-                    );
-                }
+                lose_limit_name(losing);
                 limit.reborrow()
             }
             None => {
@@ -68,6 +60,16 @@ impl<'r> Plan<'r> {
     /// Whether the model is asked to think.
     pub(super) fn thinks(&self) -> bool {
         self.thought.is_on()
+    }
+}
+
+/// Chat has two names for the limit, and which of them a model wants is not said here.
+fn lose_limit_name(losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::OpenaiChat {
+        for name in ["/max_tokens", "/max_completion_tokens"] {
+            let reason = "the limit has one name here";
+            losing.below(Place::default(), name, LossKind::Renamed, reason);
+        }
     }
 }
 

@@ -237,8 +237,10 @@ impl<'r> Gathering<'r, '_, '_> {
             Role::System | Role::Developer => self.late(index, message),
             Role::User | Role::Tool => {
                 let pieces = self.pieces(Side::User, index, message);
-                if !pieces.is_empty() {
+                if !pieces.is_empty() && !self.held.is_empty() {
                     self.held.iter_mut().for_each(|held| held.moved = true);
+                    let reason = "a system message moves behind it";
+                    self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
                 }
                 self.extend(Side::User, message, pieces);
             }
@@ -328,6 +330,10 @@ impl<'r> Gathering<'r, '_, '_> {
                 let at = (index, part_index);
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
             }
+        }
+        if pieces.is_empty() {
+            let reason = "a message without words is left out";
+            self.losing.node(message.semantics().place(), LossKind::Implied, reason);
         }
         pieces
     }

@@ -22,10 +22,11 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::Answering;
-use crate::protocol::anthropic_messages::encode_response::lose_sum;
 use crate::protocol::anthropic_messages::encode_response::response_id;
 use crate::protocol::anthropic_messages::encode_response::response_model;
-use crate::protocol::anthropic_messages::encode_response::tier_word;
+use crate::protocol::anthropic_messages::encode_response::usage::lose_absent_usage;
+use crate::protocol::anthropic_messages::encode_response::usage::lose_sum;
+use crate::protocol::anthropic_messages::encode_response::usage::tier_word;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
@@ -248,8 +249,11 @@ impl Writing<'_> {
         if self.is_own() {
             return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
         }
-        let usage = self.usage.take().unwrap_or_default();
         let place = self.late.place();
+        if self.usage.is_none() {
+            lose_absent_usage(place, &mut self.losing());
+        }
+        let usage = self.usage.take().unwrap_or_default();
         let said = self.answering.said;
         let mut losing = self.losing();
         losing.finish(place, &finish);

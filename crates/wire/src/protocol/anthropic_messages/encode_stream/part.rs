@@ -27,7 +27,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
-use crate::protocol::anthropic_messages::encode_response::Said;
+use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;

@@ -1,28 +1,24 @@
 //! Writing whole answers.
 
+pub(super) mod finish;
+pub(super) mod usage;
+
 use std::collections::HashSet;
 
-use super::decode_request::blocks::citation as read_citation;
-use super::encode_request::blocks::Block;
-use super::encode_request::blocks::CallWords;
-use super::encode_request::blocks::Mark;
-use super::encode_request::blocks::emptied;
-use super::encode_request::blocks::write_own;
-use super::encode_request::blocks::write_reasoning;
-use super::fault::write_fault;
-use super::types::HERE;
-use super::types::NO_CONTENT;
-use super::types::NO_ROLE;
-use super::types::NO_TYPE;
+use self::finish::Said;
+use self::finish::write_finish;
+use self::finish::write_foreign_finish;
+use self::usage::Told;
+use self::usage::lose_absent_usage;
+use self::usage::lose_sum;
+use self::usage::tier_word;
+use self::usage::write_usage;
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::Response;
-use crate::conversation::Usage;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
@@ -33,6 +29,18 @@ use crate::protocol::Asked;
 use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::decode_request::blocks::citation as read_citation;
+use crate::protocol::anthropic_messages::encode_request::blocks::Block;
+use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
+use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
+use crate::protocol::anthropic_messages::encode_request::blocks::emptied;
+use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
+use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
+use crate::protocol::anthropic_messages::fault::write_fault;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::NO_CONTENT;
+use crate::protocol::anthropic_messages::types::NO_ROLE;
+use crate::protocol::anthropic_messages::types::NO_TYPE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -88,68 +96,6 @@ pub(super) fn write_kind(object: &mut Object<'_, '_>, semantics: &NodeSemantics<
     }
 }
 
-/// Writes an end that came in this protocol, or that was put there by someone who knows no protocol.
-pub(super) fn write_finish(object: &mut Object<'_, '_>, finish: Option<&Finish<'_>>) {
-    let Some(finish) = finish else { return };
-    match &finish.raw {
-        Some(raw) => object.field("stop_reason", raw),
-        // An end of which the vendor itself did not say why.
-        None if finish.kind == FinishKind::Other => {}
-        None => object.field("stop_reason", stop_reason(finish.kind, Said::Nothing)),
-    }
-    object.optional("stop_sequence", finish.stop_sequence.as_ref());
-    object.optional("stop_details", finish.details.as_ref());
-}
-
-/// How much a usage report must say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    /// What was reported.
-    AsItWas,
-    /// At least the input and the output, which clients rely on.
-    AtLeastTotals,
-}
-
-pub(super) fn write_usage(
-    writer: &mut Writer,
-    usage: &Usage<'_>,
-    service_tier: Option<&Text<'_>>,
-    told: Told,
-) {
-    let extras = match told {
-        Told::AsItWas => usage.semantics().extras(),
-        Told::AtLeastTotals => None,
-    };
-    let total = |count: Option<u64>| count.or((told == Told::AtLeastTotals).then_some(0));
-    let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
-    let uncached = usage.input.map(|input| input.saturating_sub(cached));
-    let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-    object.optional("input_tokens", total(uncached).as_ref());
-    object.optional("cache_creation_input_tokens", usage.cache_write.as_ref());
-    object.optional("cache_read_input_tokens", usage.cache_read.as_ref());
-    let writes = [
-        ("ephemeral_5m_input_tokens", usage.cache_write_5m),
-        ("ephemeral_1h_input_tokens", usage.cache_write_1h),
-    ];
-    if writes.iter().any(|(_, count)| count.is_some()) {
-        let extras = extras.map(|extras| (extras, "cache_creation"));
-        let mut inner = Object::open(object.key("cache_creation"), extras);
-        writes.iter().for_each(|(key, count)| inner.optional(key, count.as_ref()));
-        inner.close();
-    }
-    object.optional("output_tokens", total(usage.output).as_ref());
-    // Some vendors state that they did not count.
-    let is_told = |count: &u64| told == Told::AsItWas || *count > 0;
-    if let Some(reasoning) = usage.reasoning.filter(is_told) {
-        let extras = extras.map(|extras| (extras, "output_tokens_details"));
-        let mut inner = Object::open(object.key("output_tokens_details"), extras);
-        inner.field("thinking_tokens", &reasoning);
-        inner.close();
-    }
-    object.optional("service_tier", service_tier);
-    object.close();
-}
-
 fn write_foreign_response(
     writer: &mut Writer,
     response: &Response<'_>,
@@ -180,38 +126,13 @@ fn write_foreign_response(
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
     let tier = tier.map(Text::literal);
+    if response.usage.is_none() {
+        lose_absent_usage(root, losing);
+    }
     let usage = response.usage.clone().unwrap_or_default();
     lose_sum(&usage, losing);
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
-}
-
-/// What this protocol calls the tier that served the answer.
-pub(super) fn tier_word(
-    tier: &Text<'_>,
-    root: Place,
-    losing: &mut Losing<'_>,
-) -> Option<&'static str> {
-    let (word, kind) = match &*tier.to_str() {
-        "standard" => (Some("standard"), None),
-        "priority" => (Some("priority"), None),
-        "batch" => (Some("batch"), None),
-        "default" => (Some("standard"), Some(LossKind::Renamed)),
-        "auto" => (None, Some(LossKind::Implied)),
-        _ => (None, Some(LossKind::Dropped)),
-    };
-    if let Some(kind) = kind {
-        losing.field(root, Field::ResponseServiceTier, kind, "the vendors' tiers differ");
-    }
-    word
-}
-
-/// Results that the vendor fed back are part of the input, which is told as one count.
-pub(super) fn lose_sum(usage: &Usage<'_>, losing: &mut Losing<'_>) {
-    if usage.tool_prompt.is_some() {
-        let place = usage.semantics().place();
-        losing.field(place, Field::UsageInput, LossKind::Renamed, "results fed back are input");
-    }
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.
@@ -245,82 +166,6 @@ pub(super) fn response_model<'t>(
         losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");
         Text::default()
     })
-}
-
-/// Writes why an answer of another protocol ended.
-pub(super) fn write_foreign_finish(
-    object: &mut Object<'_, '_>,
-    finish: Option<&Finish<'_>>,
-    said: Said,
-    (place, losing): (Place, &mut Losing<'_>),
-) {
-    let Some(finish) = finish else {
-        object.key("stop_reason").null();
-        return object.key("stop_sequence").null();
-    };
-    object.field("stop_reason", stop_reason(finish.kind, said));
-    match (&finish.stop_sequence, finish.kind) {
-        (Some(text), _) => object.field("stop_sequence", text),
-        (None, _) => object.key("stop_sequence").null(),
-    }
-    if finish.details.is_some() {
-        let reason = "details in another vendor's words";
-        losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
-    }
-    let lost = match finish.kind {
-        FinishKind::MalformedCall => Some((LossKind::Approximated, "there is no such reason")),
-        FinishKind::Other | FinishKind::Failed => {
-            Some((LossKind::Approximated, "a reason that only its vendor knows"))
-        }
-        FinishKind::ContentFilter | FinishKind::PromptFilter => {
-            Some((LossKind::Renamed, "a filtered answer is a refusal"))
-        }
-        FinishKind::Stop
-        | FinishKind::StopSequence
-        | FinishKind::ToolCalls
-        | FinishKind::Length
-        | FinishKind::ContextFull
-        | FinishKind::Refusal
-        | FinishKind::Pause => None,
-    };
-    let derived = match (finish.kind, said) {
-        (FinishKind::Stop, Said::Call) => Some((LossKind::Renamed, "a call makes it a tool turn")),
-        (FinishKind::Stop, Said::Refusal) => {
-            Some((LossKind::Renamed, "a refusal is an end of its own"))
-        }
-        _ => None,
-    };
-    if let Some((kind, reason)) = lost.or(derived) {
-        losing.field(place, Field::FinishReason, kind, reason);
-    }
-}
-
-/// What an answer held that decides how its end is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) enum Said {
-    #[default]
-    Nothing,
-    Refusal,
-    Call,
-}
-
-/// The reason for an end; a call makes it a tool turn unless it was cut or filtered.
-pub(super) fn stop_reason(kind: FinishKind, said: Said) -> &'static str {
-    match (kind, said) {
-        (FinishKind::Length, _) => "max_tokens",
-        (FinishKind::ContextFull, _) => "model_context_window_exceeded",
-        (FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal, _) => {
-            "refusal"
-        }
-        (_, Said::Call) | (FinishKind::ToolCalls, _) => "tool_use",
-        (FinishKind::StopSequence, _) => "stop_sequence",
-        (FinishKind::Pause, _) => "pause_turn",
-        (FinishKind::Stop, Said::Refusal) => "refusal",
-        (
-            FinishKind::Stop | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other,
-            Said::Nothing | Said::Refusal,
-        ) => "end_turn",
-    }
 }
 
 /// The content of an answer of another protocol in the making.

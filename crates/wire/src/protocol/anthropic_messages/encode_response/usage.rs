@@ -1,0 +1,108 @@
+//! Writing what an answer cost.
+
+use crate::conversation::Usage;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+
+/// How much a usage report must say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol::anthropic_messages) enum Told {
+    /// What was reported.
+    AsItWas,
+    /// At least the input and the output, which clients rely on.
+    AtLeastTotals,
+}
+
+pub(in crate::protocol::anthropic_messages) fn write_usage(
+    writer: &mut Writer,
+    usage: &Usage<'_>,
+    service_tier: Option<&Text<'_>>,
+    told: Told,
+) {
+    let extras = match told {
+        Told::AsItWas => usage.semantics().extras(),
+        Told::AtLeastTotals => None,
+    };
+    let total = |count: Option<u64>| count.or((told == Told::AtLeastTotals).then_some(0));
+    let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
+    let uncached = usage.input.map(|input| input.saturating_sub(cached));
+    let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
+    object.optional("input_tokens", total(uncached).as_ref());
+    object.optional("cache_creation_input_tokens", usage.cache_write.as_ref());
+    object.optional("cache_read_input_tokens", usage.cache_read.as_ref());
+    let writes = [
+        ("ephemeral_5m_input_tokens", usage.cache_write_5m),
+        ("ephemeral_1h_input_tokens", usage.cache_write_1h),
+    ];
+    if writes.iter().any(|(_, count)| count.is_some()) {
+        let extras = extras.map(|extras| (extras, "cache_creation"));
+        let mut inner = Object::open(object.key("cache_creation"), extras);
+        writes.iter().for_each(|(key, count)| inner.optional(key, count.as_ref()));
+        inner.close();
+    }
+    object.optional("output_tokens", total(usage.output).as_ref());
+    // Some vendors state that they did not count.
+    let is_told = |count: &u64| told == Told::AsItWas || *count > 0;
+    if let Some(reasoning) = usage.reasoning.filter(is_told) {
+        let extras = extras.map(|extras| (extras, "output_tokens_details"));
+        let mut inner = Object::open(object.key("output_tokens_details"), extras);
+        inner.field("thinking_tokens", &reasoning);
+        inner.close();
+    }
+    object.optional("service_tier", service_tier);
+    object.close();
+}
+
+/// What this protocol calls the tier that served the answer.
+pub(in crate::protocol::anthropic_messages) fn tier_word(
+    tier: &Text<'_>,
+    root: Place,
+    losing: &mut Losing<'_>,
+) -> Option<&'static str> {
+    let (word, kind) = match &*tier.to_str() {
+        "standard" => (Some("standard"), None),
+        "priority" => (Some("priority"), None),
+        "batch" => (Some("batch"), None),
+        "default" => (Some("standard"), Some(LossKind::Renamed)),
+        "auto" => (None, Some(LossKind::Implied)),
+        _ => (None, Some(LossKind::Dropped)),
+    };
+    if let Some(kind) = kind {
+        losing.field(root, Field::ResponseServiceTier, kind, "the vendors' tiers differ");
+    }
+    word
+}
+
+/// Results that the vendor fed back are part of the input, which is told as one count.
+pub(in crate::protocol::anthropic_messages) fn lose_sum(
+    usage: &Usage<'_>,
+    losing: &mut Losing<'_>,
+) {
+    if usage.tool_prompt.is_some() {
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Renamed, "results fed back are input");
+    }
+}
+
+/// Reports that clients are told counts which nobody has given.
+pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
+    root: Place,
+    losing: &mut Losing<'_>,
+) {
+    let suffix = match losing.source() {
+        Protocol::Gemini => "/usageMetadata",
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => "/usage",
+    };
+    losing.below(
+        root,
+        suffix,
+        LossKind::Synthesised,
+        "clients rely on counts, so that they are zero",
+    );
+}
