@@ -17,17 +17,18 @@ pub(in crate::protocol::gemini) fn write_usage(
 ) {
     let semantics = usage.semantics();
     let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
-    let stated = |shape| same && semantics.has_shape(shape);
+    // The vendor leaves out zeros; those that another one states stay.
+    let stated = |shape| !same || semantics.has_shape(shape);
     let prompt = apart(usage.input, usage.tool_prompt);
     let candidates = apart(usage.output, usage.reasoning);
     let mut object = Object::open(writer, extras);
     object.optional("promptTokenCount", nonzero(prompt, stated(PROMPT_ZERO)).as_ref());
     object.optional("candidatesTokenCount", nonzero(candidates, stated(CANDIDATES_ZERO)).as_ref());
-    object.optional("cachedContentTokenCount", nonzero(usage.cache_read, same).as_ref());
-    object.optional("toolUsePromptTokenCount", nonzero(usage.tool_prompt, same).as_ref());
-    object.optional("thoughtsTokenCount", nonzero(usage.reasoning, same).as_ref());
+    object.optional("cachedContentTokenCount", usage.cache_read.as_ref());
+    object.optional("toolUsePromptTokenCount", usage.tool_prompt.as_ref());
+    object.optional("thoughtsTokenCount", usage.reasoning.as_ref());
     let total = if same { usage.total } else { usage.total.or_else(|| total(usage)) };
-    object.optional("totalTokenCount", nonzero(total, same).as_ref());
+    object.optional("totalTokenCount", total.as_ref());
     object.optional("serviceTier", tier);
     object.close();
 }

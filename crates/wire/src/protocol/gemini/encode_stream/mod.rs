@@ -18,6 +18,7 @@ use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
+use crate::protocol::gemini::encode_response::finish_fate;
 use crate::protocol::gemini::encode_response::tier_word;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
@@ -155,7 +156,13 @@ impl<'a> Encoder<'a> {
 
     fn finish(&mut self, candidate: u32, finish: Finish<'_>) {
         let place = self.ending(candidate).semantics.place();
-        self.lose(|losing| losing.finish(place, &finish));
+        let fate = finish_fate(&finish, self.ending(candidate).calls);
+        self.lose(|losing| {
+            losing.finish(place, &finish);
+            if let Some((kind, reason)) = fate {
+                losing.field(place, Field::FinishReason, kind, reason);
+            }
+        });
         self.ending(candidate).finish = Some(finish.into_owned());
     }
 

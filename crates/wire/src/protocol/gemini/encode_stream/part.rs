@@ -16,8 +16,10 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
+use crate::protocol::gemini::encode_response::is_custom_call;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::semantics::NodeSemantics;
@@ -161,12 +163,19 @@ impl Encoder<'_> {
         if foreign || matches!(part.content(), Content::ToolResult(_)) && !self.is_same() {
             return;
         }
+        let place = part.semantics().place();
+        if is_call(part) {
+            self.ending(candidate).calls = true;
+        }
+        if is_custom_call(part) {
+            let reason = "free text becomes the one argument of a function";
+            self.lose(|losing| losing.node(place, LossKind::Approximated, reason));
+        }
         let pen = answer_pen(part, &self.asked, self.is_same());
         let mut change = None;
         self.content_frame(candidate, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            let place = part.semantics().place();
             self.lose(|losing| losing.field(place, Field::CallArguments, kind, reason));
         }
     }
