@@ -8,6 +8,7 @@ pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
+pub(super) use usage::report_cache_writes;
 pub(super) use usage::tier_word;
 pub(super) use usage::write_usage;
 
@@ -110,6 +111,7 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
+            report_cache_writes(&mut self.losing, usage);
             let same = self.losing.is_same();
             write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
         }

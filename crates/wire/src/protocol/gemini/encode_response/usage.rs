@@ -4,8 +4,10 @@ use crate::conversation::Usage;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::Field;
 use crate::protocol::gemini::types::CANDIDATES_ZERO;
 use crate::protocol::gemini::types::PROMPT_ZERO;
+use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
 /// Writes a usage report. Counts of zero that were not stated stay away, as the vendor has it.
@@ -31,6 +33,15 @@ pub(in crate::protocol::gemini) fn write_usage(
     object.optional("totalTokenCount", total.as_ref());
     object.optional("serviceTier", tier);
     object.close();
+}
+
+/// Says that tokens written to a cache are counted with the rest of the input.
+pub(in crate::protocol::gemini) fn report_cache_writes(losing: &mut Losing<'_>, usage: &Usage<'_>) {
+    if usage.cache_write.is_some_and(|count| count > 0) {
+        let reason = "tokens written to the cache are counted with the input";
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Renamed, reason);
+    }
 }
 
 /// What is left of a sum without one of its parts.
