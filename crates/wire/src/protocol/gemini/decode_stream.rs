@@ -34,6 +34,7 @@ use crate::protocol::gemini::decode_response::prompt_filter;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
@@ -263,6 +264,9 @@ impl Running {
         if text.is_empty() && !alone {
             return;
         }
+        if self.seals(kind, &text, &semantics) {
+            return self.close_with(semantics, emit);
+        }
         let part = match self.open.filter(joins) {
             Some(open) => open.part,
             None => {
@@ -285,6 +289,13 @@ impl Running {
         if alone {
             self.close(emit);
         }
+    }
+
+    /// Whether this is a foreign signature for the thoughts that stand before it.
+    fn seals(&self, kind: TextKind, text: &Text<'_>, semantics: &NodeSemantics<'_>) -> bool {
+        let thinks = self.open.is_some_and(|open| open.kind == TextKind::Thought);
+        let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != GEMINI);
+        thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
 
     /// Keeps the text of the last part, since sources are told by its bytes.
@@ -320,8 +331,12 @@ impl Running {
     }
 
     fn close<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+        self.close_with(NodeSemantics::default(), emit);
+    }
+
+    fn close_with<'f>(&mut self, semantics: NodeSemantics<'f>, emit: &mut dyn FnMut(Event<'f>)) {
         if let Some(open) = self.open.take() {
-            emit(closed(open.part));
+            emit(Event::Close(Closed { part: open.part, semantics }));
         }
     }
 

@@ -4,10 +4,34 @@ use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::json::Json;
 use crate::json::Text;
+use crate::loss::LossKind;
+use crate::protocol::arguments::Change;
 
 /// What the vendor says of a prompt that was refused elsewhere.
 pub(in crate::protocol::gemini) const BLOCKED: Json<'static> =
     Json::literal(r#"{"blockReason":"OTHER"}"#);
+
+/// What becomes of a finish reason that the vendor has no word for.
+pub(in crate::protocol::gemini) fn finish_fate(finish: &Finish<'_>, calls: bool) -> Change {
+    match finish.kind {
+        FinishKind::ContextFull => {
+            Some((LossKind::Approximated, "a full context is told as a token limit"))
+        }
+        FinishKind::Failed | FinishKind::Other => {
+            Some((LossKind::Approximated, "the vendor has no such finish reason"))
+        }
+        FinishKind::Stop if calls => Some((LossKind::Renamed, "calls make the finish reason")),
+        FinishKind::Stop
+        | FinishKind::StopSequence
+        | FinishKind::ToolCalls
+        | FinishKind::Length
+        | FinishKind::ContentFilter
+        | FinishKind::PromptFilter
+        | FinishKind::Refusal
+        | FinishKind::Pause
+        | FinishKind::MalformedCall => None,
+    }
+}
 
 /// The vendor's finish reason; its own word comes back as it was.
 pub(in crate::protocol::gemini) fn finish_word<'t>(

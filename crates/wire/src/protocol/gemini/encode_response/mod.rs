@@ -5,11 +5,14 @@ mod grounding;
 mod usage;
 
 pub(super) use finish::BLOCKED;
+pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
+pub(super) use usage::report_cache_writes;
 pub(super) use usage::tier_word;
 pub(super) use usage::write_usage;
 
+use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::FinishKind;
@@ -22,6 +25,7 @@ use crate::loss::Report;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
@@ -107,6 +111,7 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
+            report_cache_writes(&mut self.losing, usage);
             let same = self.losing.is_same();
             write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
         }
@@ -149,6 +154,9 @@ impl<'x> Answer<'x, '_> {
         if let Some(finish) = &candidate.finish {
             let refused = parts.iter().any(|it| matches!(it.content(), Content::Refusal(_)));
             object.field("finishReason", &finish_word(finish, refused, same));
+            if let Some((kind, reason)) = finish_fate(finish, parts.iter().any(is_call)) {
+                self.losing.field(semantics.place(), Field::FinishReason, kind, reason);
+            }
         }
         if !same || has(INDEX_STATED) {
             object.field("index", &index);
@@ -197,12 +205,30 @@ impl<'x> Answer<'x, '_> {
             let reason = "only its own protocol has a word for it";
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
+        if !self.losing.is_same() && says_nothing(part) {
+            return;
+        }
+        if is_custom_call(part) {
+            let reason = "free text becomes the one argument of a function";
+            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+        }
         let pen = answer_pen(part, self.asked, self.losing.is_same());
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
             let place = part.semantics().place();
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
+}
+
+/// Whether a part is an empty text that nobody signed.
+fn says_nothing(part: &Part<'_>) -> bool {
+    let empty = matches!(part.content(), Content::Text(text) if text.is_empty());
+    empty && part.semantics().artefact().is_none()
+}
+
+/// Whether a part calls a tool that takes free text.
+pub(super) fn is_custom_call(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom)
 }
 
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.

@@ -4,8 +4,10 @@ use crate::conversation::Usage;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::Field;
 use crate::protocol::gemini::types::CANDIDATES_ZERO;
 use crate::protocol::gemini::types::PROMPT_ZERO;
+use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
 /// Writes a usage report. Counts of zero that were not stated stay away, as the vendor has it.
@@ -17,19 +19,29 @@ pub(in crate::protocol::gemini) fn write_usage(
 ) {
     let semantics = usage.semantics();
     let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
-    let stated = |shape| same && semantics.has_shape(shape);
+    // The vendor leaves out zeros; those that another one states stay.
+    let stated = |shape| !same || semantics.has_shape(shape);
     let prompt = apart(usage.input, usage.tool_prompt);
     let candidates = apart(usage.output, usage.reasoning);
     let mut object = Object::open(writer, extras);
     object.optional("promptTokenCount", nonzero(prompt, stated(PROMPT_ZERO)).as_ref());
     object.optional("candidatesTokenCount", nonzero(candidates, stated(CANDIDATES_ZERO)).as_ref());
-    object.optional("cachedContentTokenCount", nonzero(usage.cache_read, same).as_ref());
-    object.optional("toolUsePromptTokenCount", nonzero(usage.tool_prompt, same).as_ref());
-    object.optional("thoughtsTokenCount", nonzero(usage.reasoning, same).as_ref());
+    object.optional("cachedContentTokenCount", usage.cache_read.as_ref());
+    object.optional("toolUsePromptTokenCount", usage.tool_prompt.as_ref());
+    object.optional("thoughtsTokenCount", usage.reasoning.as_ref());
     let total = if same { usage.total } else { usage.total.or_else(|| total(usage)) };
-    object.optional("totalTokenCount", nonzero(total, same).as_ref());
+    object.optional("totalTokenCount", total.as_ref());
     object.optional("serviceTier", tier);
     object.close();
+}
+
+/// Says that tokens written to a cache are counted with the rest of the input.
+pub(in crate::protocol::gemini) fn report_cache_writes(losing: &mut Losing<'_>, usage: &Usage<'_>) {
+    if usage.cache_write.is_some_and(|count| count > 0) {
+        let reason = "tokens written to the cache are counted with the input";
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Renamed, reason);
+    }
 }
 
 /// What is left of a sum without one of its parts.

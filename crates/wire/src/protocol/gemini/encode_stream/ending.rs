@@ -28,6 +28,8 @@ pub(super) struct Ending {
     pub(super) semantics: NodeSemantics<'static>,
     /// Whether one of its parts is a refusal.
     pub(super) refused: bool,
+    /// Whether one of its parts is a call.
+    pub(super) calls: bool,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
 }

@@ -19,6 +19,8 @@ use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
+use crate::protocol::gemini::encode_response::finish_fate;
+use crate::protocol::gemini::encode_response::report_cache_writes;
 use crate::protocol::gemini::encode_response::tier_word;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
@@ -86,7 +88,10 @@ impl<'a> Encoder<'a> {
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
-            self.lose(|losing| losing.usage(&usage));
+            self.lose(|losing| {
+                losing.usage(&usage);
+                report_cache_writes(losing, &usage);
+            });
             self.usage = Some(usage);
         }
         if !self.failed && self.endings.iter().any(Ending::is_finished) {
@@ -156,7 +161,13 @@ impl<'a> Encoder<'a> {
 
     fn finish(&mut self, candidate: u32, finish: Finish<'_>) {
         let place = self.ending(candidate).semantics.place();
-        self.lose(|losing| losing.finish(place, &finish));
+        let fate = finish_fate(&finish, self.ending(candidate).calls);
+        self.lose(|losing| {
+            losing.finish(place, &finish);
+            if let Some((kind, reason)) = fate {
+                losing.field(place, Field::FinishReason, kind, reason);
+            }
+        });
         self.ending(candidate).finish = Some(finish.into_owned());
     }
 
@@ -181,6 +192,11 @@ impl<'a> Encoder<'a> {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }
+    }
+
+    /// Reports losses of one part, which come once each.
+    fn tell(&mut self, tell: impl FnOnce(&mut Losing<'_>)) {
+        tell(&mut Losing::new(self.source, GEMINI, &mut self.report));
     }
 
     fn ending(&mut self, candidate: u32) -> &mut Ending {

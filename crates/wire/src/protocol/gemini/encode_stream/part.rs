@@ -16,8 +16,10 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
+use crate::protocol::gemini::encode_response::is_custom_call;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::semantics::NodeSemantics;
@@ -54,7 +56,7 @@ impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'_>) {
         let Open { part: id, candidate, opening, semantics } = open.into_owned();
         let place = semantics.place();
-        self.lose(|losing| losing.semantics(&semantics));
+        self.tell(|losing| losing.semantics(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
         if matches!(opening, Opening::Refusal) {
@@ -69,8 +71,24 @@ impl Encoder<'_> {
             opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
+        if text.is_some() {
+            self.report_joined(candidate, place);
+        }
         let citations = Vec::new();
         self.parts.push(OpenPart { id, candidate, place, state, citations, text });
+    }
+
+    /// Texts that follow each other are one text to the readers of a stream.
+    fn report_joined(&mut self, candidate: u32, place: Place) {
+        let before = self.parts.iter().rev().find(|part| part.candidate == candidate);
+        let Some(before) = before.filter(|part| part.text.is_some()) else { return };
+        let first = before.place;
+        self.tell(|losing| {
+            for place in [first, place] {
+                let reason = "texts that follow each other join in a stream";
+                losing.node(place, LossKind::Renamed, reason);
+            }
+        });
     }
 
     /// Whether a part has a spelling or extras that must come back with it.
@@ -90,7 +108,7 @@ impl Encoder<'_> {
             | Opening::ToolCall { .. }
             | Opening::Whole(_) => return,
         };
-        self.lose(|losing| losing.field(place, field, kind, reason));
+        self.tell(|losing| losing.field(place, field, kind, reason));
     }
 
     pub(super) fn find(&mut self, part: PartId) -> Option<&mut OpenPart> {
@@ -119,7 +137,7 @@ impl Encoder<'_> {
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
-        self.lose(|losing| losing.semantics(&semantics));
+        self.tell(|losing| losing.semantics(&semantics));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
         }
@@ -133,12 +151,12 @@ impl Encoder<'_> {
         let place = open.place;
         open.citations.push(citation.into_owned());
         let reason = "sources stand beside the answer, by stretches of bytes";
-        self.lose(|losing| losing.field(place, Field::Citations, LossKind::Approximated, reason));
+        self.tell(|losing| losing.field(place, Field::Citations, LossKind::Approximated, reason));
     }
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
         let Closed { part, semantics } = closed;
-        self.lose(|losing| losing.semantics(&semantics));
+        self.tell(|losing| losing.semantics(&semantics));
         let Some(open) = self.find(part) else { return };
         let candidate = open.candidate;
         let state = std::mem::replace(&mut open.state, State::Closed);
@@ -161,13 +179,20 @@ impl Encoder<'_> {
         if foreign || matches!(part.content(), Content::ToolResult(_)) && !self.is_same() {
             return;
         }
+        let place = part.semantics().place();
+        if is_call(part) {
+            self.ending(candidate).calls = true;
+        }
+        if is_custom_call(part) {
+            let reason = "free text becomes the one argument of a function";
+            self.tell(|losing| losing.node(place, LossKind::Approximated, reason));
+        }
         let pen = answer_pen(part, &self.asked, self.is_same());
         let mut change = None;
         self.content_frame(candidate, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            let place = part.semantics().place();
-            self.lose(|losing| losing.field(place, Field::CallArguments, kind, reason));
+            self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
         }
     }
 
