@@ -17,6 +17,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -87,6 +88,7 @@ impl<'i, 'r> Items<'i, 'r> {
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
             Role::User => self.turn(index, message, "user"),
+            Role::System if self.has_blocks() => self.blocks(message),
             Role::System => self.turn(index, message, "system"),
             Role::Developer => self.turn(index, message, "developer"),
             // Media that a protocol puts beside the results are the user's.
@@ -94,11 +96,24 @@ impl<'i, 'r> Items<'i, 'r> {
         }
     }
 
+    /// Whether system prompts are lists of blocks, each a prompt of its own.
+    fn has_blocks(&self) -> bool {
+        match self.losing.source() {
+            Protocol::AnthropicMessages | Protocol::Gemini => true,
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
+        }
+    }
+
+    fn blocks(&mut self, message: &Message<'_>) {
+        for part in &message.parts {
+            self.content(std::slice::from_ref(part), "system", None);
+        }
+    }
+
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            // Texts of other protocols are messages of their own, as they are in answers.
-            let len = if self.losing.is_same() { item_len(&parts[at..]) } else { 1 };
+            let len = item_len(&parts[at..]);
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
