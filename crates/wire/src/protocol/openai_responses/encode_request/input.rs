@@ -34,12 +34,15 @@ use crate::protocol::openai_responses::encode_request::part::is_writable;
 use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
+use crate::target::SystemRole;
 
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
+    /// What the model calls those who instruct it, where the source has no word of its own.
+    system_role: SystemRole,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
     /// Whether the message before was the assistant's.
@@ -51,8 +54,16 @@ impl<'i, 'r> Items<'i, 'r> {
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
         calls: &'i Calls<'i>,
+        system_role: SystemRole,
     ) -> Self {
-        Self { writer, losing, calls, custom_calls: HashSet::new(), after_assistant: false }
+        Self {
+            writer,
+            losing,
+            calls,
+            system_role,
+            custom_calls: HashSet::new(),
+            after_assistant: false,
+        }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
@@ -105,8 +116,9 @@ impl<'i, 'r> Items<'i, 'r> {
     }
 
     fn blocks(&mut self, message: &Message<'_>) {
+        let role = self.system_role.as_str();
         for part in &message.parts {
-            self.content(std::slice::from_ref(part), "system", None);
+            self.content(std::slice::from_ref(part), role, None);
         }
     }
 

@@ -62,7 +62,7 @@ pub(in crate::protocol) fn encode_request(
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     object.optional("model", request.model.as_ref());
-    write_messages(&mut object, &mut losing, exchange, &calls);
+    write_messages(&mut object, &mut losing, exchange, (&calls, target));
     if !request.tools.is_empty() || (losing.is_same() && semantics.tools_stated_empty()) {
         let mut tools = Tools { losing: &mut losing, calls: &calls };
         tools.list(object.key("tools"), &request.tools, None);
@@ -106,7 +106,7 @@ fn write_messages(
     object: &mut Object<'_, '_>,
     losing: &mut Losing<'_>,
     exchange: &Exchange<'_>,
-    calls: &Calls<'_>,
+    (calls, target): (&Calls<'_>, &Target),
 ) {
     let messages = &exchange.request.messages;
     let slot = slot(losing, messages);
@@ -128,7 +128,7 @@ fn write_messages(
     }
     let writer = object.key("input");
     writer.begin_array();
-    let mut items = Items::new(writer, losing, calls);
+    let mut items = Items::new(writer, losing, calls, target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
     }
