@@ -6,6 +6,7 @@ use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::protocol::Protocol;
 use crate::protocol::openai_responses::types::THIS;
 
 pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
@@ -154,11 +155,20 @@ pub(super) fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
         writer.field("message", &fault.message);
         writer.field("type", word);
         writer.field("param", &fault.param);
-        match &fault.code {
+        match own_code(fault) {
             Some(code) => writer.field("code", code),
             None => writer.field("code", &code),
         }
     });
+}
+
+/// The code, if it is one of OpenAI's; another vendor's would mean nothing to a client.
+pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
+    let is_own = match &fault.original {
+        Some((protocol, _)) => matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses),
+        None => true,
+    };
+    fault.code.as_ref().filter(|_| is_own)
 }
 
 /// Writes the error of a failed response. The vendor's own comes back as it was.
@@ -176,7 +186,7 @@ pub(super) fn write_response_error(writer: &mut Writer, fault: &Fault<'_>) {
 }
 
 /// The codes of failed responses are a closed list.
-fn response_code(fault: &Fault<'_>) -> Text<'static> {
+pub(super) fn response_code(fault: &Fault<'_>) -> Text<'static> {
     match fault.kind {
         FaultKind::RateLimit | FaultKind::Billing => Text::literal("rate_limit_exceeded"),
         FaultKind::BadRequest | FaultKind::Unprocessable | FaultKind::TooLarge => {

@@ -1,1 +1,222 @@
 //! Behaviour that only this protocol has.
+
+use serde_json::Value;
+
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Fold;
+use crate::protocol::Order;
+use crate::protocol::Protocol;
+use crate::protocol::StreamDecoder;
+use crate::protocol::StreamEncoder;
+use crate::sse::Frame;
+use crate::target::Target;
+
+const THIS: Protocol = Protocol::OpenaiResponses;
+
+fn value(json: &str) -> Value {
+    serde_json::from_str(json).unwrap()
+}
+
+/// Decodes and encodes a request in its own protocol.
+fn check_request(body: &str) {
+    let exchange = THIS.decode_request(body.as_bytes()).unwrap();
+    let encoded = exchange.encode(THIS, &Target::default()).unwrap();
+    assert_eq!(value(&encoded.body), value(body));
+    assert!(encoded.report.is_empty());
+}
+
+fn check_response(body: &str) {
+    let response = THIS.decode_response(body.as_bytes()).unwrap();
+    let encoded = THIS.encode_response(&response, THIS, &Asked::default());
+    assert_eq!(value(&encoded.body), value(body));
+}
+
+/// The events of a stream, checked to be in order.
+fn events(frames: &[&str]) -> Vec<Event<'static>> {
+    let mut events = Vec::new();
+    let mut order = Order::default();
+    let mut emit = |event: Event<'_>| {
+        order.step(&event).unwrap();
+        events.push(event.into_owned());
+    };
+    let mut decoder = StreamDecoder::new(THIS);
+    for data in frames {
+        decoder = decoder.step(&Frame { event: None, data }, &mut emit).unwrap();
+    }
+    decoder.end(&mut |event| emit(event));
+    events
+}
+
+fn folded(frames: &[&str]) -> Value {
+    let mut fold = Fold::default();
+    events(frames).into_iter().for_each(|event| fold.step(event));
+    value(&THIS.encode_response(&fold.finish(), THIS, &Asked::default()).body)
+}
+
+const CREATED: &str = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[],"usage":null}}"#;
+const COMPLETED: &str = r#"{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"m","output":[],"usage":{"input_tokens":1,"output_tokens":2,"total_tokens":3}}}"#;
+
+#[test]
+fn every_shape_of_input_comes_back() {
+    for input in [
+        r#""hi""#,
+        "[]",
+        r#"[{"role":"user","content":"hi"}]"#,
+        r#"[{"type":"message","role":"user","content":[]}]"#,
+        r#"[{"role":"assistant","content":[]},{"role":"assistant","content":""}]"#,
+        r#"[{"role":"assistant","content":[{"type":"input_text","text":"x"}]}]"#,
+        r#"[{"role":"user","content":[{"type":"surprise","x":1.50}]},{"role":"critic","content":"?"}]"#,
+        r#"[{"id":"rs_1"},{"type":"item_reference","id":"msg_1"},{"type":"unheard_of","a":[null]}]"#,
+        r#"[{"type":"reasoning","id":"r","summary":[],"content":null,"encrypted_content":"zz"}]"#,
+        r#"[{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"a"}],"content":[{"type":"reasoning_text","text":"b"}]}]"#,
+        r#"[{"type":"reasoning","summary":[{"type":"summary_text","text":"a","more":1}]}]"#,
+        r#"[{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a\": 1.0}","namespace":"ns","status":"completed"}]"#,
+        r#"[{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"t"}]}]"#,
+        r#"[{"type":"custom_tool_call","call_id":"c","name":"p","input":"x"},{"type":"custom_tool_call_output","call_id":"c","output":""}]"#,
+    ] {
+        check_request(&format!(r#"{{"model":"m","input":{input}}}"#));
+    }
+}
+
+#[test]
+fn data_urls_keep_their_spelling() {
+    for url in [
+        "data:image/png;base64,AAAA",
+        "DATA:image/PNG;BASE64,AAAA",
+        "data:image/png;charset=utf-8;base64,AAAA",
+        "data:;base64,AAAA",
+        "data:text/plain,a%20b",
+        "data:nothing",
+        "https://example.com/a.png",
+    ] {
+        check_request(&format!(
+            r#"{{"input":[{{"role":"user","content":[{{"type":"input_image","image_url":"{url}"}},{{"type":"input_file","filename":"f","file_data":"{url}"}}]}}]}}"#
+        ));
+    }
+}
+
+#[test]
+fn settings_and_tools_come_back() {
+    for rest in [
+        r#""text":{},"reasoning":{}"#,
+        r#""text":null,"reasoning":null,"tools":null,"tool_choice":null,"input":null"#,
+        r#""text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"},"strict":null},"verbosity":"low"}"#,
+        r#""text":{"format":{"type":"future","x":1}}"#,
+        r#""reasoning":{"effort":"high","summary":null,"context":"auto","mode":"pro"}"#,
+        r#""truncation":"disabled","background":false,"include":["message.output_text.logprobs"]"#,
+        r#""tools":[],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]}"#,
+        r#""tools":[{"type":"namespace","name":"ns","description":"d","tools":[{"type":"function","name":"ns__f","parameters":null,"strict":true,"defer_loading":true}]}]"#,
+        r#""tools":[{"type":"custom","name":"p","format":{"type":"grammar","syntax":"lark","definition":"x"}},{"type":"web_search"},{"type":"function"}]"#,
+        r#""tool_choice":{"type":"mcp","server_label":"s"},"temperature":1.0,"max_output_tokens":1e3"#,
+    ] {
+        check_request(&format!("{{{rest}}}"));
+    }
+}
+
+#[test]
+fn wrong_types_are_refused_with_their_pointer() {
+    for (body, pointer) in [
+        (r#"{"model":1}"#, "/model"),
+        (r#"{"input":[{"role":"user","content":7}]}"#, "/input/0/content"),
+        (r#"{"input":[{"type":"function_call","name":"f","arguments":{}}]}"#, "/input/0/arguments"),
+    ] {
+        let error = THIS.decode_request(body.as_bytes()).unwrap_err();
+        assert_eq!(error.pointer(), pointer);
+    }
+}
+
+#[test]
+fn every_end_of_an_answer_comes_back() {
+    for end in [
+        r#""status":"completed","incomplete_details":null,"error":null"#,
+        r#""status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}"#,
+        r#""status":"incomplete","incomplete_details":{"reason":"max_output_tokens","more":1}"#,
+        r#""status":"incomplete","incomplete_details":{"reason":"steered"}"#,
+        r#""status":"incomplete","incomplete_details":null"#,
+        r#""status":"failed","error":{"code":"server_error","message":"no"}"#,
+        r#""status":"queued""#,
+        r#""status":"cancelled""#,
+    ] {
+        check_response(&format!(r#"{{"id":"r","object":"response","output":[],{end}}}"#));
+    }
+}
+
+#[test]
+fn arguments_that_come_only_when_done_are_kept() {
+    let folded = folded(&[
+        CREATED,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"","status":"in_progress"}}"#,
+        r#"{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{\"a\":1}"}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"fc_other","call_id":"c","name":"f","arguments":"{\"a\":1}","status":"completed"}}"#,
+        COMPLETED,
+    ]);
+    assert_eq!(folded["output"][0]["arguments"], r#"{"a":1}"#);
+    assert_eq!(folded["output"][0]["id"], "fc_1");
+    assert_eq!(folded["output"][0]["status"], "completed");
+}
+
+#[test]
+fn the_seal_of_reasoning_is_that_of_the_complete_item() {
+    let folded = folded(&[
+        CREATED,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"part"}}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"a"}"#,
+        r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":1,"delta":"b"}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"whole"}}"#,
+        COMPLETED,
+    ]);
+    assert_eq!(folded["output"][0]["encrypted_content"], "whole");
+    assert_eq!(folded["output"][0]["summary"][1]["text"], "b");
+}
+
+#[test]
+fn items_that_only_the_end_tells_of_are_kept() {
+    let end = COMPLETED.replace(
+        r#""output":[]"#,
+        r#""output":[{"type":"message","id":"m","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}]"#,
+    );
+    let folded = folded(&[CREATED, &end, "[DONE]"]);
+    assert_eq!(folded["output"][0]["content"][0]["text"], "hi");
+}
+
+#[test]
+fn both_shapes_of_errors_are_faults_and_a_cut_is_truncated() {
+    for (frame, words) in [
+        (r#"{"type":"error","code":"server_error","message":"flat"}"#, "flat"),
+        (r#"{"type":"error","error":{"code":"x","message":"nested"}}"#, "nested"),
+        (r#"{"type":"response.unheard_of"}"#, "the stream ended before its terminal event"),
+    ] {
+        let events = events(&[CREATED, frame]);
+        let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
+        assert_eq!(fault.message.to_str(), words);
+    }
+}
+
+#[test]
+fn a_written_stream_has_running_numbers_frozen_ids_and_a_whole_end() {
+    let source = [
+        CREATED,
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m","role":"assistant","status":"in_progress","content":[]}}"#,
+        r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"h","logprobs":[]}"#,
+        r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"i","logprobs":[]}"#,
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}}"#,
+        COMPLETED,
+    ];
+    let mut out = String::new();
+    let mut encoder = StreamEncoder::new(THIS, THIS, Asked::default());
+    for event in events(&source) {
+        encoder = encoder.step(event, &mut out);
+    }
+    assert!(encoder.end(&mut out).is_empty());
+    let frames: Vec<Value> =
+        out.lines().filter_map(|line| line.strip_prefix("data: ")).map(value).collect();
+    for (number, frame) in frames.iter().enumerate() {
+        assert_eq!(frame["sequence_number"], number);
+        assert!(frame.get("item_id").is_none_or(|id| id == "m"));
+    }
+    let last = &frames[frames.len() - 1];
+    assert_eq!(last["type"], "response.completed");
+    assert_eq!(last["response"]["output"][0]["content"][0]["text"], "hi");
+    assert_eq!(last["response"]["usage"]["total_tokens"], 3);
+}

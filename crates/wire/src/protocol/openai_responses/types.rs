@@ -128,7 +128,7 @@ pub(super) const NO_LOGPROBS: Shape = Shape::bit(9);
 pub(super) const NO_SUMMARY: Shape = Shape::bit(10);
 /// The reasoning had a `content` with nothing in it.
 pub(super) const EMPTY_CONTENT: Shape = Shape::bit(11);
-/// The data of a file was bare, not a data URL.
+/// The data of a file was bare, or a data URL that holds no data.
 pub(super) const BARE_DATA: Shape = Shape::bit(12);
 
 /// A text was typed `input_text`.

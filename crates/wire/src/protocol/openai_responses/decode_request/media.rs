@@ -119,7 +119,11 @@ impl<'a> Reading<'a> {
     /// Takes the data of a file, which is a data URL or bare Base64.
     fn data(&mut self, data: Text<'a>, extras: &mut Extras<'a>) {
         if is_data_url(&data) {
-            self.source = Some(address(data, "file_data", extras));
+            let source = address(data, "file_data", extras);
+            if matches!(source, Source::Url { .. }) {
+                self.semantics.add_shape(BARE_DATA);
+            }
+            self.source = Some(source);
         } else {
             self.semantics.add_shape(BARE_DATA);
             self.source = Some(Source::Base64 { mime: None, data });

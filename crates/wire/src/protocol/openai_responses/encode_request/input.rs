@@ -17,6 +17,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -33,12 +34,15 @@ use crate::protocol::openai_responses::encode_request::part::is_writable;
 use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
+use crate::target::SystemRole;
 
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
+    /// What the model calls those who instruct it, where the source has no word of its own.
+    system_role: SystemRole,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
     /// Whether the message before was the assistant's.
@@ -50,8 +54,16 @@ impl<'i, 'r> Items<'i, 'r> {
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
         calls: &'i Calls<'i>,
+        system_role: SystemRole,
     ) -> Self {
-        Self { writer, losing, calls, custom_calls: HashSet::new(), after_assistant: false }
+        Self {
+            writer,
+            losing,
+            calls,
+            system_role,
+            custom_calls: HashSet::new(),
+            after_assistant: false,
+        }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
@@ -87,6 +99,7 @@ impl<'i, 'r> Items<'i, 'r> {
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
             Role::User => self.turn(index, message, "user"),
+            Role::System if self.has_blocks() => self.blocks(message),
             Role::System => self.turn(index, message, "system"),
             Role::Developer => self.turn(index, message, "developer"),
             // Media that a protocol puts beside the results are the user's.
@@ -94,11 +107,25 @@ impl<'i, 'r> Items<'i, 'r> {
         }
     }
 
+    /// Whether system prompts are lists of blocks, each a prompt of its own.
+    fn has_blocks(&self) -> bool {
+        match self.losing.source() {
+            Protocol::AnthropicMessages | Protocol::Gemini => true,
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
+        }
+    }
+
+    fn blocks(&mut self, message: &Message<'_>) {
+        let role = self.system_role.as_str();
+        for part in &message.parts {
+            self.content(std::slice::from_ref(part), role, None);
+        }
+    }
+
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            // Texts of other protocols are messages of their own, as they are in answers.
-            let len = if self.losing.is_same() { item_len(&parts[at..]) } else { 1 };
+            let len = item_len(&parts[at..]);
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),

@@ -11,11 +11,17 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Role;
+use crate::error::Error;
+use crate::error::ErrorKind;
 use crate::error::Result;
+use crate::json::Number;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -49,12 +55,14 @@ pub(in crate::protocol) fn encode_request(
     losing.request(exchange);
     let request = &exchange.request;
     let semantics = exchange.semantics();
+    refuse_several(&losing, exchange)?;
+    report_prefill(&mut losing, exchange);
     let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
     let mut writer = Writer::default();
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     object.optional("model", request.model.as_ref());
-    write_messages(&mut object, &mut losing, exchange, &calls);
+    write_messages(&mut object, &mut losing, exchange, (&calls, target));
     if !request.tools.is_empty() || (losing.is_same() && semantics.tools_stated_empty()) {
         let mut tools = Tools { losing: &mut losing, calls: &calls };
         tools.list(object.key("tools"), &request.tools, None);
@@ -72,12 +80,33 @@ pub(in crate::protocol) fn encode_request(
     Ok(writer.into_string())
 }
 
+/// One answer where several were asked for would be a wrong answer.
+fn refuse_several(losing: &Losing<'_>, exchange: &Exchange<'_>) -> Result<()> {
+    let count = exchange.request.sampling.candidates.as_ref().and_then(Number::as_u64);
+    if losing.is_same() || count.is_none_or(|count| count <= 1) {
+        return Ok(());
+    }
+    let message = "expected one answer to be asked for, found several";
+    let pointer = losing.source().pointer(Field::Candidates, exchange.semantics().shape());
+    let steps = pointer.rsplit('/').filter(|step| !step.is_empty());
+    Err(steps.fold(Error::new(ErrorKind::Refused, message), |error, step| error.under_key(step)))
+}
+
+/// An answer that was begun for the model is continued by Anthropic alone.
+fn report_prefill(losing: &mut Losing<'_>, exchange: &Exchange<'_>) {
+    let Some(last) = exchange.request.messages.last() else { return };
+    if losing.source() == Protocol::AnthropicMessages && last.role == Role::Assistant {
+        let reason = "an answer that was begun is answered rather than continued";
+        losing.node(last.semantics().place(), LossKind::Approximated, reason);
+    }
+}
+
 /// Writes `instructions` and `input`.
 fn write_messages(
     object: &mut Object<'_, '_>,
     losing: &mut Losing<'_>,
     exchange: &Exchange<'_>,
-    calls: &Calls<'_>,
+    (calls, target): (&Calls<'_>, &Target),
 ) {
     let messages = &exchange.request.messages;
     let slot = slot(losing, messages);
@@ -99,7 +128,7 @@ fn write_messages(
     }
     let writer = object.key("input");
     writer.begin_array();
-    let mut items = Items::new(writer, losing, calls);
+    let mut items = Items::new(writer, losing, calls, target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
     }

@@ -299,6 +299,7 @@ fn write_source(
             Some(url) => object.field(keys.data, &url),
             None => object.field(keys.data, &text_url(mime.as_ref(), text)),
         },
+        Source::Url { url, .. } if semantics.has_shape(BARE_DATA) => object.field(keys.data, url),
         Source::Url { url, .. } => object.field(keys.url, url),
         Source::File { id, .. } => object.field("file_id", id),
     }

@@ -149,22 +149,29 @@ impl Tools<'_, '_> {
         if *protocol == THIS {
             return writer.value(json);
         }
-        let reason = "this vendor's own tool takes its place";
         match service {
             HostedService::WebSearch => {
                 writer.object(|writer| writer.field("type", "web_search"));
-                self.losing.node(place, LossKind::Approximated, reason);
+                self.own_settings(json, place);
             }
             HostedService::CodeExecution => {
                 writer.value(&Json::literal(
                     r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
                 ));
-                self.losing.node(place, LossKind::Approximated, reason);
+                self.own_settings(json, place);
             }
             HostedService::WebFetch | HostedService::Other => {
                 let reason = "Responses has no such hosted tool";
                 self.losing.node(place, LossKind::Dropped, reason);
             }
+        }
+    }
+
+    /// Reports the settings of a hosted tool, which its counterpart here does not take over.
+    fn own_settings(&mut self, json: &Json<'_>, place: Place) {
+        if has_settings(json) {
+            let reason = "the vendor's own tool takes its place, without its settings";
+            self.losing.node(place, LossKind::Approximated, reason);
         }
     }
 
@@ -242,6 +249,18 @@ impl Tools<'_, '_> {
             }
         });
     }
+}
+
+/// Whether a hosted tool is defined by more than its type and its name.
+fn has_settings(json: &Json<'_>) -> bool {
+    let mut settings = false;
+    let read = json.reader().object(|key, reader| {
+        let value = reader.raw()?;
+        let is_empty = matches!(&*value.compact(), "{}" | "null");
+        settings |= !is_empty && !matches!(&*key, "type" | "name");
+        Ok(())
+    });
+    settings && read.is_ok()
 }
 
 fn allowed_form(source: Protocol, json: Option<&Json<'_>>) -> CallForm {

@@ -12,8 +12,10 @@ use crate::conversation::ToolCall;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::Call;
@@ -106,8 +108,9 @@ pub(in crate::protocol::openai_responses) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
-    (parts, number): (&[Part<'_>], usize),
+    thing: &Thing<'_>,
 ) {
+    let Thing { parts, number, handed, doubled } = *thing;
     let Some(first) = parts.first() else { return };
     if let Content::Opaque(opaque) = first.content()
         && !first.semantics().has_shape(IN_CONTENT)
@@ -123,13 +126,16 @@ pub(in crate::protocol::openai_responses) fn write_item(
     }
     match first.content() {
         Content::ToolCall(call) => {
-            write_client_call(writer, losing, asked, (&header, first, call, number))
+            write_client_call(writer, losing, asked, (&header, first, call, (number, doubled)))
         }
         Content::Reasoning(_) if losing.is_same() => {
             let data = semantics.artefact().map(|artefact| artefact.carried_in(THIS));
             write_reasoning(writer, &header, parts, data.as_ref());
         }
-        Content::Reasoning(reasoning) => write_foreign_reasoning(writer, &header, first, reasoning),
+        Content::Reasoning(reasoning) => {
+            let artefact = semantics.artefact().or(handed);
+            write_foreign_reasoning(writer, &header, reasoning, artefact);
+        }
         Content::Media(media) if !losing.is_same() => write_picture(writer, &header, media),
         Content::Text(_)
         | Content::Refusal(_)
@@ -141,24 +147,69 @@ pub(in crate::protocol::openai_responses) fn write_item(
     }
 }
 
-/// Writes a reasoning item that carries what only its issuer can read of another vendor's text or call, because
-/// neither has a field for it here; false if there is nothing to carry. It goes before the item it belongs to.
-pub(in crate::protocol::openai_responses) fn write_carrier(
-    writer: &mut Writer,
+/// An item in the writing.
+pub(in crate::protocol::openai_responses) struct Thing<'t> {
+    pub(in crate::protocol::openai_responses) parts: &'t [Part<'t>],
+    /// Its place in the output.
+    pub(in crate::protocol::openai_responses) number: usize,
+    /// What the part behind it hands to it.
+    pub(in crate::protocol::openai_responses) handed: Option<&'t Artefact<'t>>,
+    /// Whether an earlier call has the same id.
+    pub(in crate::protocol::openai_responses) doubled: bool,
+}
+
+/// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
+/// text nor call has a field for it here.
+pub(in crate::protocol::openai_responses) fn handed<'p>(
     losing: &Losing<'_>,
-    asked: &Asked<'_>,
-    (part, number): (&Part<'_>, usize),
-) -> bool {
+    thought: &Part<'_>,
+    next: &'p Part<'p>,
+) -> Option<&'p Artefact<'p>> {
+    let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+    let has_room = is_thought(thought) && thought.semantics().artefact().is_none();
+    let artefact = next.semantics().artefact().filter(|_| !is_thought(next))?;
+    (has_room && !losing.is_same()).then_some(artefact)
+}
+
+/// Reports what only its issuer can read of a text or a call, and nothing carries.
+pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
-    let artefact = part.semantics().artefact().filter(|_| !losing.is_same() && !is_thought);
-    let Some(artefact) = artefact else { return false };
-    writer.object(|writer| {
-        writer.field("type", "reasoning");
-        writer.field("id", &format!("rs_{}_{number}", asked.seed.to_str()));
-        writer.key("summary");
-        writer.array(|_| {});
-        writer.field("encrypted_content", &artefact.carried_in(THIS));
-    });
+    if part.semantics().artefact().is_some() && !is_thought {
+        let reason = "texts and calls have no field for it here";
+        let place = part.semantics().place();
+        losing.field(place, Field::Signature, LossKind::Withheld, reason);
+    }
+}
+
+/// Whether a part of another protocol is a text that says nothing.
+pub(in crate::protocol::openai_responses) fn is_unsaid(
+    losing: &mut Losing<'_>,
+    part: &Part<'_>,
+) -> bool {
+    let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
+    let is_unsaid = is_empty && !losing.is_same();
+    if is_unsaid {
+        let place = part.semantics().place();
+        losing.node(place, LossKind::Implied, "an empty text says nothing");
+        withhold(losing, part);
+    }
+    is_unsaid
+}
+
+/// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
+pub(in crate::protocol::openai_responses) fn is_doubled(
+    losing: &mut Losing<'_>,
+    part: &Part<'_>,
+    taken: &mut Vec<Text<'static>>,
+) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
+    let Some(id) = call.id.as_ref().filter(|_| !losing.is_same()) else { return false };
+    if !taken.iter().any(|taken| taken == id) {
+        taken.push(id.clone().into_owned());
+        return false;
+    }
+    let place = part.semantics().place();
+    losing.field(place, Field::CallId, LossKind::Repaired, "each call has an id of its own");
     true
 }
 
@@ -167,7 +218,7 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
     writer: &mut Writer,
     losing: &Losing<'_>,
     asked: &Asked<'_>,
-    (part, number): (&Part<'_>, usize),
+    (part, number, doubled): (&Part<'_>, usize, bool),
 ) {
     let mut header = Header::own(losing, part.semantics());
     header.id = item_id(losing, asked, (part, number));
@@ -176,7 +227,7 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
         Content::ToolCall(call) => {
             let call = Call {
                 arguments: &Arguments::Text(Text::default()),
-                ..client_call_of(asked, (&header, call, number))
+                ..client_call_of(asked, (&header, call, (number, doubled)))
             };
             write_call(writer, &header, &call);
         }
@@ -213,8 +264,8 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
 fn write_foreign_reasoning(
     writer: &mut Writer,
     header: &Header<'_>,
-    part: &Part<'_>,
     reasoning: &Reasoning<'_>,
+    artefact: Option<&Artefact<'_>>,
 ) {
     writer.object(|writer| {
         writer.field("type", "reasoning");
@@ -225,7 +276,7 @@ fn write_foreign_reasoning(
                 write_piece(writer, "summary_text", text);
             }
         });
-        if let Some(artefact) = part.semantics().artefact() {
+        if let Some(artefact) = artefact {
             writer.field("encrypted_content", &artefact.carried_in(THIS));
         }
     });
@@ -269,7 +320,7 @@ fn write_client_call(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
-    (header, part, call, number): (&Header<'_>, &Part<'_>, &ToolCall<'_>, usize),
+    (header, part, call, number): (&Header<'_>, &Part<'_>, &ToolCall<'_>, (usize, bool)),
 ) {
     if call.id.is_none() {
         let reason = "clients pair calls and results by id";
@@ -280,15 +331,28 @@ fn write_client_call(
         (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),
         _ => None,
     };
-    let unwrapped = unwrapped.map(Arguments::Text);
+    let unwrapped = unwrapped.map(Arguments::Text).or_else(|| no_arguments(losing, call));
     let arguments = unwrapped.as_ref().unwrap_or(&call.arguments);
     write_call(writer, header, &Call { arguments, ..written });
+}
+
+/// The arguments of a call that came without, from a protocol where that means an empty object.
+pub(in crate::protocol::openai_responses) fn no_arguments<'a>(
+    losing: &Losing<'_>,
+    call: &ToolCall<'_>,
+) -> Option<Arguments<'a>> {
+    let means_empty = match losing.source() {
+        Protocol::AnthropicMessages | Protocol::Gemini => call.form == CallForm::Function,
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
+    };
+    let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());
+    (means_empty && is_blank).then(|| Arguments::Text(Text::literal("{}")))
 }
 
 /// A call as the client knows it.
 fn client_call_of<'c>(
     asked: &'c Asked<'_>,
-    (header, call, number): (&Header<'_>, &'c ToolCall<'_>, usize),
+    (header, call, (number, doubled)): (&Header<'_>, &'c ToolCall<'_>, (usize, bool)),
 ) -> Call<'c> {
     let ToolCall { id, name, arguments, form: _ } = call;
     let (namespace, name) = match header.extras {
@@ -296,10 +360,10 @@ fn client_call_of<'c>(
         None => client_call(asked, name),
     };
     let id = match (id, header.extras) {
-        (Some(id), _) => Some(id.reborrow()),
+        (Some(id), _) if !doubled => Some(id.reborrow()),
         // An item of our own that states no id has none.
         (None, Some(_)) => None,
-        (None, None) => Some(minted_call_id(asked, number)),
+        (Some(_), _) | (None, None) => Some(minted_call_id(asked, number)),
     };
     let form = client_form(asked, call);
     Call { id, name, namespace: namespace.map(Text::reborrow), arguments, form }

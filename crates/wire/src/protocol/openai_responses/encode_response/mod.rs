@@ -29,11 +29,16 @@ use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
 
+pub(super) use item::Thing;
 pub(super) use item::client_form;
+pub(super) use item::handed;
+pub(super) use item::is_doubled;
+pub(super) use item::is_unsaid;
 pub(super) use item::item_id;
+pub(super) use item::no_arguments;
 pub(super) use item::takes;
+pub(super) use item::withhold;
 pub(super) use item::write_added_item;
-pub(super) use item::write_carrier;
 pub(super) use item::write_item;
 
 pub(in crate::protocol) fn encode_response(
@@ -100,21 +105,31 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
     let mut writer = Writer::default();
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
+    let mut taken = Vec::new();
     while at < parts.len() {
         // Another protocol's parts are items of their own, as they are in a stream.
         let len = if losing.is_same() { item_len(&parts[at..]) } else { 1 };
         let item = &parts[at..at + len];
-        if takes(losing, &item[0]) {
-            if write_carrier(&mut writer, losing, asked, (&item[0], number)) {
-                number += 1;
+        if takes(losing, &item[0]) && !is_unsaid(losing, &item[0]) {
+            let handed = parts.get(at + len).and_then(|next| handed(losing, &item[0], next));
+            if handed.is_none() && !is_handed(losing, at, parts) {
+                withhold(losing, &item[0]);
             }
-            write_item(&mut writer, losing, asked, (item, number));
+            let doubled = is_doubled(losing, &item[0], &mut taken);
+            let thing = Thing { parts: item, number, handed, doubled };
+            write_item(&mut writer, losing, asked, &thing);
             number += 1;
         }
         at += len;
     }
     writer.end_array();
     writer.into_string()
+}
+
+/// Whether what only its issuer can read of a part went into the thinking before it.
+fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
+    let before = at.checked_sub(1).and_then(|before| parts.get(before));
+    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
 }
 
 pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {

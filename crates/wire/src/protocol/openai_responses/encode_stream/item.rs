@@ -10,10 +10,9 @@ use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::protocol::Artefact;
 use crate::protocol::Delta;
-use crate::protocol::Field;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -23,13 +22,18 @@ use crate::protocol::openai_responses::encode_request::Side;
 use crate::protocol::openai_responses::encode_request::write_citation;
 use crate::protocol::openai_responses::encode_request::write_part;
 use crate::protocol::openai_responses::encode_request::write_piece;
+use crate::protocol::openai_responses::encode_response::Thing;
 use crate::protocol::openai_responses::encode_response::client_form;
+use crate::protocol::openai_responses::encode_response::handed;
+use crate::protocol::openai_responses::encode_response::is_doubled;
 use crate::protocol::openai_responses::encode_response::item_id;
+use crate::protocol::openai_responses::encode_response::no_arguments;
 use crate::protocol::openai_responses::encode_response::takes;
+use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
-use crate::protocol::openai_responses::encode_response::write_carrier;
 use crate::protocol::openai_responses::encode_response::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
+use crate::protocol::openai_responses::encode_stream::Placed;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::THIS;
@@ -43,6 +47,8 @@ pub(super) struct OutItem {
     states: Vec<PartState>,
     /// The complete item.
     pub(super) json: Option<String>,
+    /// Whether an earlier call has the same id.
+    doubled: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,48 +109,61 @@ impl Encoder<'_> {
             let item = &mut self.items[last];
             item.parts.push(part);
             item.states.push(PartState::default());
-            return self.places.push(Some((last, item.parts.len() - 1)));
+            return self.places.push(Placed::At((last, item.parts.len() - 1)));
         }
+        if matches!(part.content(), Content::Text(_)) && !self.is_same() {
+            // A text that never says anything makes no item.
+            self.places.push(Placed::Waiting(self.left_out.len()));
+            return self.left_out.push(part);
+        }
+        let place = self.add(part, out);
+        self.places.push(Placed::At(place));
+    }
+
+    /// Gives what only its issuer can read of a part to the thinking before it, if that is not complete yet.
+    fn hand(&mut self, part: &Part<'static>) {
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let last = self.items.last().filter(|item| item.json.is_none());
+        let thought = last.and_then(|item| item.parts.first());
+        let artefact = thought.and_then(|thought| handed(&losing, thought, part)).cloned();
+        let Some(artefact) = artefact.map(Artefact::into_owned) else {
+            return withhold(&mut losing, part);
+        };
+        if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
+            thought.semantics_mut().set_artefact(artefact);
+        }
+    }
+
+    /// Adds an item that begins with a part.
+    fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
+        self.hand(&part);
         self.finish_closed(out);
-        self.carry(&part, out);
-        self.add(part, out);
-    }
-
-    /// Writes what only its issuer can read of a part as an item of its own, which is complete at once.
-    fn carry(&mut self, part: &Part<'static>, out: &mut String) {
         let index = self.items.len();
-        let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        let mut carrier = Writer::default();
-        if !write_carrier(&mut carrier, &losing, &self.asked, (part, index)) {
-            return;
-        }
-        let json = carrier.into_string();
-        for kind in ["response.output_item.added", "response.output_item.done"] {
-            self.frame(out, kind, |writer| {
-                writer.field("output_index", &index);
-                writer.field("item", &Json::trusted(json.as_str().into()));
-            });
-        }
-        let (parts, states) = (Vec::new(), Vec::new());
-        self.items.push(OutItem { id: Text::default(), parts, states, json: Some(json) });
-    }
-
-    fn add(&mut self, part: Part<'static>, out: &mut String) {
-        let index = self.items.len();
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let doubled = is_doubled(&mut losing, &part, &mut self.taken);
         let mut unread = Report::default();
         let losing = Losing::new(self.source, THIS, &mut unread);
         let id = item_id(&losing, &self.asked, (&part, index)).unwrap_or_default().into_owned();
         let mut item = Writer::default();
-        write_added_item(&mut item, &losing, &self.asked, (&part, index));
+        write_added_item(&mut item, &losing, &self.asked, (&part, index, doubled));
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
             writer.field("item", &Json::trusted(item.into()));
         });
         let states = vec![PartState::default()];
-        self.items.push(OutItem { id, parts: vec![part], states, json: None });
-        self.places.push(Some((index, 0)));
+        self.items.push(OutItem { id, parts: vec![part], states, json: None, doubled });
+        (index, 0)
+    }
+
+    /// Adds the item of a text that has begun to say something.
+    fn add_waiting(&mut self, part: PartId, out: &mut String) {
+        let index = part.0 as usize;
+        if let Some(Placed::Waiting(at)) = self.places.get(index).copied() {
+            let part = std::mem::replace(&mut self.left_out[at], Part::text(Text::default()));
+            let place = self.add(part, out);
+            self.places[index] = Placed::At(place);
+        }
     }
 
     /// Writes one frame about a part or a piece of an item.
@@ -168,6 +187,9 @@ impl Encoder<'_> {
     }
 
     pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {
+        if matches!(&delta, Delta::Text(text) if !text.is_empty()) {
+            self.add_waiting(part, out);
+        }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
             return;
@@ -347,17 +369,15 @@ impl Encoder<'_> {
         let part = &mut self.items[item].parts[at];
         let is_thought = matches!(part.content(), Content::Reasoning(_));
         if later.artefact().is_some() && part.semantics().artefact().is_none() && !is_thought {
-            let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            let reason = "it came after the item that it could have gone before";
-            let place = part.semantics().place();
-            losing.field(place, Field::Signature, LossKind::Withheld, reason);
+            let sealed = Part::new(part.content().clone()).with_semantics(later.clone());
+            withhold(&mut Losing::new(self.source, THIS, &mut self.report), &sealed);
         }
         part.semantics_mut().update(later);
         self.items[item].states[at].closed = true;
         let waits = match self.items[item].parts[at].content() {
-            // More may be said of a text until the next item begins, and an item of our own may go on.
+            // More may be said of a text until the next item begins, which may seal the thinking before it.
             Content::Text(_) | Content::Refusal(_) => true,
-            Content::Reasoning(_) => self.is_same(),
+            Content::Reasoning(_) => true,
             Content::ToolCall(_)
             | Content::Media(_)
             | Content::ToolResult(_)
@@ -394,7 +414,9 @@ impl Encoder<'_> {
         let parts = std::mem::take(&mut self.items[item].parts);
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let mut writer = Writer::default();
-        write_item(&mut writer, &mut losing, &self.asked, (&parts, item));
+        let doubled = self.items[item].doubled;
+        let thing = Thing { parts: &parts, number: item, handed: None, doubled };
+        write_item(&mut writer, &mut losing, &self.asked, &thing);
         self.items[item].parts = parts;
         let json = writer.into_string();
         self.frame(out, "response.output_item.done", |writer| {
@@ -450,6 +472,13 @@ impl Encoder<'_> {
     }
 
     fn call_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+        let mut unread = Report::default();
+        let losing = Losing::new(self.source, THIS, &mut unread);
+        if let Content::ToolCall(call) = self.items[item].parts[at].content()
+            && let Some(Arguments::Text(empty)) = no_arguments(&losing, call)
+        {
+            self.grow_call((item, at), &empty, out);
+        }
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
         let text = text.clone();

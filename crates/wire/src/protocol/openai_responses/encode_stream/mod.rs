@@ -38,6 +38,8 @@ use crate::protocol::openai_responses::encode_response::report_finish;
 use crate::protocol::openai_responses::encode_response::report_made_up;
 use crate::protocol::openai_responses::encode_response::write_response;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
+use crate::protocol::openai_responses::fault::own_code;
+use crate::protocol::openai_responses::fault::response_code;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::named_frame;
@@ -52,8 +54,10 @@ pub struct Encoder<'a> {
     stage: Stage,
     start: Start<'static>,
     items: Vec<OutItem>,
-    /// Where each part went, by its number: item and place in it. Parts that have no place here went nowhere.
-    places: Vec<Option<(usize, usize)>>,
+    /// Where each part went, by its number.
+    places: Vec<Placed>,
+    /// The ids of the calls so far.
+    taken: Vec<Text<'static>>,
     /// Parts that have no place here; the report speaks of them.
     left_out: Vec<Part<'static>>,
     usage: Option<Usage<'static>>,
@@ -61,6 +65,17 @@ pub struct Encoder<'a> {
     fault: Option<Fault<'static>>,
     /// What is said of the answer as one of several.
     candidate: NodeSemantics<'static>,
+}
+
+/// Where a part went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placed {
+    /// An item, and the place in it.
+    At((usize, usize)),
+    /// Among those left out, until it says something.
+    Waiting(usize),
+    /// It has no place here.
+    Nowhere,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +97,7 @@ impl<'a> Encoder<'a> {
             start: Start::default(),
             items: Vec::new(),
             places: Vec::new(),
+            taken: Vec::new(),
             left_out: Vec::new(),
             usage: None,
             finish: None,
@@ -223,7 +239,10 @@ impl<'a> Encoder<'a> {
             }
         }
         if self.finish.is_none() {
-            let code = fault.code.clone().or_else(|| Some(Text::literal("server_error")));
+            let code = match own_code(&fault) {
+                Some(code) => code.clone(),
+                None => response_code(&fault),
+            };
             self.frame(out, "error", |writer| {
                 writer.field("code", &code);
                 writer.field("message", &fault.message);
@@ -270,7 +289,6 @@ impl<'a> Encoder<'a> {
         let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
         candidate.finish = self.finish.take();
         let mut response = Response::default();
-        response.usage = self.usage.take();
         *response.semantics_mut() = std::mem::take(&mut self.start.semantics);
         *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
@@ -278,8 +296,9 @@ impl<'a> Encoder<'a> {
             let called = candidate.message.parts.iter().any(is_call);
             report_finish(&mut losing, (candidate.semantics().place(), called), finish);
         }
-        if let Some(usage) = &response.usage {
-            report_counts(&mut losing, usage);
+        if let Some(usage) = self.usage.take() {
+            report_counts(&mut losing, &usage);
+            losing.usage(&usage);
         }
         response.candidates.push(candidate);
         losing.response(&response);
@@ -294,11 +313,14 @@ impl<'a> Encoder<'a> {
         } else {
             self.left_out.push(part);
         }
-        self.places.push(None);
+        self.places.push(Placed::Nowhere);
     }
 
     /// The part of that number and the item it is in.
     fn find(&self, part: PartId) -> Option<(usize, usize)> {
-        self.places.get(part.0 as usize).copied().flatten()
+        match self.places.get(part.0 as usize)? {
+            Placed::At(place) => Some(*place),
+            Placed::Waiting(_) | Placed::Nowhere => None,
+        }
     }
 }
