@@ -45,8 +45,8 @@ fn case(sample: &Sample, target: Protocol) -> Option<String> {
             translate::response(from, target, body).ok()?.0
         }
         Kind::Stream => {
-            let text = translate::stream(from, target, body).ok()?.0;
-            let folded = translate::fold(target, text.as_bytes()).ok()?;
+            let (text, _) = translate::stream(from, target, body);
+            let folded = translate::fold(target, text.as_bytes());
             ends = folded.fault.is_some().then_some("error");
             text
         }

@@ -84,7 +84,7 @@ impl Subject {
         }
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
         if text.trim_ascii().is_empty() {
-            return Err(self.bad("the input is empty".to_owned(), EMPTY).into());
+            return Err(self.empty().into());
         }
         Ok(bytes)
     }
@@ -94,6 +94,10 @@ impl Subject {
         let mut bad = self.bad(error.message().to_owned(), advice(error.kind(), self.kind, bytes));
         bad.pointer = error.pointer().to_owned();
         bad
+    }
+
+    pub(crate) fn empty(&self) -> BadInput {
+        self.bad("the input is empty".to_owned(), EMPTY)
     }
 
     /// A stream in which no event was found.
@@ -115,6 +119,8 @@ const NO_EVENTS: &str =
 const IS_STREAM: &str = "this looks like server-sent events; use --kind stream";
 const NOT_UTF8: &str = "write the input as UTF-8";
 const NOT_JSON: &str = "mend the JSON there; the input must be one JSON value and nothing else";
+const BAD_FRAME: &str =
+    "mend the frame there; a place in a stream begins with the frame's number, from 0";
 const WRONG: &str =
     "mend the input there, or name its protocol with --from and what it is with --kind";
 
@@ -125,6 +131,7 @@ fn advice(kind: ErrorKind, taken_for: Kind, bytes: &[u8]) -> &'static str {
     match kind {
         ErrorKind::Syntax if is_stream && taken_for != Kind::Stream => IS_STREAM,
         ErrorKind::Syntax if std::str::from_utf8(bytes).is_err() => NOT_UTF8,
+        ErrorKind::Syntax if taken_for == Kind::Stream => BAD_FRAME,
         ErrorKind::Syntax => NOT_JSON,
         _ => WRONG,
     }

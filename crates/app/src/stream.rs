@@ -5,6 +5,8 @@ use std::io::Read;
 
 use anyhow::Context;
 use anyhow::Result;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::sse::Frame;
@@ -26,11 +28,13 @@ pub(crate) trait Sink {
     fn flush(&mut self) -> Result<()>;
 }
 
-/// Reads the stream to its end. On a frame that cannot be read, what stood before it has been handed over.
+/// Reads the stream to its end. What cannot be read ends it with a fault for the sink, then with an error; half a frame
+/// at the very end is what a cut leaves behind, and only the fault says so.
 pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
     let input = subject.input();
     let mut reader = input.open()?;
-    let mut pump = Pump { decoder: Some(StreamDecoder::new(subject.from)), frames: 0, sink };
+    let decoder = Some(StreamDecoder::new(subject.from));
+    let mut pump = Pump { decoder, frames: 0, opening: Vec::new(), sink };
     let mut parser = Parser::default();
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
@@ -40,11 +44,13 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error).with_context(|| input.unreadable()),
         };
+        pump.note_opening(&buffer[..length]);
         let read = parser.push(&buffer[..length], &mut |frame| pump.step(&frame));
         pump.settle(subject, read)?;
     }
-    let read = parser.end(&mut |frame| pump.step(&frame));
-    pump.settle(subject, read)?;
+    if parser.end(&mut |frame| pump.step(&frame)).is_err() {
+        pump.break_off();
+    }
     pump.end(subject)
 }
 
@@ -52,10 +58,23 @@ struct Pump<'s> {
     /// Absent after a frame that could not be read.
     decoder: Option<StreamDecoder>,
     frames: usize,
+    /// How the input begins, white space left out: enough to tell an event stream from something else.
+    opening: Vec<u8>,
     sink: &'s mut dyn Sink,
 }
 
+/// Enough for a byte order mark and the longest of [`STREAM_OPENINGS`].
+const OPENING_BYTES: usize = 9;
+
+/// What the first line of an event stream can begin with.
+const STREAM_OPENINGS: [&str; 5] = [":", "data", "event:", "id", "retry:"];
+
 impl Pump<'_> {
+    fn note_opening(&mut self, bytes: &[u8]) {
+        let visible = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+        self.opening.extend(visible.take(OPENING_BYTES - self.opening.len()));
+    }
+
     fn step(&mut self, frame: &Frame<'_>) -> sabir_wire::Result<()> {
         if self.frames == 0 {
             self.sink.begin(frame);
@@ -69,21 +88,42 @@ impl Pump<'_> {
 
     /// Hands on what a chunk gave, then says what was wrong with it.
     fn settle(&mut self, subject: &Subject, read: sabir_wire::Result<()>) -> Result<()> {
+        let Err(error) = read else { return self.sink.flush() };
+        self.break_off();
         self.sink.flush()?;
-        read.map_err(|error| {
-            let mut bad = subject.explain(&error, &[]);
-            bad.pointer.insert_str(0, &format!("/{}", self.frames));
-            bad.into()
-        })
+        let mut bad = subject.explain(&error, &[]);
+        bad.pointer.insert_str(0, &format!("/{}", self.frames));
+        Err(bad.into())
     }
 
-    fn end(self, subject: &Subject) -> Result<()> {
-        if self.frames == 0 {
-            return Err(subject.without_events().into());
+    /// Ends the answer with a fault, so that whoever reads the output sees that it is not whole.
+    fn break_off(&mut self) {
+        self.decoder = None;
+        let message = "the stream holds a frame that cannot be read";
+        self.sink.event(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+    }
+
+    fn end(mut self, subject: &Subject) -> Result<()> {
+        if self.frames == 0 && self.decoder.is_some() {
+            self.begin_without_frame(subject)?;
         }
         if let Some(decoder) = self.decoder {
             decoder.end(&mut |event| self.sink.event(event));
         }
         self.sink.flush()
+    }
+
+    /// A stream that was cut before its first frame is still one; anything else without frames is none.
+    fn begin_without_frame(&mut self, subject: &Subject) -> Result<()> {
+        if self.opening.is_empty() {
+            return Err(subject.empty().into());
+        }
+        let opening = self.opening.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.opening);
+        let is_stream = STREAM_OPENINGS.iter().any(|it| opening.starts_with(it.as_bytes()));
+        if !is_stream {
+            return Err(subject.without_events().into());
+        }
+        self.sink.begin(&Frame { event: None, data: "" });
+        Ok(())
     }
 }

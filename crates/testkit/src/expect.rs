@@ -154,7 +154,7 @@ fn translate(
         Kind::Request => whole(translate::request(from, to, body, model)?),
         Kind::Response => whole(translate::response(from, to, body)?),
         Kind::Stream => {
-            let (text, report) = translate::stream(from, to, body)?;
+            let (text, report) = translate::stream(from, to, body);
             let output = frames(&text)?;
             let folded = folded(to, &text)?;
             Ok(Outcome { output, folded, status: None, report })
@@ -183,7 +183,7 @@ pub fn frames(text: &str) -> Result<Value> {
 }
 
 fn folded(protocol: Protocol, text: &str) -> Result<Value> {
-    let response = translate::fold(protocol, text.as_bytes())?;
+    let response = translate::fold(protocol, text.as_bytes());
     let asked = sabir_wire::protocol::Asked::default();
     let encoded = protocol.encode_response(&response, protocol, &asked);
     Ok(serde_json::from_str(&encoded.body)?)

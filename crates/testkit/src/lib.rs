@@ -1,6 +1,8 @@
 //! Fixtures, generators and the laws that every translation keeps.
 
 pub mod expect;
+pub mod fuzz;
+pub mod generate;
 pub mod laws;
 pub mod meaning;
 pub mod sample;

@@ -117,15 +117,16 @@ impl Comparison<'_> {
         let head = (before.iter().zip(after))
             .enumerate()
             .take_while(|(index, (before, after))| {
-                self.cost(&format!("{pointer}/{index}"), before, after) == 0
+                let at = format!("{pointer}/{index}");
+                !self.is_covered(&at) && self.cost(&at, before, after) == 0
             })
             .count();
         let (rest_before, rest_after) = (&before[head..], &after[head..]);
         let tail = (rest_before.iter().rev().zip(rest_after.iter().rev()))
             .enumerate()
-            .take_while(|(from_end, (before_element, after))| {
-                let index = before.len() - 1 - from_end;
-                self.cost(&format!("{pointer}/{index}"), before_element, after) == 0
+            .take_while(|(from_end, (element, after))| {
+                let at = format!("{pointer}/{}", before.len() - 1 - from_end);
+                !self.is_covered(&at) && self.cost(&at, element, after) == 0
             })
             .count();
         let rest_before = &rest_before[..rest_before.len() - tail];
@@ -193,6 +194,9 @@ impl Comparison<'_> {
             return Value::Null;
         }
         match (key, value) {
+            (Some("model"), Value::String(text)) => {
+                Value::from(text.strip_prefix("models/").unwrap_or(text))
+            }
             (Some(key), Value::String(text)) => default::parts_of(self.protocol, key, text)
                 .unwrap_or_else(|| parsed(text).unwrap_or_else(|| value.clone())),
             (_, Value::String(text)) => parsed(text).unwrap_or_else(|| value.clone()),

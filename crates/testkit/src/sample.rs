@@ -18,6 +18,8 @@ pub struct Sample {
     pub body: Vec<u8>,
     /// The model that a request is for, where the body does not say it.
     pub model: Option<String>,
+    /// Whether this is a stream that does not reach its end.
+    pub is_cut: bool,
 }
 
 /// What sort of thing a [`Sample`] is.
@@ -75,8 +77,23 @@ fn visit(path: &Path, samples: &mut Vec<Sample>) -> Result<()> {
     if name.ends_with("streaming.json") {
         body = framed(protocol, &serde_json::from_slice(&body)?);
     }
-    samples.push(Sample { name: path.display().to_string(), protocol, kind, body, model: None });
+    let is_cut = kind == Kind::Stream && expects_cut(path, protocol);
+    let name = path.display().to_string();
+    samples.push(Sample { name, protocol, kind, body, model: None, is_cut });
     Ok(())
+}
+
+/// Whether the case that a file belongs to says of its stream that it is truncated.
+fn expects_cut(path: &Path, protocol: Protocol) -> bool {
+    let case = path.parent().and_then(Path::parent);
+    let expected = case.and_then(|case| fs::read(case.join("expect.json")).ok());
+    let expected: Value =
+        expected.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default();
+    expected
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|check| check["from"] == protocol.as_str() && check["truncated"] == Value::Bool(true))
 }
 
 /// The samples of a file of exchanges, one JSON object a line.
@@ -93,6 +110,7 @@ fn exchanges(lines: &str, path: &Path, samples: &mut Vec<Sample>) -> Result<()> 
                 kind,
                 body: body.as_bytes().to_vec(),
                 model: text("path").and_then(model_in_path),
+                is_cut: false,
             });
         };
         if let Some(request) = text("request") {

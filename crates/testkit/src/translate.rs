@@ -1,6 +1,8 @@
 //! Translating as a user would: text of one protocol in, text of another and the report out.
 
 use sabir_wire::Error;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Response;
@@ -40,43 +42,53 @@ pub fn response(from: Protocol, to: Protocol, body: &[u8]) -> Result<(String, Re
 }
 
 /// Translates a stream.
-pub fn stream(from: Protocol, to: Protocol, bytes: &[u8]) -> Result<(String, Report), Error> {
+pub fn stream(from: Protocol, to: Protocol, bytes: &[u8]) -> (String, Report) {
     let mut out = String::new();
     let mut encoder = Some(StreamEncoder::new(to, from, Asked::default()));
     decode_stream(from, [bytes], &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
-    })?;
+    });
     let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();
-    Ok((out, report))
+    (out, report)
 }
 
-/// Reads a stream that arrives in chunks.
+/// Reads a stream that arrives in chunks. What cannot be read ends it like a cut, with a fault that says why.
 pub fn decode_stream<'c>(
     protocol: Protocol,
     chunks: impl IntoIterator<Item = &'c [u8]>,
     emit: &mut dyn FnMut(Event<'_>),
-) -> Result<(), Error> {
-    let mut parser = sse::Parser::default();
+) {
     let mut decoder = Some(StreamDecoder::new(protocol));
-    let mut step = |frame: sse::Frame<'_>| {
+    let read = read_frames(chunks, &mut |frame| {
         if let Some(current) = decoder.take() {
             decoder = Some(current.step(&frame, &mut |event| emit(event))?);
         }
         Ok(())
-    };
+    });
+    match (read, decoder) {
+        (Err(error), _) => {
+            let message = format!("the stream cannot be read: {error}");
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+        }
+        (Ok(()), Some(decoder)) => decoder.end(&mut |event| emit(event)),
+        (Ok(()), None) => {}
+    }
+}
+
+fn read_frames<'c>(
+    chunks: impl IntoIterator<Item = &'c [u8]>,
+    step: &mut dyn FnMut(sse::Frame<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut parser = sse::Parser::default();
     for chunk in chunks {
-        parser.push(chunk, &mut step)?;
+        parser.push(chunk, step)?;
     }
-    parser.end(&mut step)?;
-    if let Some(decoder) = decoder {
-        decoder.end(&mut |event| emit(event));
-    }
-    Ok(())
+    parser.end(step)
 }
 
 /// The whole answer that a stream stands for.
-pub fn fold(protocol: Protocol, bytes: &[u8]) -> Result<Response<'static>, Error> {
+pub fn fold(protocol: Protocol, bytes: &[u8]) -> Response<'static> {
     let mut fold = Fold::default();
-    decode_stream(protocol, [bytes], &mut |event| fold.step(event))?;
-    Ok(fold.finish())
+    decode_stream(protocol, [bytes], &mut |event| fold.step(event));
+    fold.finish()
 }

@@ -23,8 +23,8 @@ use crate::input::INPUT_BYTES_MAX;
 use crate::output;
 use crate::report;
 use crate::report::Form;
-use crate::stream;
 use crate::stream::Sink;
+use crate::stream::pump;
 
 /// Translate a request, a response, a stream or an error.
 ///
@@ -124,10 +124,13 @@ impl Convert {
 
     fn stream(&self) -> Result<Translation> {
         let mut translator = Translator { convert: self, encoder: None, out: String::new() };
-        stream::pump(&self.subject, &mut translator)?;
+        let read = pump(&self.subject, &mut translator);
         let Translator { encoder, mut out, .. } = translator;
         let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();
-        Ok(Translation { body: out, report, remark: None })
+        if read.is_err() && !self.strict {
+            output::send(&out)?;
+        }
+        read.map(|()| Translation { body: out, report, remark: None })
     }
 
     /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same

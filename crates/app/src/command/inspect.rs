@@ -54,8 +54,11 @@ fn error(subject: &Subject, body: &[u8]) -> String {
 
 fn stream(subject: &Subject) -> Result<()> {
     let mut list = EventList::default();
-    pump(subject, &mut list)?;
-    output::print(if list.is_open { "\n]" } else { "[]" })
+    let read = pump(subject, &mut list);
+    if list.is_open {
+        output::print("\n]")?;
+    }
+    read
 }
 
 /// Prints events as the elements of one JSON list.

@@ -51,3 +51,14 @@ fn an_error_shows_its_class() {
     assert_eq!(shown["kind"], "overloaded");
     assert_eq!(shown["message"], "busy");
 }
+
+#[test]
+fn the_events_before_an_unreadable_frame_are_still_a_list() {
+    let stream =
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]}}]}\n\ndata: {]\n\n";
+    let run = sabir("inspect --kind stream --from gemini", stream).exits(1);
+    let shown = run.json();
+    let last = shown.as_array().unwrap().last().unwrap();
+    assert_eq!((&last["event"], &last["kind"]), (&json!("fault"), &json!("truncated")));
+    assert!(run.stderr.contains("at: /1"), "{}", run.stderr);
+}

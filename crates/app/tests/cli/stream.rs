@@ -89,7 +89,21 @@ fn the_same_stream_gives_the_same_bytes() {
 fn a_frame_that_cannot_be_read_ends_the_stream_with_its_number() {
     let run = sabir(CONVERT, [START, "data: {\"id\":\n\n"].concat()).exits(1);
     assert!(run.stdout.contains("Hel"), "{}", run.stdout);
+    assert!(run.stdout.contains("event: error"), "{}", run.stdout);
     assert!(run.stderr.contains("at: /1"), "{}", run.stderr);
+}
+
+#[test]
+fn half_a_frame_at_the_end_is_a_cut() {
+    let run = sabir(CONVERT, [START, "data: {\"id\":"].concat()).exits(0);
+    assert!(run.stdout.contains("Hel"), "{}", run.stdout);
+    assert!(run.stdout.contains("event: error"), "{}", run.stdout);
+}
+
+#[test]
+fn a_stream_without_a_frame_is_cut_and_not_empty() {
+    let run = sabir(CONVERT, ": waiting\n\n").exits(0);
+    assert!(run.stdout.contains("event: error"), "{}", run.stdout);
 }
 
 #[test]

@@ -94,6 +94,13 @@ impl Writer {
         }
     }
 
+    /// Members that an earlier writer wrote, as they are.
+    pub(crate) fn raw_members(&mut self, members: &str) {
+        if !members.is_empty() {
+            self.token(members);
+        }
+    }
+
     pub fn null(&mut self) {
         self.token("null");
     }

@@ -74,6 +74,20 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports what happened inside `field` of the node at `place`; `suffix` is empty or begins with a slash.
+    pub(in crate::protocol) fn within(
+        &mut self,
+        place: Place,
+        (field, suffix): (Field, &str),
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if !self.is_same() {
+            let pointer = place.pointer(self.source.pointer(field, self.shape));
+            self.report.lose(pointer + suffix, kind, reason);
+        }
+    }
+
     /// Reports what happened to the whole node at `place`.
     pub(in crate::protocol) fn node(
         &mut self,

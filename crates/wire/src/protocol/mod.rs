@@ -3,6 +3,7 @@
 mod arguments;
 mod asked;
 mod calls;
+mod dialect;
 mod event;
 mod exchange;
 mod field;

@@ -116,7 +116,8 @@ impl<'s> Fitter<'s> {
             self.lose(&keyword.at, LossKind::Dropped, "refers to nothing within the schema");
             return true;
         };
-        if self.open.contains(&pointer) || self.references.is_recursive(&keyword.at) {
+        let circular = self.open.contains(&pointer) && self.references.is_circular(&pointer);
+        if circular || self.references.is_recursive(&keyword.at) {
             self.cut(keywords, &keyword, &pointer, "a schema within itself is cut here");
             return true;
         }

@@ -16,13 +16,14 @@ mod tests;
 mod translate;
 mod tree;
 
-use std::fmt;
-
+pub use translate::is_supported;
+pub use translate::root_is_object;
 pub use translate::translate;
+
+use std::fmt;
 
 use crate::LossKind;
 use crate::json::Json;
-use crate::json::Kind;
 
 /// A language in which schemas are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,21 +55,6 @@ pub struct SchemaLoss {
     pub pointer: String,
     pub kind: LossKind,
     pub reason: &'static str,
-}
-
-/// Whether a provider that speaks `dialect` takes `schema` as it stands.
-pub fn is_supported(schema: &Json<'_>, dialect: Dialect) -> bool {
-    let translated = translate(schema, dialect, dialect);
-    translated.losses.is_empty() && translated.json.as_str() == schema.as_str()
-}
-
-/// Whether the root describes an object and nothing else, as providers ask of tools.
-pub fn root_is_object(schema: &Json<'_>) -> bool {
-    if schema.kind() != Kind::Object {
-        return false;
-    }
-    let tag = schema.reader().peek_tag("type");
-    matches!(tag, Ok(Some(name)) if name.to_str().eq_ignore_ascii_case("object"))
 }
 
 impl fmt::Debug for Translated<'_> {

@@ -28,6 +28,8 @@ pub(super) struct References<'s> {
     scan_bytes_left: Cell<usize>,
     /// The pointers of the `$ref` keywords that a dialect has to cut.
     recursive: HashSet<String>,
+    /// The pointers of schemas within themselves, at least one in each circle.
+    circular: HashSet<String>,
 }
 
 /// Which ways of a schema into itself a dialect refuses.
@@ -48,15 +50,25 @@ impl<'s> References<'s> {
             definitions: definitions(root),
             scan_bytes_left: Cell::new(SCAN_BYTES_MAX),
             recursive: HashSet::new(),
+            circular: HashSet::new(),
         };
-        if refused != Refused::None {
-            references.recursive = Search::run(&references, refused);
-        }
+        let (recursive, circular) = Search::run(&references, Refused::All);
+        references.recursive = match refused {
+            Refused::None => HashSet::new(),
+            Refused::Unavoidable => Search::run(&references, refused).0,
+            Refused::All => recursive,
+        };
+        references.circular = circular;
         references
     }
 
     pub(super) fn is_recursive(&self, at: &Pointer<'_>) -> bool {
         !self.recursive.is_empty() && self.recursive.contains(&at.to_string())
+    }
+
+    /// Whether copying the schema at `pointer` into itself would go on without end.
+    pub(super) fn is_circular(&self, pointer: &str) -> bool {
+        self.circular.contains(pointer)
     }
 
     /// A copy of the schema at a pointer into the input.
@@ -188,6 +200,7 @@ struct Search<'r, 's> {
     refused: Refused,
     progress: HashMap<String, Progress>,
     recursive: HashSet<String>,
+    circular: HashSet<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -203,9 +216,14 @@ struct Edge {
 }
 
 impl Search<'_, '_> {
-    fn run(references: &References<'_>, refused: Refused) -> HashSet<String> {
-        let mut search =
-            Search { references, refused, progress: HashMap::new(), recursive: HashSet::new() };
+    fn run(references: &References<'_>, refused: Refused) -> (HashSet<String>, HashSet<String>) {
+        let mut search = Search {
+            references,
+            refused,
+            progress: HashMap::new(),
+            recursive: HashSet::new(),
+            circular: HashSet::new(),
+        };
         search.visit("", 0);
         let mut everywhere = Vec::new();
         edges(&references.root, Refused::None, &mut everywhere);
@@ -214,7 +232,7 @@ impl Search<'_, '_> {
                 search.visit(&edge.target, 0);
             }
         }
-        search.recursive
+        (search.recursive, search.circular)
     }
 
     fn visit(&mut self, target: &str, depth: usize) {
@@ -229,6 +247,7 @@ impl Search<'_, '_> {
                 None if depth < REFERENCE_DEPTH_MAX => self.visit(&edge.target, depth + 1),
                 Some(Progress::Open) | None => {
                     self.recursive.insert(edge.at);
+                    self.circular.insert(edge.target);
                 }
             }
         }

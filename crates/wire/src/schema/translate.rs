@@ -17,6 +17,7 @@ use super::tree::Schema;
 use super::tree::encoded;
 use crate::LossKind;
 use crate::json::Json;
+use crate::json::Kind;
 
 /// Writes `schema`, which is in dialect `from`, in dialect `to`.
 ///
@@ -35,6 +36,21 @@ pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translate
         (tree, losses) = fit(&json, tree, to, losses);
     }
     finish(schema, &tree, reading, losses.into_entries())
+}
+
+/// Whether a provider that speaks `dialect` takes `schema` as it stands.
+pub fn is_supported(schema: &Json<'_>, dialect: Dialect) -> bool {
+    let translated = translate(schema, dialect, dialect);
+    translated.losses.is_empty() && translated.json.as_str() == schema.as_str()
+}
+
+/// Whether the root describes an object and nothing else, as providers ask of tools.
+pub fn root_is_object(schema: &Json<'_>) -> bool {
+    if schema.kind() != Kind::Object {
+        return false;
+    }
+    let tag = schema.reader().peek_tag("type");
+    matches!(tag, Ok(Some(name)) if name.to_str().eq_ignore_ascii_case("object"))
 }
 
 /// Merging may require a property, and so make a way of a schema into itself unavoidable that was

@@ -1,10 +1,12 @@
 //! Server-sent events: bytes in any chunks become frames, and frames become bytes.
 
+mod array;
 mod parser;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use array::JsonArray;
 pub use parser::Parser;
 pub(crate) use write::data_frame;
 pub(crate) use write::named_frame;

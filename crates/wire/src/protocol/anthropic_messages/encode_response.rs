@@ -6,6 +6,7 @@ use super::decode_request::blocks::citation as read_citation;
 use super::encode_request::blocks::Block;
 use super::encode_request::blocks::CallWords;
 use super::encode_request::blocks::Mark;
+use super::encode_request::blocks::emptied;
 use super::encode_request::blocks::write_own;
 use super::encode_request::blocks::write_reasoning;
 use super::fault::write_fault;
@@ -13,6 +14,7 @@ use super::types::HERE;
 use super::types::NO_CONTENT;
 use super::types::NO_ROLE;
 use super::types::NO_TYPE;
+use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -136,7 +138,9 @@ pub(super) fn write_usage(
         inner.close();
     }
     object.optional("output_tokens", total(usage.output).as_ref());
-    if let Some(reasoning) = usage.reasoning {
+    // Some vendors state that they did not count.
+    let is_told = |count: &u64| told == Told::AsItWas || *count > 0;
+    if let Some(reasoning) = usage.reasoning.filter(is_told) {
         let extras = extras.map(|extras| (extras, "output_tokens_details"));
         let mut inner = Object::open(object.key("output_tokens_details"), extras);
         inner.field("thinking_tokens", &reasoning);
@@ -174,21 +178,49 @@ fn write_foreign_response(
     }
     let place = candidate.semantics().place();
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
-    if let Some(tier) = &response.service_tier {
-        lose_tier(tier, root, losing);
-    }
+    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
+    let tier = tier.map(Text::literal);
     let usage = response.usage.clone().unwrap_or_default();
-    write_usage(object.key("usage"), &usage, None, Told::AtLeastTotals);
+    lose_sum(&usage, losing);
+    write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
 }
 
-pub(super) fn lose_tier(tier: &Text<'_>, root: Place, losing: &mut Losing<'_>) {
-    let kind = match &*tier.to_str() {
-        "default" | "standard" | "auto" => LossKind::Implied,
-        _ => LossKind::Dropped,
+/// What this protocol calls the tier that served the answer.
+pub(super) fn tier_word(
+    tier: &Text<'_>,
+    root: Place,
+    losing: &mut Losing<'_>,
+) -> Option<&'static str> {
+    let (word, kind) = match &*tier.to_str() {
+        "standard" => (Some("standard"), None),
+        "priority" => (Some("priority"), None),
+        "batch" => (Some("batch"), None),
+        "default" => (Some("standard"), Some(LossKind::Renamed)),
+        "auto" => (None, Some(LossKind::Implied)),
+        _ => (None, Some(LossKind::Dropped)),
     };
-    losing.field(root, Field::ResponseServiceTier, kind, "the vendors' tiers differ");
+    if let Some(kind) = kind {
+        losing.field(root, Field::ResponseServiceTier, kind, "the vendors' tiers differ");
+    }
+    word
 }
+
+/// Results that the vendor fed back are part of the input, which is told as one count.
+pub(super) fn lose_sum(usage: &Usage<'_>, losing: &mut Losing<'_>) {
+    if usage.tool_prompt.is_some() {
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Renamed, "results fed back are input");
+    }
+}
+
+/// Reports that a refusal is told as text, in a place of its own or not.
+pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
+    losing.node(place, LossKind::Renamed, "a refusal is text like any other");
+}
+
+/// Why a call of free text looks otherwise.
+pub(super) const FREE_TEXT: &str = "free text is the one argument of a function";
 
 /// The id of the answer, made from what the caller gives where the upstream has none.
 pub(super) fn response_id<'t>(
@@ -251,7 +283,14 @@ pub(super) fn write_foreign_finish(
         | FinishKind::Refusal
         | FinishKind::Pause => None,
     };
-    if let Some((kind, reason)) = lost {
+    let derived = match (finish.kind, said) {
+        (FinishKind::Stop, Said::Call) => Some((LossKind::Renamed, "a call makes it a tool turn")),
+        (FinishKind::Stop, Said::Refusal) => {
+            Some((LossKind::Renamed, "a refusal is an end of its own"))
+        }
+        _ => None,
+    };
+    if let Some((kind, reason)) = lost.or(derived) {
         losing.field(place, Field::FinishReason, kind, reason);
     }
 }
@@ -304,19 +343,26 @@ impl Answering {
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
             Content::Text(text) => {
-                if !text.is_empty() {
+                if text.is_empty() {
+                    losing.node(place, LossKind::Implied, "an empty text says nothing");
+                } else {
                     write_cited(list, text, semantics, losing);
                 }
             }
             Content::Refusal(text) => {
                 self.refused();
+                lose_refusal(place, losing);
                 block.text(list, text);
             }
             Content::ToolCall(call) => {
                 let id = self.call_id(call.id.as_ref(), asked, place, losing);
                 let name = asked.client_name(&call.name);
                 let words = CallWords { id: Some(Text::plain(id)), name };
-                lose_change(block.tool_use(list, &words, call), place, losing);
+                if call.form == CallForm::Custom {
+                    losing.node(place, LossKind::Renamed, FREE_TEXT);
+                }
+                let change = block.tool_use(list, &words, call).or_else(|| emptied(call));
+                lose_change(change, place, losing);
             }
             Content::Reasoning(reasoning) => {
                 if says_something(reasoning, semantics) {

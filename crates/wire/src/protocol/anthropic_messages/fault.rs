@@ -26,7 +26,7 @@ pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
     Fault {
         kind,
         message,
-        code: told.code.take().or(told.kind),
+        code: told.code.take(),
         param: None,
         request_id: told.request_id,
         retry_after_s: None,

@@ -89,7 +89,7 @@ fn pointer_of_node(field: Field) -> &'static str {
         Field::UsageOutput => "/output_tokens",
         Field::UsageReasoning => "/output_tokens_details/thinking_tokens",
         Field::UsageTotal => "/total_tokens",
-        // The rest are whole nodes.
+        // The rest are whole nodes, or fields that the function above has answered for.
         _ => "",
     }
 }

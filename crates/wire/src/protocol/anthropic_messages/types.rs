@@ -53,6 +53,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     },
     dropped("citations", "citations cannot be asked for elsewhere"),
     dropped("container", "no other protocol has containers by id"),
+    approximated("content", "only the words of a search result can go elsewhere"),
     dropped("context", "no other protocol takes notes on a document"),
     dropped("context_management", "no other protocol edits the context"),
     dropped("defer_loading", "no other protocol loads tools late"),
@@ -63,12 +64,17 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         reason: "other protocols stream arguments as they come",
     },
     dropped("input_examples", "no other protocol has examples of arguments"),
+    approximated("source", "only the words of a search result can go elsewhere"),
     dropped("toolset_name", "no other protocol has sets of tools"),
     dropped("transformations", "no other protocol says what becomes of large images"),
 ];
 
 const fn dropped(path: &'static str, reason: &'static str) -> Declared {
     Declared { path, kind: LossKind::Dropped, reason }
+}
+
+const fn approximated(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Approximated, reason }
 }
 
 /// A message: the system slot of the request rather than one of its messages.
@@ -106,3 +112,6 @@ pub(super) const EMPTY_STOP: Shape = Shape::bit(10);
 
 /// A request: the output format stands in `output_format`, as it did while it was in beta.
 pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(11);
+
+/// A document: it is the result of a search, whose texts are the document.
+pub(super) const SEARCH_RESULT: Shape = Shape::bit(12);

@@ -9,10 +9,7 @@ use crate::conversation::Reasoning;
 use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Kind;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::protocol::event::Closed;
 use crate::protocol::event::Delta;
 use crate::protocol::event::Event;
@@ -23,7 +20,6 @@ use crate::protocol::event::Open;
 use crate::protocol::event::Opening;
 use crate::protocol::event::PartId;
 use crate::protocol::event::Start;
-use crate::protocol::semantics::NodeSemantics;
 
 /// A response in the making.
 #[derive(Debug, Default)]
@@ -114,7 +110,7 @@ impl Fold {
         };
         match note.kind {
             NoteKind::Citation(citation) => semantics.add_citation(citation),
-            NoteKind::Logprobs(more) => add_logprobs(semantics, &more),
+            NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
             NoteKind::Semantics(later) => semantics.merge(later),
         }
     }
@@ -149,30 +145,4 @@ fn begin(opening: Opening<'static>) -> Content<'static> {
         })),
         Opening::Whole(content) => content,
     }
-}
-
-/// Appends the elements of one JSON list to another.
-fn add_logprobs(semantics: &mut NodeSemantics<'static>, more: &Json<'static>) {
-    let joined = match semantics.logprobs() {
-        Some(before) => joined_lists(before, more),
-        None => more.clone(),
-    };
-    semantics.set_logprobs(joined);
-}
-
-fn joined_lists(before: &Json<'_>, more: &Json<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.array(|writer| {
-        for list in [before, more] {
-            let mut reader = list.reader();
-            if list.kind() == Kind::Array {
-                // Both lists were checked when they were read, so reading them again cannot fail.
-                let _ = reader.array(|_, element| {
-                    writer.value(&element.raw()?);
-                    Ok(())
-                });
-            }
-        }
-    });
-    Json::trusted(writer.into_string().into())
 }

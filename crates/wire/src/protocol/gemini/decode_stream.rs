@@ -288,10 +288,10 @@ impl Running {
 
     /// Keeps the text of the last part, since sources are told by its bytes.
     fn remember(&mut self, text: &Text<'_>) {
-        if let Some((_, Some(kept))) = self.parts.last_mut() {
-            if kept.len_hint() + text.len_hint() <= FRAME_BYTES_MAX {
-                kept.push(text);
-            }
+        if let Some((_, Some(kept))) = self.parts.last_mut()
+            && kept.len_hint() + text.len_hint() <= FRAME_BYTES_MAX
+        {
+            kept.push(text);
         }
     }
 

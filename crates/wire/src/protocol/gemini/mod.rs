@@ -24,3 +24,5 @@ pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::pointer;
 pub(in crate::protocol) use types::DECLARED;
 pub use types::GeminiSemantics;
+pub(in crate::protocol) use types::dialect_of_output;
+pub(in crate::protocol) use types::dialect_of_parameters;

@@ -1,8 +1,343 @@
-//! Reading whole answers.
+//! Reading whole answers. What is not as expected is kept as it is, never refused.
 
+use crate::conversation::Candidate;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Message;
 use crate::conversation::Response;
+use crate::conversation::Role;
+use crate::conversation::Usage;
 use crate::error::Result;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Citation;
+use crate::protocol::Protocol;
+use crate::protocol::object::Member;
+use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::decode_request::message::Fields;
+use crate::protocol::openai_chat::fault::fault_of;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
 
-pub(in crate::protocol) fn decode_response(_body: &str) -> Result<Response<'_>> {
-    unimplemented!()
+pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+    let mut reader = Reader::new(body);
+    let mut response = Response::default();
+    let mut extras = Extras::default();
+    let mut own_object = true;
+    let mut has_choices = false;
+    read_object(&mut reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
+        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => {
+            own_object = false;
+            read(reader.skip())
+        }
+        ("choices", Kind::Array) => {
+            has_choices = true;
+            read(read_choices(reader, &mut response.candidates))
+        }
+        ("usage", Kind::Object) => {
+            let place = Place::default().step(Step::Usage);
+            read(read_usage(reader, place).map(|usage| response.usage = Some(usage)))
+        }
+        ("error", Kind::Object) => {
+            let fault = fault_of(&reader.checkpoint().raw()?, FaultKind::Internal);
+            response.fault = Some(fault);
+            Ok(Member::Unknown)
+        }
+        _ => read_head(key, reader, &mut response),
+    })?;
+    reader.finish()?;
+    let semantics = response.semantics_mut();
+    semantics.keep(extras);
+    if own_object {
+        semantics.add_shape(shape::OWN_WORD);
+    }
+    if !has_choices {
+        semantics.add_shape(shape::CHOICES_ABSENT);
+    }
+    Ok(response)
+}
+
+const OBJECT: &str = "chat.completion";
+
+fn read(done: Result<()>) -> Result<Member> {
+    done.map(|()| Member::Read)
+}
+
+/// Reads what an answer says of itself.
+fn read_head<'a>(
+    key: &str,
+    reader: &mut Reader<'a>,
+    response: &mut Response<'a>,
+) -> Result<Member> {
+    match (key, reader.kind()?) {
+        ("id", Kind::String) => response.id = Some(reader.string()?),
+        ("model", Kind::String) => response.model = Some(reader.string()?),
+        ("created", Kind::Number) => response.created = Some(reader.number()?),
+        ("service_tier", Kind::String) => response.service_tier = Some(reader.string()?),
+        _ => return Ok(Member::Unknown),
+    }
+    Ok(Member::Read)
+}
+
+fn read_choices<'a>(reader: &mut Reader<'a>, candidates: &mut Vec<Candidate<'a>>) -> Result<()> {
+    reader.array(|index, reader| {
+        let place = Place::default().element(Step::Choices, index);
+        candidates.push(read_choice(reader, index, place)?);
+        Ok(())
+    })
+}
+
+fn read_choice<'a>(
+    reader: &mut Reader<'a>,
+    position: usize,
+    place: Place,
+) -> Result<Candidate<'a>> {
+    let mut semantics = NodeSemantics::at(place);
+    let mut usual_index = false;
+    let mut finish = None;
+    let mut fields = None;
+    let mut logprobs = None;
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| match (key, reader.kind()?) {
+        ("index", Kind::Number)
+            if reader.checkpoint().u64().is_ok_and(|it| it == position as u64) =>
+        {
+            usual_index = true;
+            read(reader.skip())
+        }
+        ("finish_reason", Kind::String) => {
+            finish = Some(finish_of(reader.string()?));
+            Ok(Member::Read)
+        }
+        ("message", Kind::Object) => {
+            let message = place.step(Step::Message);
+            fields = Some(read_message(reader, message, &mut semantics, extras)?);
+            Ok(Member::Read)
+        }
+        ("logprobs", Kind::Object) => {
+            logprobs = Some(reader.raw()?);
+            Ok(Member::Read)
+        }
+        _ => Ok(Member::Unknown),
+    })?;
+    if fields.is_none() {
+        semantics.add_shape(shape::MESSAGE_ABSENT);
+    }
+    let mut fields = fields.unwrap_or_else(|| Fields::at(place.step(Step::Message)));
+    if let Some(json) = logprobs {
+        semantics.add_shape(shape::LOGPROBS);
+        read_logprobs(&json, &mut fields, &mut extras)?;
+    }
+    if !usual_index {
+        semantics.add_shape(shape::OWN_WORD);
+    }
+    semantics.keep(extras);
+    let mut candidate = Candidate::new(Message::new(Role::Assistant, fields.into_parts()));
+    candidate.finish = finish;
+    *candidate.semantics_mut() = semantics;
+    Ok(candidate)
+}
+
+/// Reads the message of a choice. Its extras and shapes are the choice's, because streams have no other place for them.
+fn read_message<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    semantics: &mut NodeSemantics<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Fields<'a>> {
+    let mut fields = Fields::at(place);
+    let mut usual_role = false;
+    let mut has_content = false;
+    let mut annotations = None;
+    read_object(reader, "message", extras, |key, reader, _| match (key, reader.kind()?) {
+        ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
+            usual_role = true;
+            read(reader.skip())
+        }
+        ("annotations", Kind::Array) => {
+            annotations = Some(reader.raw()?);
+            Ok(Member::Read)
+        }
+        _ => {
+            has_content |= key == "content";
+            lenient(reader, |reader| fields.member(key, reader))
+        }
+    })?;
+    // A stated null is among the extras.
+    has_content |= extras.within("message").any(|extra| extra.key == "content");
+    if !has_content {
+        semantics.add_shape(shape::CONTENT_ABSENT);
+    }
+    if !usual_role {
+        semantics.add_shape(shape::OWN_ROLE);
+    }
+    if let Some(json) = annotations {
+        read_annotations(json, &mut fields, semantics, extras)?;
+    }
+    semantics.add_shape(fields.shape);
+    Ok(fields)
+}
+
+/// Reads what can be read; a value of another shape stays unread, so that it is kept as it is.
+fn lenient<'a>(
+    reader: &mut Reader<'a>,
+    member: impl FnOnce(&mut Reader<'a>) -> Result<Member>,
+) -> Result<Member> {
+    let mut ahead = reader.checkpoint();
+    match member(&mut ahead) {
+        Ok(Member::Read) => {
+            *reader = ahead;
+            Ok(Member::Read)
+        }
+        Ok(Member::Unknown) | Err(_) => Ok(Member::Unknown),
+    }
+}
+
+fn read_annotations<'a>(
+    json: Json<'a>,
+    fields: &mut Fields<'a>,
+    semantics: &mut NodeSemantics<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    let Some(mut reader) = json.input_reader() else { return Ok(()) };
+    let mut citations = Vec::new();
+    reader.array(|_, reader| {
+        citations.push(citation_of(reader.raw()?));
+        Ok(())
+    })?;
+    if citations.is_empty() {
+        semantics.add_shape(shape::ANNOTATIONS_EMPTY);
+    }
+    match fields.text_mut() {
+        Some(text) => citations.into_iter().for_each(|it| text.semantics_mut().add_citation(it)),
+        None if !citations.is_empty() => extras.keep("message", "annotations".into(), json),
+        None => {}
+    }
+    Ok(())
+}
+
+/// A citation with what of it other protocols understand.
+pub(super) fn citation_of(json: Json<'_>) -> Citation<'_> {
+    let mut citation = Citation::new(Protocol::OpenaiChat, json.clone());
+    let Some(mut reader) = json.input_reader() else { return citation };
+    let (mut start, mut end) = (None, None);
+    // An annotation of another shape is kept whole all the same.
+    let _ = reader.object(|key, reader| {
+        if key != "url_citation" || reader.kind()? != Kind::Object {
+            return reader.skip();
+        }
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("url", Kind::String) => citation.set_url(reader.string()?),
+                ("title", Kind::String) => citation.set_title(reader.string()?),
+                ("start_index", Kind::Number) => start = reader.number()?.as_u64(),
+                ("end_index", Kind::Number) => end = reader.number()?.as_u64(),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    });
+    if let (Some(start), Some(end)) = (start, end) {
+        citation.set_span(start, end);
+    }
+    citation
+}
+
+/// Gives each list of log probabilities to the part that it speaks of.
+fn read_logprobs<'a>(
+    json: &Json<'a>,
+    fields: &mut Fields<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<()> {
+    let Some(mut reader) = json.input_reader() else { return Ok(()) };
+    read_object(&mut reader, "logprobs", extras, |key, reader, _| {
+        let part = match key {
+            "content" => fields.text_mut(),
+            "refusal" => fields.refusal_mut(),
+            _ => None,
+        };
+        match part {
+            Some(part) if reader.kind()? == Kind::Array => {
+                part.semantics_mut().set_logprobs(reader.raw()?);
+                Ok(Member::Read)
+            }
+            _ => Ok(Member::Unknown),
+        }
+    })
+}
+
+pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
+    let kind = match &*word.to_str() {
+        "stop" => FinishKind::Stop,
+        "length" | "model_length" => FinishKind::Length,
+        "tool_calls" | "function_call" => FinishKind::ToolCalls,
+        "content_filter" => FinishKind::ContentFilter,
+        "error" => FinishKind::Failed,
+        _ => FinishKind::Other,
+    };
+    let mut finish = Finish::new(kind);
+    finish.raw = Some(word);
+    finish
+}
+
+/// Reads a usage object; counts that are not whole numbers stay as they are.
+pub(super) fn read_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
+    let mut usage = Usage::default();
+    let mut shapes = crate::protocol::semantics::Shape::default();
+    let mut extras = Extras::default();
+    read_object(reader, "", &mut extras, |key, reader, extras| {
+        let count = match key {
+            "prompt_tokens" => &mut usage.input,
+            "completion_tokens" => &mut usage.output,
+            "total_tokens" => &mut usage.total,
+            "prompt_tokens_details" if reader.kind()? == Kind::Object => {
+                shapes = shapes.with(shape::PROMPT_DETAILS);
+                return read_object(reader, "prompt_tokens_details", extras, |key, reader, _| {
+                    match key {
+                        "cached_tokens" => read_count(reader, &mut usage.cache_read),
+                        "cache_write_tokens" => read_count(reader, &mut usage.cache_write),
+                        _ => Ok(Member::Unknown),
+                    }
+                })
+                .map(|()| Member::Read);
+            }
+            "completion_tokens_details" if reader.kind()? == Kind::Object => {
+                shapes = shapes.with(shape::COMPLETION_DETAILS);
+                return read_object(
+                    reader,
+                    "completion_tokens_details",
+                    extras,
+                    |key, reader, _| match key {
+                        "reasoning_tokens" => read_count(reader, &mut usage.reasoning),
+                        _ => Ok(Member::Unknown),
+                    },
+                )
+                .map(|()| Member::Read);
+            }
+            _ => return Ok(Member::Unknown),
+        };
+        read_count(reader, count)
+    })?;
+    let semantics = usage.semantics_mut();
+    *semantics = NodeSemantics::at(place).shaped(shapes);
+    semantics.keep(extras);
+    Ok(usage)
+}
+
+fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
+    let mut ahead = reader.checkpoint();
+    match ahead.u64() {
+        Ok(number) => {
+            *reader = ahead;
+            *count = Some(number);
+            Ok(Member::Read)
+        }
+        Err(_) => Ok(Member::Unknown),
+    }
 }

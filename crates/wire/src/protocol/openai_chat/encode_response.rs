@@ -1,15 +1,511 @@
 //! Writing whole answers.
 
+use crate::conversation::Candidate;
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::conversation::ToolCall;
+use crate::conversation::Usage;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Asked;
+use crate::protocol::Citation;
+use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::arguments;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::openai_chat::encode_request::message::Fields;
+use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn encode_response(
-    _response: &Response<'_>,
-    _source: Protocol,
-    _asked: &Asked<'_>,
-    _report: &mut Report,
+    response: &Response<'_>,
+    source: Protocol,
+    asked: &Asked<'_>,
+    report: &mut Report,
 ) -> String {
-    unimplemented!()
+    let mut losing = Losing::new(source, Protocol::OpenaiChat, report);
+    losing.response(response);
+    let same = losing.is_same();
+    let semantics = response.semantics();
+    let mut writer = Writer::with_capacity(1024);
+    let own = content::own_extras(&losing, semantics);
+    let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
+    write_head(&mut object, response, asked, &mut losing);
+    if !(same && semantics.has_shape(shape::CHOICES_ABSENT)) {
+        object.key("choices").array(|writer| {
+            let mut answer = Answer { asked, losing: &mut losing, parts_before: 0 };
+            for (index, candidate) in response.candidates.iter().enumerate() {
+                answer.write_choice(writer, index, candidate);
+            }
+        });
+    }
+    if let Some(usage) = &response.usage {
+        write_usage(object.key("usage"), usage, &losing);
+        report_usage(usage, &mut losing);
+    }
+    if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
+        object.key("error").object(|error| fault::write_error(error, fault));
+        let reason = "Chat has other words for errors";
+        losing.below(semantics.place(), "/error", LossKind::Approximated, reason);
+    }
+    object.close();
+    writer.into_string()
+}
+
+fn write_head(
+    object: &mut Object<'_, '_>,
+    response: &Response<'_>,
+    asked: &Asked<'_>,
+    losing: &mut Losing<'_>,
+) {
+    let same = losing.is_same();
+    match &response.id {
+        Some(id) => object.field("id", id),
+        None if same => {}
+        None => {
+            object.field("id", &format!("chatcmpl-{}", asked.seed.to_str()));
+            let place = response.semantics().place();
+            losing.field(place, Field::ResponseId, LossKind::Synthesised, "Chat wants an id");
+        }
+    }
+    if !(same && response.semantics().has_shape(shape::OWN_WORD)) {
+        object.field("object", "chat.completion");
+    }
+    match &response.created {
+        Some(created) => object.field("created", created),
+        None if same => {}
+        None => {
+            object.field("created", &asked.created_s);
+            let place = response.semantics().place();
+            let reason = "Chat wants a time";
+            losing.field(place, Field::ResponseCreated, LossKind::Synthesised, reason);
+        }
+    }
+    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
+    if let Some(tier) = &response.service_tier {
+        object.field("service_tier", tier_word(tier, losing.source()));
+        if losing.source() != Protocol::OpenaiResponses {
+            let place = response.semantics().place();
+            let reason = "Chat has other words for the tiers";
+            losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// The name that a tier has here.
+pub(super) fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> &'t Text<'t> {
+    static DEFAULT: Text<'static> = Text::literal("default");
+    let standard = matches!(&*tier.to_str(), "standard" | "standard_only");
+    if standard && source != Protocol::OpenaiChat { &DEFAULT } else { tier }
+}
+
+/// The choices of an answer in the making.
+struct Answer<'x, 'r> {
+    asked: &'x Asked<'x>,
+    losing: &'x mut Losing<'r>,
+    /// How many parts came before this candidate's, so that made-up ids differ.
+    parts_before: usize,
+}
+
+impl Answer<'_, '_> {
+    fn write_choice(&mut self, writer: &mut Writer, index: usize, candidate: &Candidate<'_>) {
+        let semantics = candidate.semantics();
+        let same = self.losing.is_same();
+        let own = content::own_extras(self.losing, semantics);
+        let mut object = Object::open(writer, own.map(|extras| (extras, "")));
+        if !(same && semantics.has_shape(shape::OWN_WORD)) {
+            object.field("index", &index);
+        }
+        if !(same && semantics.has_shape(shape::MESSAGE_ABSENT)) {
+            self.write_message(object.key("message"), candidate);
+        }
+        self.write_logprobs(&mut object, candidate);
+        match &candidate.finish {
+            Some(finish) => object.field("finish_reason", &*self.finish_word(finish, candidate)),
+            None if same => {}
+            None => object.key("finish_reason").null(),
+        }
+        object.close();
+        self.parts_before += candidate.message.parts.len();
+    }
+
+    fn write_message(&mut self, writer: &mut Writer, candidate: &Candidate<'_>) {
+        let semantics = candidate.semantics();
+        let own = content::own_extras(self.losing, semantics);
+        let mut object = Object::open(writer, own.map(|extras| (extras, "message")));
+        if !(self.losing.is_same() && semantics.has_shape(shape::OWN_ROLE)) {
+            object.field("role", "assistant");
+        }
+        match self.losing.is_same() {
+            true => self.write_same(&mut object, candidate),
+            false => self.write_translated(&mut object, candidate),
+        }
+        object.close();
+    }
+
+    fn write_same(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
+        let shape = candidate.semantics().shape();
+        let parts: Vec<&Part<'_>> = candidate.message.parts.iter().collect();
+        let content: Vec<&Part<'_>> =
+            parts.iter().copied().filter(|part| message::stands_in_content(part)).collect();
+        if shape.has(shape::CONTENT_LIST) || content.iter().any(|it| !is_text(it)) {
+            message::write_content(object, &content, shape.with(shape::CONTENT_LIST), self.losing);
+        } else if !content.is_empty() {
+            object.field("content", &joined(content.iter().copied()));
+        } else if !shape.has(shape::CONTENT_ABSENT) {
+            object.key("content").null();
+        }
+        Fields { parts: &parts, shape, names: &Names::Own }.write_beside(object);
+        let citations: Vec<&Citation<'_>> =
+            content.iter().flat_map(|part| part.semantics().citations()).collect();
+        if !citations.is_empty() || shape.has(shape::ANNOTATIONS_EMPTY) {
+            object.key("annotations").array(|writer| {
+                citations.iter().for_each(|citation| writer.value(citation.json()));
+            });
+        }
+    }
+
+    fn write_translated(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
+        let parts = &candidate.message.parts;
+        match parts.iter().any(is_text) {
+            true => object.field("content", &joined(parts.iter())),
+            false => object.key("content").null(),
+        }
+        self.write_refusal(object, parts);
+        self.write_reasoning(object, parts);
+        self.write_calls(object, parts);
+        self.write_annotations(object, parts);
+        self.report_joined(parts);
+        for part in parts {
+            self.report_media(part);
+        }
+    }
+
+    /// Reports texts that lose their borders: an answer has one text and one reasoning, both before its calls.
+    fn report_joined(&mut self, parts: &[Part<'_>]) {
+        let is_reasoning = |part: &&Part<'_>| matches!(part.content(), Content::Reasoning(_));
+        let joined = parts.iter().filter(|part| is_text(part)).count() > 1;
+        let reasoned = parts.iter().filter(is_reasoning).count() > 1;
+        let mut after_call = false;
+        for part in parts {
+            let place = part.semantics().place();
+            after_call |= matches!(part.content(), Content::ToolCall(_));
+            match part.content() {
+                Content::Text(_) if joined || after_call => {
+                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                }
+                Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
+                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                }
+                Content::Reasoning(reasoning) if reasoned || reasoning.texts.len() > 1 => {
+                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn write_refusal(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        let mut refusal: Option<Text<'_>> = None;
+        for part in parts {
+            if let Content::Refusal(text) = part.content() {
+                match &mut refusal {
+                    Some(refusal) => refusal.push(text),
+                    None => refusal = Some(text.reborrow()),
+                }
+            }
+        }
+        object.field("refusal", &refusal);
+    }
+
+    /// Writes thinking into the field that clients know from other servers, if the client is to see it.
+    fn write_reasoning(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        let mut text: Option<Text<'_>> = None;
+        for part in parts {
+            let Content::Reasoning(reasoning) = part.content() else { continue };
+            if !self.asked.show_reasoning {
+                let reason = "the client does not want to see it";
+                self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+                continue;
+            }
+            for piece in &reasoning.texts {
+                match &mut text {
+                    Some(text) => {
+                        text.push(&Text::plain("\n\n"));
+                        text.push(piece);
+                    }
+                    None => text = Some(piece.reborrow()),
+                }
+            }
+        }
+        object.optional("reasoning_content", text.as_ref());
+    }
+
+    fn write_calls(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        if !has_calls(parts) {
+            return;
+        }
+        object.key("tool_calls").array(|writer| {
+            for (index, part) in parts.iter().enumerate() {
+                if let Content::ToolCall(call) = part.content() {
+                    self.write_call(writer, index, (call, part.semantics()));
+                }
+            }
+        });
+    }
+
+    fn write_call(
+        &mut self,
+        writer: &mut Writer,
+        index: usize,
+        (call, semantics): (&ToolCall<'_>, &NodeSemantics<'_>),
+    ) {
+        let name = self.asked.client_name(&call.name);
+        let custom =
+            call.form == crate::conversation::CallForm::Custom || self.asked.is_custom(&name);
+        let id = match &call.id {
+            Some(id) => id.reborrow(),
+            None => {
+                let reason = "Chat pairs results with calls by id";
+                self.losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
+                made_up_id(self.asked, self.parts_before + index)
+            }
+        };
+        writer.object(|object| {
+            object.field("id", &id);
+            let kind = if custom { "custom" } else { "function" };
+            object.field("type", kind);
+            object.key(kind);
+            object.object(|payload| {
+                payload.field("name", &name);
+                match custom {
+                    true => write_input(payload, call),
+                    false => write_arguments(payload, call),
+                }
+            });
+        });
+    }
+
+    fn write_annotations(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        let citations = || {
+            parts.iter().flat_map(|part| {
+                part.semantics().citations().iter().map(move |citation| (part, citation))
+            })
+        };
+        if citations().any(|(_, citation)| citation.url().is_some()) {
+            object.key("annotations").array(|writer| {
+                for (_, citation) in citations() {
+                    write_annotation(writer, citation);
+                }
+            });
+        }
+        for part in parts.iter().filter(|part| !part.semantics().citations().is_empty()) {
+            report_citations(part.semantics(), self.losing);
+        }
+    }
+
+    fn report_media(&mut self, part: &Part<'_>) {
+        let place = part.semantics().place();
+        match part.content() {
+            Content::Media(media) if media.kind != MediaKind::Video => {
+                self.losing.node(place, LossKind::Dropped, "Chat has no such media in answers");
+            }
+            Content::ToolResult(_) => {
+                self.losing.node(place, LossKind::Dropped, "Chat has no results in answers");
+            }
+            _ => {}
+        }
+    }
+
+    fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
+        let of = |is: fn(&Part<'_>) -> bool| {
+            let mut parts = candidate.message.parts.iter().filter(move |part| is(part));
+            parts.find_map(|part| part.semantics().logprobs())
+        };
+        let (text, refusal) = (of(is_text), of(is_refusal));
+        let stated = self.losing.is_same() && candidate.semantics().has_shape(shape::LOGPROBS);
+        if text.is_none() && refusal.is_none() && !stated {
+            return;
+        }
+        let own = content::own_extras(self.losing, candidate.semantics());
+        let mut inner =
+            Object::open(object.key("logprobs"), own.map(|extras| (extras, "logprobs")));
+        inner.optional("content", text);
+        inner.optional("refusal", refusal);
+        inner.close();
+    }
+
+    fn finish_word<'f>(
+        &mut self,
+        finish: &'f Finish<'_>,
+        candidate: &Candidate<'_>,
+    ) -> std::borrow::Cow<'f, str> {
+        if let (true, Some(raw)) = (self.losing.is_same(), &finish.raw) {
+            return raw.to_str();
+        }
+        let place = candidate.semantics().place();
+        finish_word(finish.kind, has_calls(&candidate.message.parts), place, self.losing).into()
+    }
+}
+
+/// Why texts lose their borders.
+pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";
+
+/// The id of a call that came without one.
+pub(super) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {
+    Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
+}
+
+fn write_input(payload: &mut Writer, call: &ToolCall<'_>) {
+    payload.key("input");
+    match arguments::custom_input(&call.arguments) {
+        Some(input) if call.form == crate::conversation::CallForm::Function => {
+            payload.value(&input)
+        }
+        _ => arguments::write_string(payload, &call.arguments),
+    }
+}
+
+fn write_arguments(payload: &mut Writer, call: &ToolCall<'_>) {
+    payload.key("arguments");
+    match &call.arguments {
+        crate::conversation::Arguments::Text(text) if text.is_blank() => payload.value("{}"),
+        arguments => arguments::write_string(payload, arguments),
+    }
+}
+
+/// Writes a citation as this protocol spells it, if it has an address.
+pub(super) fn write_annotation(writer: &mut Writer, citation: &Citation<'_>) {
+    if citation.protocol() == Protocol::OpenaiChat {
+        return writer.value(citation.json());
+    }
+    let Some(url) = citation.url() else { return };
+    writer.object(|object| {
+        object.field("type", "url_citation");
+        object.key("url_citation");
+        object.object(|inner| {
+            inner.field("url", url);
+            inner.field("title", &citation.title().map(Text::reborrow).unwrap_or_default());
+            let (start, end) = citation.span().unwrap_or_default();
+            inner.field("start_index", &start);
+            inner.field("end_index", &end);
+        });
+    });
+}
+
+/// Reports what an annotation cannot say of the citations of a part.
+pub(super) fn report_citations(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let place = semantics.place();
+    let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
+        true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
+        false => (LossKind::Dropped, "Chat cites only addresses"),
+    };
+    losing.field(place, Field::Citations, kind, reason);
+}
+
+/// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
+pub(super) fn finish_word(
+    kind: FinishKind,
+    has_calls: bool,
+    place: crate::place::Place,
+    losing: &mut Losing<'_>,
+) -> &'static str {
+    let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);
+    match kind {
+        FinishKind::Length => "length",
+        FinishKind::ContextFull => {
+            lose(LossKind::Approximated, "Chat tells a full context as a reached limit");
+            "length"
+        }
+        FinishKind::ContentFilter => "content_filter",
+        FinishKind::PromptFilter => {
+            lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
+            "content_filter"
+        }
+        _ if has_calls => "tool_calls",
+        FinishKind::Stop | FinishKind::ToolCalls => "stop",
+        FinishKind::StopSequence => {
+            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
+            "stop"
+        }
+        FinishKind::Refusal => {
+            lose(LossKind::Approximated, "Chat ends a refusal like every answer");
+            "stop"
+        }
+        FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
+            lose(LossKind::Approximated, "Chat has no word for this end");
+            "stop"
+        }
+    }
+}
+
+fn is_text(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(_))
+}
+
+fn is_refusal(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(_))
+}
+
+fn has_calls(parts: &[Part<'_>]) -> bool {
+    parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
+}
+
+/// All text as the one string that an answer has.
+fn joined<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Text<'p> {
+    let mut texts = parts.filter_map(|part| match part.content() {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    let mut joined = texts.next().map(Text::reborrow).unwrap_or_default();
+    texts.for_each(|text| joined.push(text));
+    joined
+}
+
+/// Reports what the counts hold that they did not hold before.
+pub(super) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {
+    if usage.tool_prompt.is_some_and(|count| count > 0) {
+        let reason = "the results of hosted tools count as input";
+        losing.field(usage.semantics().place(), Field::UsageInput, LossKind::Renamed, reason);
+    }
+}
+
+/// Writes the usage; a total that the vendor did not give is the sum.
+pub(super) fn write_usage(writer: &mut Writer, usage: &Usage<'_>, losing: &Losing<'_>) {
+    let semantics = usage.semantics();
+    let own = content::own_extras(losing, semantics);
+    let shape = if losing.is_same() { semantics.shape() } else { Shape::default() };
+    let mut object = Object::open(writer, own.map(|extras| (extras, "")));
+    object.optional("prompt_tokens", usage.input.as_ref());
+    object.optional("completion_tokens", usage.output.as_ref());
+    let sum = usage.input.zip(usage.output).map(|(input, output)| input.saturating_add(output));
+    let total = usage.total.or(sum.filter(|_| !losing.is_same()));
+    object.optional("total_tokens", total.as_ref());
+    let cache = usage.cache_read.is_some() || usage.cache_write.is_some();
+    if cache || shape.has(shape::PROMPT_DETAILS) {
+        let scope = own.map(|extras| (extras, "prompt_tokens_details"));
+        let mut details = Object::open(object.key("prompt_tokens_details"), scope);
+        details.optional("cached_tokens", usage.cache_read.as_ref());
+        details.optional("cache_write_tokens", usage.cache_write.as_ref());
+        details.close();
+    }
+    if usage.reasoning.is_some() || shape.has(shape::COMPLETION_DETAILS) {
+        let scope = own.map(|extras| (extras, "completion_tokens_details"));
+        let mut details = Object::open(object.key("completion_tokens_details"), scope);
+        details.optional("reasoning_tokens", usage.reasoning.as_ref());
+        details.close();
+    }
+    object.close();
 }

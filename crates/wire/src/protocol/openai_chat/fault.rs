@@ -123,7 +123,7 @@ pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
     }
 }
 
-fn write_error(error: &mut Writer, fault: &Fault<'_>) {
+pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     let (kind, code) = words(fault.kind);
     error.field("message", &fault.message);
     error.field("type", kind);

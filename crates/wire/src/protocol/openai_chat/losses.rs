@@ -78,6 +78,13 @@ fn usual_pointer(field: Field) -> &'static str {
         Field::PreviousResponse => "/previous_response_id",
         Field::Conversation => "/conversation",
         Field::ToolsStatedEmpty => "/tools",
+        _ => node_pointer(field),
+    }
+}
+
+/// The places of what messages, parts, tools and answers say.
+fn node_pointer(field: Field) -> &'static str {
+    match field {
         Field::Role => "/role",
         Field::MessageName | Field::ResultName => "/name",
         Field::MediaDetail => "/image_url/detail",
@@ -105,35 +112,8 @@ fn usual_pointer(field: Field) -> &'static str {
         Field::UsageOutput => "/completion_tokens",
         Field::UsageReasoning => "/completion_tokens_details/reasoning_tokens",
         Field::UsageTotal => "/total_tokens",
-        // These are nodes of their own, or stand in a field whose place the node already names.
-        Field::Text
-        | Field::Image
-        | Field::Audio
-        | Field::Video
-        | Field::Document
-        | Field::ToolCall
-        | Field::CustomCall
-        | Field::ToolResult
-        | Field::ResultIsError
-        | Field::Reasoning
-        | Field::Signature
-        | Field::Ciphertext
-        | Field::Refusal
-        | Field::Opaque
-        | Field::Citations
-        | Field::PartLogprobs
-        | Field::ItemId
-        | Field::ItemStatus
-        | Field::ItemPhase
-        | Field::Tool
-        | Field::ToolOutputSchema
-        | Field::ToolCacheMarker
-        | Field::CustomTool
-        | Field::HostedTool
-        | Field::NamespaceTool
-        | Field::StopSequence
-        | Field::FinishDetails
-        | Field::UsageToolPrompt => "",
+        // The rest are nodes of their own, or stand in a field whose place the node already names.
+        _ => "",
     }
 }
 
@@ -171,7 +151,8 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         | Field::UsageCacheRead
         | Field::UsageCacheWrite
         | Field::UsageOutput
-        | Field::UsageReasoning => Fate::Carried,
+        | Field::UsageReasoning
+        | Field::UsageTotal => Fate::Carried,
 
         Field::MaxOutputTokens
         | Field::Temperature
@@ -214,43 +195,59 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::ResultMedia => Fate::Depends("what the result holds"),
         Field::FinishReason => Fate::Depends("whether the reason has a word here"),
 
-        Field::TopK => Fate::Lost(LossKind::Dropped, "Chat has no top k"),
+        Field::TopK
+        | Field::PreviousResponse
+        | Field::Conversation
+        | Field::ToolsStatedEmpty
+        | Field::Video
+        | Field::ResultName
+        | Field::ResultIsError
+        | Field::Signature
+        | Field::Ciphertext
+        | Field::Opaque
+        | Field::ItemId
+        | Field::ItemStatus
+        | Field::ItemPhase
+        | Field::ToolOutputSchema
+        | Field::ToolCacheMarker
+        | Field::StopSequence
+        | Field::FinishDetails
+        | Field::UsageCacheWrite5m
+        | Field::UsageCacheWrite1h
+        | Field::UsageToolPrompt => lost(field),
+    }
+}
+
+/// What never arrives as it was.
+fn lost(field: Field) -> Fate {
+    let (kind, reason) = match field {
+        Field::TopK => (LossKind::Dropped, "Chat has no top k"),
         Field::PreviousResponse | Field::Conversation => {
-            Fate::Lost(LossKind::Dropped, "Chat servers hold no conversations")
+            (LossKind::Dropped, "Chat servers hold no conversations")
         }
         Field::ToolsStatedEmpty => {
-            Fate::Lost(LossKind::Implied, "no tools and an empty list of tools mean the same")
+            (LossKind::Implied, "no tools and an empty list of tools mean the same")
         }
-        Field::Video => Fate::Lost(LossKind::Dropped, "Chat takes no video"),
-        Field::ResultName => {
-            Fate::Lost(LossKind::Implied, "results are paired with their calls by id")
-        }
-        Field::ResultIsError => {
-            Fate::Lost(LossKind::Approximated, "Chat has no error flag on results")
-        }
-        Field::Signature | Field::Ciphertext => {
-            Fate::Lost(LossKind::Withheld, "only its issuer can read it")
-        }
-        Field::Opaque => Fate::Lost(LossKind::Dropped, "Chat has nothing like it"),
-        Field::ItemId => Fate::Lost(LossKind::Implied, "Chat has no items"),
-        Field::ItemStatus => Fate::Lost(LossKind::Implied, "Chat has no items"),
-        Field::ItemPhase => Fate::Lost(LossKind::Dropped, "Chat tells no phases of an answer"),
-        Field::ToolOutputSchema => {
-            Fate::Lost(LossKind::Dropped, "Chat describes no outputs of tools")
-        }
-        Field::ToolCacheMarker => Fate::Lost(LossKind::Dropped, "Chat has no markers on tools"),
+        Field::Video => (LossKind::Dropped, "Chat takes no video"),
+        Field::ResultName => (LossKind::Implied, "results are paired with their calls by id"),
+        Field::ResultIsError => (LossKind::Approximated, "Chat has no error flag on results"),
+        Field::Signature | Field::Ciphertext => (LossKind::Withheld, "only its issuer can read it"),
+        Field::ItemId => (LossKind::Implied, "Chat has no items"),
+        Field::ItemStatus => (LossKind::Implied, "Chat has no items"),
+        Field::ItemPhase => (LossKind::Dropped, "Chat tells no phases of an answer"),
+        Field::ToolOutputSchema => (LossKind::Dropped, "Chat describes no outputs of tools"),
+        Field::ToolCacheMarker => (LossKind::Dropped, "Chat has no markers on tools"),
         Field::StopSequence => {
-            Fate::Lost(LossKind::Dropped, "Chat does not tell which stop sequence was met")
+            (LossKind::Dropped, "Chat does not tell which stop sequence was met")
         }
-        Field::FinishDetails => {
-            Fate::Lost(LossKind::Dropped, "Chat tells no details of an answer's end")
-        }
+        Field::FinishDetails => (LossKind::Dropped, "Chat tells no details of an answer's end"),
         Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => {
-            Fate::Lost(LossKind::Dropped, "Chat does not split cache writes by time")
+            (LossKind::Dropped, "Chat does not split cache writes by time")
         }
         Field::UsageToolPrompt => {
-            Fate::Lost(LossKind::Dropped, "Chat counts the results of hosted tools as input")
+            (LossKind::Dropped, "Chat counts the results of hosted tools as input")
         }
-        Field::UsageTotal => Fate::Carried,
-    }
+        _ => (LossKind::Dropped, "Chat has nothing like it"),
+    };
+    Fate::Lost(kind, reason)
 }

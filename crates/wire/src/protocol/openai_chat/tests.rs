@@ -1,1 +1,479 @@
 //! Behaviour that only this protocol has.
+
+use serde_json::Value;
+use serde_json::json;
+
+use crate::conversation::Arguments;
+use crate::conversation::Content;
+use crate::conversation::FinishKind;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
+use crate::conversation::Request;
+use crate::conversation::ResultOutput;
+use crate::conversation::Role;
+use crate::conversation::Source;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolResult;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Exchange;
+use crate::protocol::Fold;
+use crate::protocol::Order;
+use crate::protocol::Protocol;
+use crate::protocol::StreamDecoder;
+use crate::protocol::StreamEncoder;
+use crate::sse::Parser;
+use crate::target::Dialect;
+use crate::target::Target;
+
+const CHAT: Protocol = Protocol::OpenaiChat;
+
+/// A request comes back as it was, and nothing is reported.
+fn check_same(body: Value) {
+    let text = body.to_string();
+    let exchange = CHAT.decode_request(text.as_bytes()).unwrap();
+    let encoded = exchange.encode(CHAT, &Target::default()).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&encoded.body).unwrap(), body);
+    assert!(encoded.report.is_empty());
+}
+
+fn with_messages(messages: Value) -> Value {
+    json!({"model": "m", "messages": messages})
+}
+
+#[test]
+fn every_spelling_of_a_message_comes_back() {
+    for message in [
+        json!({"role": "user", "content": "hi"}),
+        json!({"role": "user", "content": [{"type": "text", "text": "hi"}]}),
+        json!({"role": "user", "content": []}),
+        json!({"role": "user", "content": ""}),
+        json!({"role": "assistant", "content": null}),
+        json!({"role": "assistant"}),
+        json!({"role": "assistant", "content": null, "tool_calls": []}),
+        json!({"role": "assistant", "refusal": "no", "content": null, "audio": {"id": "audio_1"}}),
+        json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
+        json!({"role": "critic", "content": "unknown role", "mood": 1}),
+        json!({"role": "developer", "content": "be brief", "name": "boss", "x": {"y": null}}),
+        json!({"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "r"}]}),
+        json!({"role": "function", "name": "f", "content": null}),
+        json!({"role": "assistant", "content": "", "function_call": {"name": "f", "arguments": "{"}}),
+    ] {
+        check_same(with_messages(json!([message])));
+    }
+}
+
+#[test]
+fn every_spelling_of_a_part_comes_back() {
+    for part in [
+        json!({"type": "image_url", "image_url": {"url": "https://a.b/c.png", "detail": "low"}}),
+        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA==", "x": 1}}),
+        json!({"type": "image_url", "image_url": {"url": "DATA:image/png;charset=x;BASE64,AA=="}}),
+        json!({"type": "image_url", "image_url": {"url": "data:image/svg+xml,%3Csvg%3E"}}),
+        json!({"type": "image_url", "image_url": "https://a.b/c.png"}),
+        json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}),
+        json!({"type": "input_audio", "input_audio": "AA=="}),
+        json!({"type": "file", "file": {"file_id": "file-1"}}),
+        json!({"type": "file", "file": {"file_data": "AA==", "filename": "a.pdf"}}),
+        json!({"type": "file", "file": {"file_data": "data:application/pdf;base64,AA=="}}),
+        json!({"type": "file", "file": {}}),
+        json!({"type": "video_url", "video_url": {"url": "https://a.b/c.mp4"}}),
+        json!({"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true}),
+        json!({"type": "text", "text": "t", "prompt_cache_breakpoint": {"mode": "explicit"}}),
+        json!({"type": "text", "text": "t", "cache_control": {"type": "ephemeral"}}),
+        json!("bare"),
+    ] {
+        check_same(with_messages(json!([{"role": "user", "content": [part]}])));
+    }
+}
+
+#[test]
+fn every_spelling_of_an_option_comes_back() {
+    for (key, value) in [
+        ("stop", json!("x")),
+        ("stop", json!(["x", "y"])),
+        ("stop", json!([])),
+        ("stop", Value::Null),
+        ("tools", json!([])),
+        ("tools", json!([{"type": "function", "function": {"name": "f", "strict": null}}])),
+        ("tools", json!([{"type": "custom", "custom": {"name": "c", "format": {"type": "text"}}}])),
+        ("tools", json!([{"type": "custom", "custom": {"name": "c", "format": {"type": "new"}}}])),
+        ("tools", json!([{"type": "browser_search"}, {"type": "function", "name": "flat"}])),
+        ("functions", json!([{"name": "f", "parameters": {"type": "object"}}])),
+        ("function_call", json!({"name": "f"})),
+        ("function_call", json!("auto")),
+        ("tool_choice", json!("any")),
+        ("tool_choice", json!("validated")),
+        ("tool_choice", json!({"type": "custom", "custom": {"name": "c"}})),
+        ("tool_choice", json!({"type": "function", "function": {"name": "f", "x": 1}})),
+        ("response_format", json!({"type": "json_schema", "json_schema": {"name": "n", "x": 1}})),
+        ("response_format", json!({"type": "grammar", "grammar": "g"})),
+        ("max_completion_tokens", json!(5)),
+        ("max_tokens", json!(5)),
+        ("reasoning", json!({"effort": "high", "exclude": true, "enabled": true})),
+        ("reasoning", json!({"max_tokens": 2000})),
+        ("thinking", json!({"type": "disabled"})),
+        ("thinking", json!({"type": "new"})),
+        ("web_search_options", json!({"search_context_size": "low"})),
+        ("stream_options", json!({"include_usage": true, "include_obfuscation": false})),
+        ("seed", json!(12345678901234567890_u64)),
+        ("random_seed", json!(1)),
+        ("top_k", json!(3)),
+        ("logit_bias", json!({"1": -100})),
+    ] {
+        let mut body = with_messages(json!([{"role": "user", "content": "hi"}]));
+        body[key] = value;
+        check_same(body);
+    }
+}
+
+#[test]
+fn both_spellings_of_one_option_come_back() {
+    let mut body = with_messages(json!([]));
+    body["max_tokens"] = json!(1);
+    body["max_completion_tokens"] = json!(2);
+    body["reasoning"] = json!({"effort": "low"});
+    body["reasoning_effort"] = json!("high");
+    check_same(body);
+}
+
+#[test]
+fn wrong_types_are_refused_with_a_pointer() {
+    for (body, pointer) in [
+        (json!({"messages": {}}), "/messages"),
+        (json!({"messages": [{"role": 1}]}), "/messages/0/role"),
+        (with_messages(json!([{"role": "user", "content": 1}])), "/messages/0/content"),
+        (
+            with_messages(json!([{"role": "user", "content": [{"type": "text", "text": 1}]}])),
+            "/messages/0/content/0/text",
+        ),
+        (json!({"messages": [], "temperature": "warm"}), "/temperature"),
+        (json!({"messages": [], "max_tokens": "5"}), "/max_tokens"),
+        (json!({"messages": [], "tool_choice": 1}), "/tool_choice"),
+        (json!({}), ""),
+    ] {
+        let text = body.to_string();
+        let error = CHAT.decode_request(text.as_bytes()).unwrap_err();
+        assert_eq!(error.pointer(), pointer, "{body}");
+    }
+}
+
+/// What a request of Anthropic's becomes.
+fn from_anthropic(messages: Vec<Message<'static>>, target: &Target) -> (Value, Report) {
+    let request = Request { messages, stream: Some(true), ..Request::default() };
+    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
+    let encoded = exchange.encode(CHAT, target).unwrap();
+    (serde_json::from_str(&encoded.body).unwrap(), encoded.report)
+}
+
+fn call(id: &'static str) -> Part<'static> {
+    Part::new(Content::ToolCall(Box::new(ToolCall {
+        id: Some(Text::literal(id)),
+        name: Text::literal("f"),
+        arguments: Arguments::Json(Json::parse("{ \"a\": 1 }").unwrap()),
+        form: Default::default(),
+    })))
+}
+
+fn result(id: &'static str, parts: Vec<Part<'static>>) -> Part<'static> {
+    Part::new(Content::ToolResult(Box::new(ToolResult {
+        call_id: Some(Text::literal(id)),
+        name: None,
+        output: ResultOutput::Parts(parts),
+        is_error: None,
+        form: Default::default(),
+    })))
+}
+
+fn image() -> Part<'static> {
+    let source =
+        Source::Base64 { mime: Some(Text::literal("image/png")), data: Text::literal("AA==") };
+    let media = Media { kind: MediaKind::Image, source, detail: None, name: None };
+    Part::new(Content::Media(Box::new(media)))
+}
+
+#[test]
+fn results_become_messages_before_what_the_user_says() {
+    let (body, report) = from_anthropic(
+        vec![
+            Message::new(Role::Assistant, vec![Part::text("let me see"), call("c1"), call("c2")]),
+            Message::new(
+                Role::User,
+                vec![
+                    result("c1", vec![Part::text("one")]),
+                    result("c2", vec![]),
+                    Part::text("go on"),
+                ],
+            ),
+        ],
+        &Target::default(),
+    );
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}});
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "assistant", "content": "let me see", "tool_calls": [call("c1"), call("c2")]},
+            {"role": "tool", "tool_call_id": "c1", "content": "one"},
+            {"role": "tool", "tool_call_id": "c2", "content": ""},
+            {"role": "user", "content": "go on"},
+        ])
+    );
+    assert!(!report.entries().iter().any(|loss| loss.kind.matters()), "{report:?}");
+}
+
+#[test]
+fn images_of_results_wait_until_all_results_are_written() {
+    let (body, report) = from_anthropic(
+        vec![
+            Message::new(Role::Assistant, vec![call("c1"), call("c2")]),
+            Message::new(Role::Tool, vec![result("c1", vec![Part::text("see"), image()])]),
+            Message::new(Role::Tool, vec![result("c2", vec![Part::text("two")])]),
+        ],
+        &Target::default(),
+    );
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages[0]["content"], Value::Null);
+    assert_eq!(messages[1]["content"][1]["text"], "[image attached below]");
+    assert_eq!(messages[2]["content"], "two");
+    assert_eq!(messages[3]["role"], "user");
+    assert_eq!(messages[3]["content"][0]["image_url"]["url"], "data:image/png;base64,AA==");
+    assert_eq!(report.count(LossKind::Approximated), 1);
+}
+
+#[test]
+fn calls_are_not_parted_from_their_results() {
+    let (body, _) = from_anthropic(
+        vec![
+            Message::new(Role::Assistant, vec![call("c1")]),
+            Message::new(Role::Assistant, vec![Part::text("waiting")]),
+            Message::new(Role::User, vec![result("c1", vec![])]),
+        ],
+        &Target::default(),
+    );
+    let roles: Vec<&Value> =
+        body["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["assistant", "tool"]);
+    assert_eq!(body["messages"][0]["content"], "waiting");
+}
+
+#[test]
+fn the_usage_of_a_translated_stream_is_asked_for() {
+    let (body, report) = from_anthropic(vec![], &Target::default());
+    assert_eq!(body["stream_options"], json!({"include_usage": true}));
+    assert_eq!(report.entries()[0].kind, LossKind::Synthesised);
+    let (body, _) = from_anthropic(vec![], &Target::default().with_dialect(Dialect::MISTRAL));
+    assert_eq!(body.get("stream_options"), None);
+}
+
+#[test]
+fn reasoning_goes_back_only_to_servers_that_want_it() {
+    let reasoning = || {
+        let texts = vec![Text::literal("hm")];
+        Part::new(Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Raw, texts })))
+    };
+    let check = |dialect: Dialect, field: &str, expected: Value| {
+        let turn = Message::new(Role::Assistant, vec![reasoning(), call("call12345")]);
+        let (body, report) = from_anthropic(vec![turn], &Target::default().with_dialect(dialect));
+        assert_eq!(body["messages"][0][field], expected, "{}", dialect.name);
+        assert_eq!(report.count(LossKind::Dropped), usize::from(expected.is_null()));
+    };
+    check(Dialect::OPENAI, "reasoning_content", Value::Null);
+    check(Dialect::DEEPSEEK, "reasoning_content", json!("hm"));
+    check(Dialect::OPENROUTER, "reasoning", json!("hm"));
+    let chunk = json!([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]);
+    check(Dialect::MISTRAL, "content", chunk);
+}
+
+/// The events of a stream of chunks, each checked to be legal.
+fn events(chunks: &[Value], end: &str) -> Vec<Event<'static>> {
+    let mut text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    text.push_str(end);
+    let mut order = Order::default();
+    let mut events = Vec::new();
+    let mut decoder = Some(StreamDecoder::new(CHAT));
+    let mut parser = Parser::default();
+    parser
+        .push(text.as_bytes(), &mut |frame| {
+            let next = decoder.take().unwrap().step(&frame, &mut |event| {
+                order.step(&event).unwrap();
+                events.push(event.into_owned());
+            })?;
+            decoder = Some(next);
+            Ok(())
+        })
+        .unwrap();
+    decoder.unwrap().end(&mut |event| {
+        order.step(&event).unwrap();
+        events.push(event);
+    });
+    events
+}
+
+const DONE: &str = "data: [DONE]\n\n";
+
+fn chunk(delta: Value, finish: Option<&str>) -> Value {
+    json!({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+}
+
+/// The message that a stream amounts to.
+fn folded(chunks: &[Value]) -> Value {
+    let mut fold = Fold::default();
+    events(chunks, DONE).into_iter().for_each(|event| fold.step(event));
+    let encoded = CHAT.encode_response(&fold.finish(), CHAT, &Asked::default());
+    serde_json::from_str::<Value>(&encoded.body).unwrap()["choices"][0]["message"].take()
+}
+
+fn fragment(index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
+    json!({"tool_calls": [
+        {"index": index, "id": id, "function": {"name": name, "arguments": arguments}}
+    ]})
+}
+
+fn arguments_of(message: &Value) -> Vec<(&str, &str)> {
+    let calls = message["tool_calls"].as_array().unwrap();
+    calls
+        .iter()
+        .map(|call| {
+            let function = &call["function"];
+            (call["id"].as_str().unwrap(), function["arguments"].as_str().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn fragments_of_calls_are_told_apart_however_servers_number_them() {
+    let interleaved = folded(&[
+        chunk(fragment(0, Some("a"), Some("f"), ""), None),
+        chunk(fragment(1, Some("b"), Some("g"), "{\"y\""), None),
+        chunk(fragment(0, None, None, "{\"x\":1}"), None),
+        chunk(fragment(1, None, None, ":2}"), None),
+        chunk(json!({}), Some("tool_calls")),
+    ]);
+    assert_eq!(arguments_of(&interleaved), [("a", "{\"x\":1}"), ("b", "{\"y\":2}")]);
+    let all_zero = folded(&[
+        chunk(fragment(0, Some("a"), Some("f"), "{}"), None),
+        chunk(fragment(0, Some("b"), Some("f"), "{\"z\":3}"), None),
+        chunk(json!({}), Some("tool_calls")),
+    ]);
+    assert_eq!(arguments_of(&all_zero), [("a", "{}"), ("b", "{\"z\":3}")]);
+    let repeated = folded(&[
+        chunk(fragment(0, Some("a"), Some("f"), "{\"x\""), None),
+        chunk(fragment(0, Some("a"), Some("f"), ":1}"), Some("tool_calls")),
+    ]);
+    assert_eq!(arguments_of(&repeated), [("a", "{\"x\":1}")]);
+}
+
+#[test]
+fn reasoning_is_heard_under_any_name() {
+    for (delta, field, expected) in [
+        (json!({"reasoning_content": "hm"}), "reasoning_content", json!("hm")),
+        (json!({"reasoning": "hm", "reasoning_content": "hm"}), "reasoning", json!("hm")),
+        (
+            json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+            "content",
+            json!([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]),
+        ),
+        (
+            json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "hm"}]}),
+            "reasoning_details",
+            json!([{"type": "reasoning.text", "index": 0, "text": "hm"}]),
+        ),
+    ] {
+        let message = folded(&[chunk(delta, None), chunk(json!({}), Some("stop"))]);
+        assert_eq!(message[field], expected);
+    }
+}
+
+#[test]
+fn a_stream_that_stops_early_is_truncated_whatever_its_last_line() {
+    for end in ["", DONE] {
+        let events = events(&[chunk(json!({"content": "a"}), None)], end);
+        let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
+        assert_eq!(fault.kind, FaultKind::Truncated);
+    }
+}
+
+#[test]
+fn an_error_in_a_stream_ends_it() {
+    let error = json!({"error": {"message": "too many", "code": "rate_limit_exceeded"}});
+    let after = chunk(json!({"content": "b"}), Some("stop"));
+    let events = events(&[chunk(json!({"content": "a"}), None), error, after], DONE);
+    let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
+    assert_eq!(fault.kind, FaultKind::RateLimit);
+    assert_eq!(fault.message, "too many");
+}
+
+#[test]
+fn content_beside_the_finish_reason_comes_before_the_end() {
+    let events = events(&[chunk(json!({"content": "a"}), Some("length"))], DONE);
+    let Some(Event::Finish { finish, .. }) = events.last() else { panic!("expected an end") };
+    assert_eq!(finish.kind, FinishKind::Length);
+    assert!(events.iter().any(|event| matches!(event, Event::Delta(..))));
+}
+
+/// The data of the frames that a stream of this protocol's own is written as.
+fn written(chunks: &[Value], asked: Asked<'_>) -> Vec<Value> {
+    let mut encoder = StreamEncoder::new(CHAT, CHAT, asked);
+    let mut out = String::new();
+    for event in events(chunks, DONE) {
+        encoder = encoder.step(event, &mut out);
+    }
+    let _ = encoder.end(&mut out);
+    let (body, end) = out.split_at(out.len() - DONE.len());
+    assert_eq!(end, DONE);
+    let data = |frame: &str| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap();
+    body.split_terminator("\n\n").map(data).collect()
+}
+
+#[test]
+fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
+    let mut last = chunk(json!({}), Some("tool_calls"));
+    last["usage"] = json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3});
+    // The server counts from 1; clients want calls counted from 0, and each id and name once.
+    let chunks = [chunk(fragment(1, Some("a"), Some("f"), "{"), None), last];
+    let frames = written(&chunks, Asked::default());
+    assert_eq!(frames[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
+    let call = &frames[1]["choices"][0]["delta"]["tool_calls"][0];
+    assert_eq!((&call["index"], &call["id"]), (&json!(0), &json!("a")));
+    let more = &frames[2]["choices"][0]["delta"]["tool_calls"][0];
+    assert_eq!(*more, json!({"index": 0, "function": {"arguments": "{"}}));
+    assert_eq!(frames[3]["choices"][0]["finish_reason"], "tool_calls");
+    assert_eq!(frames[4]["choices"], json!([]));
+    assert_eq!(frames[4]["usage"]["total_tokens"], 3);
+    let unasked = Asked { include_usage: false, ..Asked::default() };
+    assert_eq!(written(&chunks, unasked).len(), 4);
+}
+
+#[test]
+fn errors_of_any_shape_are_read() {
+    for (status, body, kind, message) in [
+        (
+            400,
+            r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#,
+            FaultKind::ContextTooLong,
+            "m",
+        ),
+        (429, r#"{"error":{"message":"m","type":"insufficient_quota"}}"#, FaultKind::Billing, "m"),
+        (400, r#"{"object":"error","message":"m","code":"3051"}"#, FaultKind::BadRequest, "m"),
+        (500, r#"[{"error":{"message":"m"}}]"#, FaultKind::Internal, "m"),
+        (404, r#"{"error":"m"}"#, FaultKind::NotFound, "m"),
+        (502, "<html>bad gateway</html>", FaultKind::Internal, "<html>bad gateway</html>"),
+    ] {
+        let fault = CHAT.decode_fault(status, body.as_bytes());
+        assert_eq!((fault.kind, &*fault.message.to_str()), (kind, message));
+        let (_, back) = CHAT.encode_fault(&fault);
+        if body.starts_with(['{', '[']) {
+            assert_eq!(back, body);
+        }
+    }
+}

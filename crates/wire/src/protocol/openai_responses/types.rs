@@ -72,6 +72,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         kind: LossKind::Renamed,
         reason: "the namespace is joined to the name of the tool",
     },
+    implied("object", "an answer is an answer"),
     implied("output_text", "it repeats the output"),
     implied("parallel_tool_calls", ECHO),
     implied("presence_penalty", ECHO),

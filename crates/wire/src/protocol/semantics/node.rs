@@ -1,7 +1,9 @@
 //! The semantics of one node: where it stood, how it was shaped, and what rides on it.
 
 use crate::json::Json;
+use crate::json::Kind;
 use crate::json::Text;
+use crate::json::Writer;
 use crate::place::Place;
 use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Citation;
@@ -107,6 +109,12 @@ impl<'a> NodeSemantics<'a> {
 
     pub(in crate::protocol) fn set_logprobs(&mut self, logprobs: Json<'a>) {
         self.detail_mut().logprobs = Some(logprobs);
+    }
+
+    /// Appends a list of log probabilities to those known.
+    pub(in crate::protocol) fn add_logprobs(&mut self, more: &Json<'_>) {
+        let known = self.logprobs().map(|known| joined_lists(known, more));
+        self.set_logprobs(known.unwrap_or_else(|| more.clone().into_owned()));
     }
 
     pub(in crate::protocol) fn set_item(&mut self, item: Item<'a>) {
@@ -226,4 +234,21 @@ impl<'a> Item<'a> {
             extras: self.extras.into_owned(),
         }
     }
+}
+
+fn joined_lists(before: &Json<'_>, more: &Json<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.array(|writer| {
+        for list in [before, more] {
+            let mut reader = list.reader();
+            if list.kind() == Kind::Array {
+                // Both lists were checked when they were read, so reading them again cannot fail.
+                let _ = reader.array(|_, element| {
+                    writer.value(&element.raw()?);
+                    Ok(())
+                });
+            }
+        }
+    });
+    Json::trusted(writer.into_string().into())
 }

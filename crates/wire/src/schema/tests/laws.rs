@@ -113,7 +113,9 @@ fn differences(one: &Value, two: &Value, at: &str, found: &mut Vec<String>) {
                 }
             }
         }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+        (Value::Array(left), Value::Array(right))
+            if left.len() == right.len() && left.iter().chain(right).any(Value::is_object) =>
+        {
             for (index, (left, right)) in left.iter().zip(right).enumerate() {
                 differences(left, right, &format!("{at}/{index}"), found);
             }

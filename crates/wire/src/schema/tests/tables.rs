@@ -104,6 +104,22 @@ fn recursion_is_cut_where_it_is_refused() {
 }
 
 #[test]
+fn a_schema_that_is_used_twice_is_not_within_itself() {
+    check(
+        r##"{"allOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/B"}],"$defs":{"A":{"minProperties":1},"B":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}}}"##,
+        GeminiSchema,
+        r#"{"minProperties":1,"type":"OBJECT","properties":{"a":{"minProperties":1}}}"#,
+        &[
+            "renamed /allOf",
+            "renamed /allOf/0/$ref",
+            "renamed /allOf/1/$ref",
+            "renamed /$defs",
+            "renamed /$defs/B/properties/a/$ref",
+        ],
+    );
+}
+
+#[test]
 fn recursion_stays_where_it_is_taken() {
     let optional = r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##;
     check(optional, GeminiJsonSchema, optional, &[]);

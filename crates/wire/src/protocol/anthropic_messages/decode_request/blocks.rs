@@ -30,6 +30,7 @@ use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Artefact;
@@ -47,6 +48,7 @@ pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
     match &*kind.to_str() {
         "text" => read_text(reader, place),
         "image" | "document" => read_media(reader, place, kind),
+        "search_result" => read_search_result(reader, place, kind),
         "tool_use" => read_tool_use(reader, place),
         "tool_result" => read_tool_result(reader, place),
         "thinking" => read_thinking(reader, place),
@@ -224,6 +226,51 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
         "file" => ReadSource::Known(Source::File { mime, id: data }),
         _ => ReadSource::Content(data),
     })
+}
+
+/// Reads the result of a search as a document of its texts; the rest of it is kept as it stands.
+fn read_search_result<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    kind: Text<'a>,
+) -> Result<Part<'a>> {
+    let (mut title, mut words) = (None, Text::default());
+    let mut ahead = reader.checkpoint();
+    let mut semantics = read_members(&mut ahead, place, |key, reader, _, _| {
+        match key {
+            "title" => title = Some(reader.string()?),
+            // The list stays among the extras, since a document has no blocks.
+            "content" => {
+                words = words_of(&mut reader.checkpoint())?;
+                return Ok(Member::Unknown);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    if words.is_empty() {
+        return read_opaque(reader, place, kind);
+    }
+    *reader = ahead;
+    semantics.add_shape(SEARCH_RESULT);
+    let source = Source::Text { mime: None, text: words };
+    let media = Media { kind: MediaKind::Document, source, detail: None, name: title };
+    Ok(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))
+}
+
+/// The texts of a list of blocks, one after another.
+fn words_of<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
+    let mut words = Text::default();
+    reader.array(|_, reader| {
+        if let Some(text) = reader.peek_tag("text")? {
+            if !words.is_empty() {
+                words.push(&Text::plain("\n"));
+            }
+            words.push(&text);
+        }
+        reader.skip()
+    })?;
+    Ok(words)
 }
 
 fn read_tool_use<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {

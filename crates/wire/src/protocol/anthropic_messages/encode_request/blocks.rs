@@ -1,6 +1,7 @@
 //! Writing content blocks. Requests, answers and streams share them.
 
 use crate::conversation::Arguments;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -13,6 +14,7 @@ use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
 use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
@@ -20,6 +22,7 @@ use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::anthropic_messages::types::STRING;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
@@ -189,6 +192,12 @@ pub(in crate::protocol::anthropic_messages) fn write_own(
 }
 
 fn write_own_media(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
+    if semantics.has_shape(SEARCH_RESULT) {
+        let block = Block::Own(semantics);
+        let mut object = block.open(writer, "search_result");
+        object.optional("title", media.name.as_ref());
+        return block.close(object);
+    }
     let kind = match media.kind {
         MediaKind::Image => "image",
         MediaKind::Audio | MediaKind::Video | MediaKind::Document => "document",
@@ -294,4 +303,12 @@ pub(in crate::protocol::anthropic_messages) fn joined<'t>(texts: &'t [Text<'_>])
         text.push(piece);
     }
     text
+}
+
+/// What became of arguments that say nothing: they are an empty object.
+pub(in crate::protocol::anthropic_messages) fn emptied(call: &ToolCall<'_>) -> Change {
+    let Arguments::Text(text) = &call.arguments else { return None };
+    let is_object = text.to_str().trim_start().starts_with('{');
+    let says_nothing = call.form == CallForm::Function && !is_object;
+    says_nothing.then_some((LossKind::Implied, "no arguments are an empty object"))
 }

@@ -3,6 +3,7 @@
 use super::blocks::Block;
 use super::blocks::CallWords;
 use super::blocks::Mark;
+use super::blocks::emptied;
 use super::blocks::write_reasoning;
 use super::foreign::Encoding;
 use super::media;
@@ -13,6 +14,7 @@ use super::turns::Spelling;
 use super::turns::Turn;
 use super::turns::Turns;
 use super::turns::admits;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
@@ -23,7 +25,9 @@ use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -31,6 +35,16 @@ use crate::protocol::semantics::NodeSemantics;
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         let instruction = self.instruction();
+        if instruction.is_some() {
+            let slot = match self.losing.source() {
+                Protocol::OpenaiChat => "/messages/0",
+                Protocol::OpenaiResponses => "/instructions",
+                Protocol::AnthropicMessages => "/system",
+                Protocol::Gemini => "/systemInstruction",
+            };
+            let reason = "the system prompt asks for what no setting can";
+            self.losing.below(Place::default(), slot, LossKind::Synthesised, reason);
+        }
         let marks: Vec<Mark> =
             turns.system.iter().map(|piece| self.mark(piece.part.semantics())).collect();
         match (&*turns.system, &instruction) {
@@ -124,7 +138,12 @@ impl<'r> Encoding<'r, '_> {
         }
         let id = self.calls.call_id(piece.at, call).into_owned();
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
+        if call.form == CallForm::Custom {
+            let reason = "free text becomes the one argument of a function";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
         let change = block.tool_use(list, &CallWords { id: Some(id), name }, call);
+        let change = change.or_else(|| emptied(call));
         if let Some((kind, reason)) = change {
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
@@ -163,6 +182,7 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let id = self.calls.result_id(piece.at, result).into_owned();
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
+        self.lose_name(piece, result);
         let told = self.told(piece.part.semantics(), &result.output);
         let is_error = result.is_error.unwrap_or(false) || told.is_error;
         let parts: Vec<&Part<'_>> = result.output.parts().iter().collect();
@@ -181,6 +201,19 @@ impl<'r> Encoding<'r, '_> {
                 }),
             }
         });
+    }
+
+    /// Reports what a result no longer says of its call.
+    fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
+        let place = piece.part.semantics().place();
+        let name = self.calls.result_name(piece.at, result).map(Text::into_owned);
+        if result.name.is_some() && result.name != name {
+            self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
+        }
+        if result.form == CallForm::Custom {
+            let reason = "the result of a function";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
     }
 
     /// Writes a part of a result, if it can stand there.

@@ -55,6 +55,11 @@ pub(super) fn admits(
 }
 
 fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
+    if let Sendable::Image { data, .. } | Sendable::Pdf(data) = sendable
+        && data.to_str().contains(['-', '_'])
+    {
+        losing.node(place, LossKind::Renamed, "base64 in its standard alphabet");
+    }
     let declared = media.source.mime().map(|mime| plain_type(mime));
     let sent = match sendable {
         Sendable::Image { mime, .. } => *mime,

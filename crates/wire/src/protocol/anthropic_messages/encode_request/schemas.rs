@@ -1,9 +1,17 @@
 //! Schemas on their way here: the root of a tool's is an object, and strict ones know a part of the language.
 
 use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
+use crate::protocol::semantics::Shape;
+use crate::schema;
+use crate::schema::Dialect;
 
 /// The schema of a tool without arguments.
 pub(super) const NO_ARGUMENTS: Json<'static> =
@@ -17,12 +25,113 @@ pub(super) enum Use {
     Output,
 }
 
-/// The schema as the target takes it; `at` is the node and the field that it stands in.
+/// Where a schema stands: its node, its field, and how the request spells it.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) place: Place,
+    pub(super) field: Field,
+    pub(super) shape: Shape,
+}
+
+/// The schema as the target takes it, with what it loses reported.
 pub(super) fn translate<'s>(
-    schema: &'s Json<'_>,
-    _asked: Use,
-    _at: (Place, Field),
-    _losing: &mut Losing<'_>,
+    schema: &Json<'s>,
+    asked: Use,
+    at: At,
+    losing: &mut Losing<'_>,
 ) -> Json<'s> {
-    schema.reborrow()
+    let from = match losing.source() {
+        Protocol::Gemini => Dialect::GeminiSchema,
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            Dialect::JsonSchema
+        }
+    };
+    let to = match asked {
+        Use::Tool => Dialect::JsonSchema,
+        Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
+    };
+    let translated = schema::translate(schema, from, to);
+    let pointer = losing.source().pointer(at.field, at.shape);
+    for loss in translated.losses {
+        let suffix = format!("{pointer}{}", loss.pointer);
+        losing.below(at.place, &suffix, loss.kind, loss.reason);
+    }
+    if translated.json.as_str() != schema.as_str() {
+        losing.field(at.place, at.field, LossKind::Renamed, "in the words of the target's schemas");
+    }
+    match asked {
+        Use::Output => translated.json,
+        Use::Tool | Use::StrictTool => with_object_root(translated.json, at, losing),
+    }
+}
+
+/// The schema of a tool's arguments, which must be an object by its first word.
+fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Json<'s> {
+    if schema::root_is_object(&schema) && !has_choice(&schema) {
+        return schema;
+    }
+    if schema.kind() != Kind::Object || schema.compact() == "{}" {
+        return NO_ARGUMENTS;
+    }
+    if schema::root_is_object(&schema) || is_untyped(&schema) {
+        return retyped(&schema, at, losing);
+    }
+    let reason = "arguments are an object, so that others are wrapped in one";
+    losing.field(at.place, at.field, LossKind::Approximated, reason);
+    let mut writer = Writer::default();
+    writer.object(|root| {
+        root.field("type", "object");
+        root.key("properties");
+        root.object(|properties| properties.field(VALUE, &schema));
+        root.key("required");
+        root.array(|required| required.value(VALUE));
+    });
+    Json::trusted(writer.into_string().into())
+}
+
+const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+
+fn has_choice(schema: &Json<'_>) -> bool {
+    has_key(schema, |key| CHOICES.contains(&key))
+}
+
+/// Whether the schema has properties and merely does not say that it is an object.
+fn is_untyped(schema: &Json<'_>) -> bool {
+    let tells = |key: &str| matches!(key, "type" | "$ref" | "enum" | "const");
+    !has_choice(schema) && !has_key(schema, tells)
+}
+
+fn has_key(schema: &Json<'_>, is: impl Fn(&str) -> bool) -> bool {
+    let mut found = false;
+    // The schema was checked when it was read, so reading it again cannot fail.
+    let _ = schema.reader().object(|key, reader| {
+        found |= is(&key);
+        reader.skip()
+    });
+    found
+}
+
+/// The schema as that of an object, without choices at its root.
+fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    let mut lost = Vec::new();
+    writer.object(|root| {
+        root.field("type", "object");
+        // The schema was checked when it was read, so reading it again cannot fail.
+        let _ = schema.reader().object(|key, reader| {
+            let json = reader.raw()?;
+            if CHOICES.contains(&&*key) {
+                lost.push(key.into_owned());
+            } else if key != "type" {
+                root.field(&key, &json);
+            }
+            Ok(())
+        });
+    });
+    let pointer = losing.source().pointer(at.field, at.shape);
+    for key in lost {
+        let reason = "arguments have no choice of shapes at their root";
+        losing.below(at.place, &format!("{pointer}/{key}"), LossKind::Dropped, reason);
+    }
+    Json::trusted(writer.into_string().into())
 }

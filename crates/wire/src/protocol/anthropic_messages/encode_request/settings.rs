@@ -9,11 +9,13 @@ use super::turns::LastTurn;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::Request;
+use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::target::Accepts;
@@ -36,7 +38,18 @@ impl<'r> Plan<'r> {
     ) -> Self {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
-            Some(limit) => limit.reborrow(),
+            Some(limit) => {
+                if losing.source() == Protocol::OpenaiChat {
+                    let reason = "the limit has one name here";
+                    losing.field(
+                        Place::default(),
+                        Field::MaxOutputTokens,
+                        LossKind::Renamed,
+                        reason,
+                    );
+                }
+                limit.reborrow()
+            }
             None => {
                 let reason = "a limit is required";
                 losing.field(
@@ -162,6 +175,7 @@ impl Encoding<'_, '_> {
             let reason = "stops of whitespace alone are refused";
             let suffix = format!("{pointer}/{index}");
             self.losing.below(Place::default(), &suffix, LossKind::Dropped, reason);
+            self.lose(Field::Stop, LossKind::Renamed, "the others move up");
         }
         let mut kept = stop.iter().filter(|text| !text.is_blank()).peekable();
         if kept.peek().is_some() {
@@ -209,13 +223,14 @@ impl Encoding<'_, '_> {
         });
     }
 
-    fn output_schema<'s>(&mut self, output: &'s OutputSchema<'_>) -> Option<crate::json::Json<'s>> {
+    fn output_schema<'s>(&mut self, output: &OutputSchema<'s>) -> Option<Json<'s>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
         let schema = output.schema.as_ref()?;
-        let at = (Place::default(), Field::OutputSchema);
+        let (place, shape) = (Place::default(), self.shape);
+        let at = schemas::At { place, field: Field::OutputSchema, shape };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 
@@ -253,6 +268,7 @@ impl Encoding<'_, '_> {
             }
             (None, Some(_)) => {
                 self.lose(Field::User, LossKind::Renamed, "the id of the end user");
+                self.lose(Field::SafetyIdentifier, LossKind::Synthesised, "the id of the end user");
             }
             (Some(_) | None, None) => {}
         }

@@ -131,13 +131,18 @@ impl Telling<'_, '_> {
     fn unknown(&mut self, wish: Wish) -> Thought {
         match wish {
             Wish::Nothing => Thought::UNSAID,
-            Wish::Off => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::Off => self.off(),
             Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
             Wish::Effort(effort) => self.with_effort(effort, at_least_low(effort)),
             Wish::Budget(tokens) => {
                 Thought { form: Form::Budget(tokens.max(BUDGET_MIN)), ..Thought::UNSAID }
             }
         }
+    }
+
+    fn off(&mut self) -> Thought {
+        self.lose(LossKind::Renamed, "thinking is switched off by a word of its own");
+        Thought { form: Form::Disabled, ..Thought::UNSAID }
     }
 
     fn with_effort(&mut self, asked: Effort, effort: Effort) -> Thought {
@@ -150,7 +155,7 @@ impl Telling<'_, '_> {
     fn budget(&mut self, wish: Wish, min: u64, max: u64) -> Thought {
         let tokens = match wish {
             Wish::Nothing => return Thought::UNSAID,
-            Wish::Off => return Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::Off => return self.off(),
             Wish::On => {
                 self.lose(LossKind::Approximated, "the model is told how much to think");
                 Effort::Medium.budget_for(self.family).value
@@ -178,7 +183,7 @@ impl Telling<'_, '_> {
                 self.lose(LossKind::Approximated, "the model always thinks");
                 Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
             }
-            Wish::Off => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            Wish::Off => self.off(),
             Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
             Wish::Effort(effort) => {
                 let nearest = effort.nearest(self.family).value;

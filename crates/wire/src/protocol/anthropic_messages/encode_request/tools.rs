@@ -106,13 +106,13 @@ impl<'r> Encoding<'r, '_> {
         let place = tool.semantics().place();
         match &tool.kind {
             ToolKind::Function(function) => {
-                if self.is_allowed(&function.name) {
+                if self.is_allowed(place, &function.name) {
                     let name = self.tool_name(place, &function.name, namespace, used);
                     self.write_function(list, place, function, &name);
                 }
             }
             ToolKind::Custom(custom) => {
-                if self.is_allowed(&custom.name) {
+                if self.is_allowed(place, &custom.name) {
                     let name = self.tool_name(place, &custom.name, namespace, used);
                     self.write_custom(list, place, custom, &name);
                 }
@@ -168,13 +168,15 @@ impl<'r> Encoding<'r, '_> {
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
-            Some(parameters) => schemas::translate(
-                parameters,
-                asked,
-                (place, Field::ToolParameters),
-                &mut self.losing,
-            ),
-            None => schemas::NO_ARGUMENTS,
+            Some(parameters) => {
+                let at = schemas::At { place, field: Field::ToolParameters, shape: self.shape };
+                schemas::translate(parameters, asked, at, &mut self.losing)
+            }
+            None => {
+                let reason = "a schema is required";
+                self.losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
+                schemas::NO_ARGUMENTS
+            }
         };
         list.object(|object| {
             object.field("name", name);
@@ -236,6 +238,8 @@ impl<'r> Encoding<'r, '_> {
     fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
         let reason = "tools that the history has called must be declared";
         self.losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
+        let reason = "what is declared for the history is not to be called";
+        self.losing.field(Place::default(), Field::ToolChoice, LossKind::Synthesised, reason);
         let names = self.called_names();
         body.key("tools").array(|list| {
             names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));
@@ -243,12 +247,18 @@ impl<'r> Encoding<'r, '_> {
         body.key("tool_choice").object(|choice| choice.field("type", "none"));
     }
 
-    fn is_allowed(&self, name: &Text<'_>) -> bool {
+    /// Whether the choice allows a tool; one that it does not is not declared.
+    fn is_allowed(&mut self, place: Place, name: &Text<'_>) -> bool {
         let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else {
             return true;
         };
         let is_it = |tool: &AllowedTool<'_>| tool.name.as_ref() == Some(name);
-        tools.iter().any(is_it)
+        let is_allowed = tools.iter().any(is_it);
+        if !is_allowed {
+            let reason = "only the allowed tools are declared";
+            self.losing.node(place, LossKind::Approximated, reason);
+        }
+        is_allowed
     }
 
     /// Writes how the model may choose, as far as there is something to choose from.

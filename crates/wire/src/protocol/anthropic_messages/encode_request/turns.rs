@@ -12,6 +12,7 @@ use crate::conversation::Role;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
@@ -76,6 +77,7 @@ impl<'r> Turns<'r> {
             losing,
             turns: Self { system: Vec::new(), turns: Vec::new() },
             held: Vec::new(),
+            last: None,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
@@ -200,6 +202,8 @@ struct Gathering<'r, 'g, 'l> {
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
     held: Vec<Held<'r>>,
+    /// The message that the last turn ends with.
+    last: Option<&'r Message<'r>>,
 }
 
 struct Held<'r> {
@@ -212,7 +216,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
     fn lead(&mut self, index: usize, message: &'r Message<'r>, leading: usize) {
         self.lose_role(message);
-        if leading > 1 {
+        if leading > 1 || self.losing.source() == Protocol::OpenaiResponses {
             let reason = "system prompts share one slot, each in a block of its own";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
@@ -236,12 +240,12 @@ impl<'r> Gathering<'r, '_, '_> {
                 if !pieces.is_empty() {
                     self.held.iter_mut().for_each(|held| held.moved = true);
                 }
-                self.extend(Side::User, pieces);
+                self.extend(Side::User, message, pieces);
             }
             Role::Assistant => {
                 self.settle();
                 let pieces = self.pieces(Side::Assistant, index, message);
-                self.extend(Side::Assistant, pieces);
+                self.extend(Side::Assistant, message, pieces);
             }
         }
     }
@@ -267,7 +271,7 @@ impl<'r> Gathering<'r, '_, '_> {
         self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
         let mut pieces = self.pieces(Side::System, index, message);
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
-        self.extend(Side::User, pieces);
+        self.extend(Side::User, message, pieces);
     }
 
     /// Places the late system messages: the role is legal only right after the user's turn.
@@ -284,23 +288,42 @@ impl<'r> Gathering<'r, '_, '_> {
                 self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
             }
             let pieces = self.pieces(Side::System, index, message);
-            self.extend(Side::System, pieces);
+            self.extend(Side::System, message, pieces);
         }
     }
 
-    fn extend(&mut self, side: Side, pieces: Vec<Piece<'r>>) {
+    fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
         if pieces.is_empty() {
             return;
         }
         match self.turns.turns.last_mut() {
-            Some(turn) if turn.side == side => turn.pieces.extend(pieces),
+            Some(turn) if turn.side == side => {
+                turn.pieces.extend(pieces);
+                self.lose_border(message);
+            }
             _ => self.turns.turns.push(Turn { side, pieces }),
+        }
+        self.last = Some(message);
+    }
+
+    /// Reports that two messages are now one. Results share a message with what follows them anyway.
+    fn lose_border(&mut self, message: &Message<'_>) {
+        let Some(last) = self.last.filter(|last| last.role != Role::Tool) else { return };
+        if message.role != Role::Tool {
+            let reason = "neighbours of one role are one message";
+            for joined in [last, message] {
+                self.losing.node(joined.semantics().place(), LossKind::Renamed, reason);
+            }
         }
     }
 
     fn pieces(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> Vec<Piece<'r>> {
         let mut pieces = Vec::with_capacity(message.parts.len());
         for (part_index, part) in message.parts.iter().enumerate() {
+            if matches!(part.content(), Content::Refusal(_)) {
+                let reason = "a refusal stands among the other words";
+                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+            }
             if admits(part, side, self.target, self.losing) {
                 let at = (index, part_index);
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
@@ -378,8 +401,12 @@ pub(super) fn admits(
             losing.node(place, LossKind::Dropped, "thinking that nobody has signed");
             false
         }
-        Content::Opaque(_) => {
-            losing.node(place, LossKind::Dropped, "what only its own vendor can say");
+        Content::Opaque(opaque) => {
+            let (kind, reason) = match opaque.json.reader().peek_tag("encrypted_content") {
+                Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
+                Ok(None) | Err(_) => (LossKind::Dropped, "what only its own vendor can say"),
+            };
+            losing.node(place, kind, reason);
             false
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
@@ -409,6 +436,6 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
     } else {
         (LossKind::Repaired, "whitespace alone is refused")
     };
-    losing.field(semantics.place(), Field::Text, kind, reason);
+    losing.node(semantics.place(), kind, reason);
     true
 }

@@ -59,7 +59,7 @@ pub(super) fn foreign_start(
     out: &mut String,
     id: &Text<'_>,
     model: &Text<'_>,
-    usage: Option<&Usage<'_>>,
+    (usage, tier): (Option<&Usage<'_>>, Option<&'static str>),
 ) {
     frame(out, "message_start", |event| {
         event.key("message");
@@ -76,7 +76,8 @@ pub(super) fn foreign_start(
             message.null();
             message.key("usage");
             let none = Usage::default();
-            write_usage(message, usage.unwrap_or(&none), None, Told::AtLeastTotals);
+            let tier = tier.map(Text::literal);
+            write_usage(message, usage.unwrap_or(&none), tier.as_ref(), Told::AtLeastTotals);
         });
     });
 }

@@ -4,6 +4,7 @@ mod frames;
 mod part;
 
 use crate::conversation::Finish;
+use crate::conversation::FinishKind;
 use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
@@ -21,9 +22,10 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::Answering;
-use crate::protocol::anthropic_messages::encode_response::lose_tier;
+use crate::protocol::anthropic_messages::encode_response::lose_sum;
 use crate::protocol::anthropic_messages::encode_response::response_id;
 use crate::protocol::anthropic_messages::encode_response::response_model;
+use crate::protocol::anthropic_messages::encode_response::tier_word;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
@@ -137,9 +139,12 @@ impl Writing<'_> {
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
             Event::Usage(usage) => {
-                self.usage.get_or_insert_default().update(usage.into_owned());
+                match &mut self.usage {
+                    Some(earlier) => earlier.update(usage.into_owned()),
+                    None => self.usage = Some(usage.into_owned()),
+                }
                 self.flush_start(out);
-                if self.finish.is_some() {
+                if self.has_ended_well() {
                     self.close(out);
                 }
             }
@@ -168,6 +173,11 @@ impl Writing<'_> {
         }
     }
 
+    /// Whether the answer has ended, and not by a failure that is yet to be told.
+    fn has_ended_well(&self) -> bool {
+        self.finish.as_ref().is_some_and(|finish| finish.kind != FinishKind::Failed)
+    }
+
     fn begin(&mut self, start: Start<'static>, out: &mut String) {
         self.start = Some(start);
         if !self.is_own() {
@@ -193,12 +203,10 @@ impl Writing<'_> {
         {
             losing.field(root, Field::ResponseCreated, kind, reason);
         }
-        if let Some(tier) = &start.service_tier {
-            lose_tier(tier, root, &mut losing);
-        }
+        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, &mut losing));
         let id = response_id(start.id.as_ref(), &self.asked, root, &mut losing);
         let model = response_model(start.model.as_ref(), &self.asked, root, &mut losing);
-        frames::foreign_start(out, &id, &model, self.usage.as_ref());
+        frames::foreign_start(out, &id, &model, (self.usage.as_ref(), tier));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {
@@ -246,6 +254,7 @@ impl Writing<'_> {
         let mut losing = self.losing();
         losing.finish(place, &finish);
         losing.usage(&usage);
+        lose_sum(&usage, &mut losing);
         frames::foreign_end(out, (&finish, said), &usage, (place, &mut losing));
     }
 
@@ -258,7 +267,9 @@ impl Writing<'_> {
         if self.start.is_some() {
             self.flush_start(out);
         }
-        self.close(out);
+        if self.has_ended_well() {
+            self.close(out);
+        }
         if self.state == State::Answering {
             let message = Text::literal("the stream ended before the answer did");
             self.fail(&Fault::new(FaultKind::Truncated, message), out);

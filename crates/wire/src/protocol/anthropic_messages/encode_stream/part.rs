@@ -10,7 +10,6 @@ use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Artefact;
@@ -27,8 +26,12 @@ use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
+use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
+use crate::protocol::anthropic_messages::encode_response::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
+use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 
 /// The part that is open.
@@ -82,7 +85,9 @@ impl Writing<'_> {
             }
             Opening::Refusal => {
                 self.answering.refused();
-                self.lose_once(Field::Refusal);
+                let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+                let mut losing = self.losing();
+                lose_refusal(place, &mut losing);
             }
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
             Opening::Whole(content) => self.whole(content, out),
@@ -117,14 +122,21 @@ impl Writing<'_> {
     ) {
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        if form == CallForm::Custom {
+            let place = current.place();
+            Losing::new(self.source, HERE, &mut self.report).node(
+                place,
+                LossKind::Renamed,
+                FREE_TEXT,
+            );
+        }
         let name = self.asked.client_name(&name).into_owned();
         let semantics = current.semantics.clone();
         let id = if self.source == HERE {
-            self.answering.said = crate::protocol::anthropic_messages::encode_response::Said::Call;
+            self.answering.said = Said::Call;
             id
         } else {
-            let mut losing =
-                crate::protocol::losing::Losing::new(self.source, HERE, &mut self.report);
+            let mut losing = Losing::new(self.source, HERE, &mut self.report);
             let place = semantics.place();
             let own = id.as_ref();
             Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))

@@ -33,6 +33,8 @@ use crate::protocol::gemini::types::SEALED_APART;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::UNPADDED;
+use crate::protocol::gemini::types::URL_SAFE;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Member;
@@ -205,8 +207,24 @@ impl<'a> PartDraft<'a> {
             }
             Ok(Member::Read)
         })?;
-        let data = data.ok_or_else(|| missing("data"))?;
+        let data = self.standard(data.ok_or_else(|| missing("data"))?);
         Ok(media(media_kind(mime.as_ref(), None), Source::Base64 { mime, data }))
+    }
+
+    /// The data in the standard alphabet, which is the only one that others read.
+    fn standard(&mut self, data: Text<'a>) -> Text<'a> {
+        let spelled = data.to_str();
+        let is_url_safe = spelled.contains(['-', '_']) && !spelled.contains(['+', '/']);
+        if !is_url_safe {
+            return data;
+        }
+        let mut standard = spelled.replace('-', "+").replace('_', "/");
+        self.shape = self.shape.with(URL_SAFE);
+        if !standard.len().is_multiple_of(4) && !standard.ends_with('=') {
+            self.shape = self.shape.with(UNPADDED);
+            standard.extend(std::iter::repeat_n('=', 4 - standard.len() % 4));
+        }
+        Text::plain(standard)
     }
 
     fn file_data(

@@ -93,12 +93,9 @@ impl<'a> Counts<'a> {
     /// The canonical usage.
     pub(in crate::protocol::gemini) fn usage(self, place: Place) -> Usage<'a> {
         let mut usage = Usage::default();
-        usage.input = sum(self.prompt, self.tool_prompt);
-        usage.cache_read = self.cached;
-        usage.tool_prompt = self.tool_prompt;
-        usage.output = sum(self.candidates, self.thoughts);
-        usage.reasoning = self.thoughts;
-        usage.total = self.total;
+        (usage.input, usage.tool_prompt) = (sum(self.prompt, self.tool_prompt), self.tool_prompt);
+        (usage.output, usage.reasoning) = (sum(self.candidates, self.thoughts), self.thoughts);
+        (usage.cache_read, usage.total) = (self.cached, self.total);
         let mut semantics = NodeSemantics::at(place);
         if self.prompt == Some(0) {
             semantics.add_shape(PROMPT_ZERO);

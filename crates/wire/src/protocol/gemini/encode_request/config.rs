@@ -11,6 +11,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
@@ -18,6 +19,7 @@ use crate::protocol::gemini::types::generation_scope;
 use crate::protocol::gemini::types::tool_choice_scope;
 use crate::protocol::gemini::types::tool_config_scope;
 use crate::protocol::object::Object;
+use crate::schema::translate;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::GeminiSchema;
@@ -151,8 +153,10 @@ impl<'x> Scribe<'x, '_> {
             kept.iter().for_each(|text| list.value(text));
         });
         for index in kept.len()..stop.len() {
-            let suffix =
-                format!("{}/{index}", self.losing.source().pointer(Field::Stop, self.shape));
+            let suffix = format!(
+                "{}/{index}",
+                self.losing.source().pointer(Field::Stop, self.exchange.semantics().shape())
+            );
             let reason = "the vendor takes five stop sequences";
             self.losing.below(root, &suffix, LossKind::Dropped, reason);
         }
@@ -201,7 +205,18 @@ impl<'x> Scribe<'x, '_> {
 
     /// The schema of an answer in the language that the model takes.
     fn output_dialect<'s>(&mut self, schema: &'s Json<'_>) -> Json<'s> {
-        schema.reborrow()
+        if self.is_same() {
+            return schema.reborrow();
+        }
+        let schema = schema.reborrow();
+        let translated = translate(&schema, dialect::of_output(self.exchange), self.dialect());
+        let shape = self.exchange.semantics().shape();
+        let base = self.losing.source().pointer(Field::OutputSchema, shape);
+        for loss in translated.losses {
+            let suffix = format!("{base}{}", loss.pointer);
+            self.losing.below(Place::default(), &suffix, loss.kind, loss.reason);
+        }
+        translated.json
     }
 
     pub(super) fn tool_config(&mut self) -> Option<Json<'static>> {

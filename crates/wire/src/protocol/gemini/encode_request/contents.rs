@@ -10,6 +10,7 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
@@ -109,9 +110,9 @@ impl<'x> Scribe<'x, '_> {
         if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
             self.losing.node(place, LossKind::Approximated, reason);
-        } else if self.losing.source() != Protocol::AnthropicMessages && !place.is_root() {
-            let reason = "instructions stand in the system instruction";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.report_lift(system);
+        } else {
+            self.report_slot(message);
         }
         for piece in self.admitted(pieces(index, message)) {
             match piece.part.content() {
@@ -122,6 +123,44 @@ impl<'x> Scribe<'x, '_> {
                     self.losing.node(place, LossKind::Dropped, reason);
                 }
             }
+        }
+    }
+
+    /// Instructions that stood among the turns of their protocol come back in its own slot, if it has one.
+    fn report_slot(&mut self, message: &Message<'_>) {
+        let place = message.semantics().place();
+        let slot = self.source_slot();
+        let stood_there = !slot.is_empty() && place.pointer("").starts_with(slot);
+        if place.is_root() || stood_there {
+            return;
+        }
+        let reason = "instructions stand in the system instruction";
+        self.losing.node(place, LossKind::Renamed, reason);
+        if !slot.is_empty() {
+            self.losing.below(Place::default(), slot, LossKind::Renamed, reason);
+        }
+    }
+
+    /// The leading instructions grow by those that are lifted.
+    fn report_lift(&mut self, system: &Turn<'x>) {
+        let messages = &self.exchange.request.messages;
+        let first = system.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        if let Some(first) = first {
+            let reason = "later instructions follow here";
+            self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
+        } else if !self.source_slot().is_empty() {
+            let reason = "later instructions come to stand here";
+            let slot = self.source_slot();
+            self.losing.below(Place::default(), slot, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Where the source's protocol keeps instructions apart from the turns, if it does.
+    fn source_slot(&self) -> &'static str {
+        match self.losing.source() {
+            Protocol::OpenaiChat | Protocol::Gemini => "",
+            Protocol::OpenaiResponses => "/instructions",
+            Protocol::AnthropicMessages => "/system",
         }
     }
 
@@ -149,17 +188,35 @@ impl<'x> Scribe<'x, '_> {
         pieces: Vec<Piece<'x>>,
     ) {
         if pieces.is_empty() {
-            return;
+            return self.report_empty(message);
         }
         match turns.last_mut() {
             Some(last) if last.side == side => {
                 if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
-                    let reason = "joined to the message before it";
-                    self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+                    self.report_join(last, message);
                 }
                 last.pieces.extend(pieces);
             }
             _ => turns.push(Turn { side, message: None, pieces }),
+        }
+    }
+
+    /// Nothing of a message can be sent, so that the message goes with its parts.
+    fn report_empty(&mut self, message: &Message<'_>) {
+        let (kind, reason) = match message.is_blank() {
+            true => (LossKind::Implied, "an empty message says nothing"),
+            false => (LossKind::Dropped, "nothing of the message can be sent"),
+        };
+        self.losing.node(message.semantics().place(), kind, reason);
+    }
+
+    /// Two messages become one: both of them change.
+    fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
+        let messages = &self.exchange.request.messages;
+        let first = turn.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        for message in first.into_iter().chain([message]) {
+            let reason = "messages of one side become one content";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
@@ -174,7 +231,7 @@ impl<'x> Scribe<'x, '_> {
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
             turn.pieces.sort_by_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
-                if piece.at != at && is_result(piece) {
+                if piece.at != at {
                     let place = piece.part.semantics().place();
                     let reason = "results stand first and in the order of their calls";
                     self.losing.node(place, LossKind::Renamed, reason);

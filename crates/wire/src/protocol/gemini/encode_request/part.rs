@@ -19,6 +19,8 @@ use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::UNPADDED;
+use crate::protocol::gemini::types::URL_SAFE;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
@@ -123,13 +125,25 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
         true => inside.optional(mime, media.source.mime()),
         false => inside.field(mime, &mime_of(media)),
     }
-    inside.field(spelled(PART_NAMES, inner, shape), data);
+    inside.field(spelled(PART_NAMES, inner, shape), &alphabet(data, shape));
     inside.close();
     if let (false, Some(level)) = (pen.same, media.detail.as_ref().and_then(resolution)) {
         object.field("mediaResolution", &level);
     }
     modifiers(&mut object, shape, pen.signature.as_ref());
     object.close();
+}
+
+/// The data in the alphabet in which it came.
+fn alphabet<'d>(data: &'d Text<'_>, shape: Shape) -> Text<'d> {
+    if !shape.has(URL_SAFE) {
+        return data.reborrow();
+    }
+    let spelled = data.to_str().replace('+', "-").replace('/', "_");
+    match shape.has(UNPADDED) {
+        true => Text::plain(spelled.trim_end_matches('=').to_owned()),
+        false => Text::plain(spelled),
+    }
 }
 
 /// The media resolution that an image's detail amounts to.

@@ -2,20 +2,26 @@
 
 use std::borrow::Cow;
 
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
+use crate::conversation::Opaque;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
+use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::arguments::Change;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::Piece;
@@ -30,7 +36,12 @@ use super::result::write_result;
 impl<'x> Scribe<'x, '_> {
     /// The pieces that another protocol's message has to say here; the others are reported.
     pub(super) fn admitted(&mut self, pieces: Vec<Piece<'x>>) -> Vec<Piece<'x>> {
-        pieces.into_iter().filter(|piece| self.admits(&piece.part)).collect()
+        let said = |piece: Piece<'x>| match words(&piece.part) {
+            Some(text) => Piece { at: piece.at, part: Cow::Owned(text) },
+            None => piece,
+        };
+        let pieces = pieces.into_iter().filter(|piece| self.admits(&piece.part));
+        pieces.map(said).collect()
     }
 
     fn admits(&mut self, part: &Part<'_>) -> bool {
@@ -59,12 +70,33 @@ impl<'x> Scribe<'x, '_> {
                 }
             },
             Content::Media(media) => self.admits_media(part, media),
-            Content::Opaque(opaque) => opaque.protocol == GEMINI,
+            Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Text(_)
             | Content::Refusal(_)
             | Content::ToolCall(_)
-            | Content::ToolResult(_) => true,
+            | Content::ToolResult(_) => {
+                self.report_citations(part);
+                true
+            }
         }
+    }
+
+    /// Sources of an earlier answer have no place in a request.
+    fn report_citations(&mut self, part: &Part<'_>) {
+        if !part.semantics().citations().is_empty() {
+            let place = part.semantics().place();
+            let reason = "sources are not sent back";
+            self.losing.field(place, Field::Citations, LossKind::Dropped, reason);
+        }
+    }
+
+    fn admits_opaque(&mut self, part: &Part<'_>, opaque: &Opaque<'_>) -> bool {
+        if opaque.protocol == GEMINI {
+            return true;
+        }
+        let (kind, reason) = opaque_fate(opaque);
+        self.losing.node(part.semantics().place(), kind, reason);
+        words(part).is_some()
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
@@ -78,8 +110,17 @@ impl<'x> Scribe<'x, '_> {
             MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
         };
         let fetched = self.target.family.remote_files;
+        let is_gif = media.source.mime().is_some_and(|mime| *mime == "image/gif");
         match &media.source {
-            Source::File { .. } => return false,
+            Source::File { .. } => {
+                let reason = "no vendor can read a file that another holds";
+                self.losing.node(place, LossKind::Withheld, reason);
+                return false;
+            }
+            _ if is_gif && self.target.family.vendor == Vendor::Google => {
+                self.losing.node(place, LossKind::Dropped, "the vendor reads no GIF");
+                return false;
+            }
             _ if !accepted => {
                 self.losing.node(place, LossKind::Dropped, "the model does not take such media");
                 return false;
@@ -96,7 +137,11 @@ impl<'x> Scribe<'x, '_> {
                 let reason = "the vendor wants a media type; this one is a guess";
                 self.losing.node(place, LossKind::Synthesised, reason);
             }
-            Source::Url { .. } | Source::Base64 { .. } => {}
+            Source::Url { mime: Some(mime), .. } | Source::Base64 { mime: Some(mime), .. } => {
+                if *mime == "image/jpg" {
+                    self.losing.node(place, LossKind::Renamed, "the type's proper name");
+                }
+            }
         }
         self.detail(part, media);
         true
@@ -195,13 +240,14 @@ impl<'x> Scribe<'x, '_> {
             let reason = "the model pairs calls and results by order";
             self.losing.field(place, Field::CallId, LossKind::Implied, reason);
         }
-        if call.form == crate::conversation::CallForm::Custom {
+        if call.form == CallForm::Custom {
             let reason = "free text becomes the one argument of a function";
-            self.losing.field(place, Field::CustomCall, LossKind::Approximated, reason);
+            self.losing.node(place, LossKind::Approximated, reason);
         }
         let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
         let pen = Pen { same: self.is_same(), signature, name: Some(name), id };
-        if let Some((kind, reason)) = write_part(writer, &piece.part, &pen) {
+        let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
+        if let Some((kind, reason)) = change {
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
@@ -231,9 +277,18 @@ impl<'x> Scribe<'x, '_> {
 
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
         let place = part.semantics().place();
+        if result.form == CallForm::Custom {
+            let reason = "the result of a tool that became a function";
+            self.losing.node(place, LossKind::Approximated, reason);
+        }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
             self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+        }
+        for part in result.output.parts() {
+            if let Content::Opaque(opaque) = part.content() {
+                self.admits_opaque(part, opaque);
+            }
         }
         for part in media_of(result) {
             if !inside {
@@ -261,6 +316,65 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 }
+
+/// What becomes of another vendor's own content.
+fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
+    match &*opaque.kind.to_str() {
+        "search_result" => (LossKind::Approximated, "only its words are told"),
+        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
+        _ => (LossKind::Dropped, "only its own protocol has a word for it"),
+    }
+}
+
+/// The words of another vendor's content that has any.
+fn words(part: &Part<'_>) -> Option<Part<'static>> {
+    let Content::Opaque(opaque) = part.content() else { return None };
+    if opaque.protocol == GEMINI || opaque.kind != "search_result" {
+        return None;
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let read = opaque.json.reader().object(|key, reader| match (&*key, reader.kind()?) {
+        ("title" | "source", Kind::String) => {
+            lines.push(reader.string()?.into_str().into_owned());
+            Ok(())
+        }
+        ("content", Kind::Array) => reader.array(|_, reader| {
+            let text = reader.peek_tag("text")?;
+            lines.extend(text.map(|text| text.into_str().into_owned()));
+            reader.skip()
+        }),
+        _ => reader.skip(),
+    });
+    (read.is_ok() && !lines.is_empty()).then(|| Part::text(lines.join("\n")))
+}
+
+/// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are
+/// doubles.
+fn subtle_change(call: &ToolCall<'_>) -> Change {
+    let text = match &call.arguments {
+        Arguments::Text(text) => text.to_str(),
+        Arguments::Json(json) => Cow::Borrowed(json.as_str()),
+    };
+    if text.trim() == "null" || !text.is_empty() && text.trim().is_empty() {
+        return Some((LossKind::Implied, "no arguments are an empty object"));
+    }
+    has_wide_integer(&text)
+        .then_some((LossKind::Approximated, "the vendor reads whole numbers above 2^53 as doubles"))
+}
+
+/// Whether a whole number in the JSON needs more than the 53 bits of a double.
+fn has_wide_integer(json: &str) -> bool {
+    let outside_strings = json.split('"').step_by(2);
+    let is_number = |character: char| matches!(character, '0'..='9' | '.' | 'e' | 'E' | '+' | '-');
+    outside_strings
+        .flat_map(|stretch| stretch.split(move |character| !is_number(character)))
+        .filter(|number| number.len() >= WIDE_DIGITS)
+        .filter_map(|number| number.parse::<i128>().ok())
+        .any(|number| number.unsigned_abs() > 1 << 53)
+}
+
+/// The digits of the smallest whole number that is too wide.
+const WIDE_DIGITS: usize = 16;
 
 /// The name of a tool that nobody called.
 const UNKNOWN_TOOL: &str = "unknown_tool";

@@ -170,10 +170,12 @@ impl<'x> Scribe<'x, '_> {
                 effort > Effort::High
             }
         };
-        if changed {
-            let reason = "the nearest that the model can be told";
-            self.losing.field(Place::default(), field, LossKind::Approximated, reason);
-        }
+        let (kind, reason) = match (changed, is_off) {
+            (true, _) => (LossKind::Approximated, "the nearest that the model can be told"),
+            (false, true) => (LossKind::Renamed, "told as a budget of zero"),
+            (false, false) => return,
+        };
+        self.losing.field(Place::default(), field, kind, reason);
     }
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {

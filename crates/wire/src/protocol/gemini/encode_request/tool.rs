@@ -7,10 +7,12 @@ use crate::conversation::HostedTool;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
+use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::dialect;
 
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
@@ -21,6 +23,8 @@ use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Shape;
+use crate::schema::Dialect;
+use crate::schema::translate;
 use crate::target::GeminiSchema;
 
 use super::Scribe;
@@ -128,8 +132,13 @@ impl<'x> Scribe<'x, '_> {
             return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
-        let reason = "the vendor's own tool of that sort, without its settings";
-        self.losing.field(place, Field::HostedTool, LossKind::Approximated, reason);
+        let (kind, reason) = match has_settings(&hosted.json) {
+            true => {
+                (LossKind::Approximated, "the vendor's own tool of that sort, without its settings")
+            }
+            false => (LossKind::Renamed, "the vendor's own tool of that sort"),
+        };
+        self.losing.field(place, Field::HostedTool, kind, reason);
     }
 
     fn declaration(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
@@ -207,15 +216,62 @@ impl<'x> Scribe<'x, '_> {
         self.losing.field(tool.semantics().place(), Field::ToolStrict, kind, reason);
     }
 
-    /// A tool's schema in the language that the model takes.
+    /// A tool's schema in the language that the model takes; none if it says that there is nothing to give.
     fn schema<'s>(
         &mut self,
-        _tool: &Tool<'_>,
-        _field: Field,
+        tool: &Tool<'_>,
+        field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        Some(schema.reborrow())
+        if self.is_same() {
+            return Some(schema.reborrow());
+        }
+        let from = dialect::of_parameters(self.losing.source(), tool);
+        let schema = schema.reborrow();
+        let translated = translate(&schema, from, self.dialect());
+        let base = self.losing.source().pointer(field, self.exchange.semantics().shape());
+        for loss in translated.losses {
+            let suffix = format!("{base}{}", loss.pointer);
+            self.losing.below(tool.semantics().place(), &suffix, loss.kind, loss.reason);
+        }
+        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
+        (!needless).then_some(translated.json)
     }
+
+    /// The schema language that the model takes.
+    pub(super) fn dialect(&self) -> Dialect {
+        match self.target.family.gemini_schema {
+            GeminiSchema::Either => Dialect::GeminiJsonSchema,
+            GeminiSchema::SchemaOnly => Dialect::GeminiSchema,
+        }
+    }
+}
+
+/// Whether a schema describes an object without properties, which the older schema language refuses.
+fn is_empty(schema: &Json<'_>) -> bool {
+    let mut empty = true;
+    let read = schema.reader().object(|key, reader| match (&*key, reader.kind()?) {
+        ("properties", Kind::Object) => reader.object(|_, reader| {
+            empty = false;
+            reader.skip()
+        }),
+        ("anyOf", _) => {
+            empty = false;
+            reader.skip()
+        }
+        _ => reader.skip(),
+    });
+    empty && read.is_ok()
+}
+
+/// Whether the definition of a hosted tool says more than which one it is.
+fn has_settings(definition: &Json<'_>) -> bool {
+    let mut settings = false;
+    let read = definition.reader().object(|key, reader| {
+        settings |= !matches!(&*key, "type" | "name") && reader.kind()? != Kind::Null;
+        reader.skip()
+    });
+    settings || read.is_err()
 }
 
 fn is_function(tool: &Tool<'_>) -> bool {

@@ -193,6 +193,10 @@ impl<'x> Answer<'x, '_> {
     }
 
     fn part(&mut self, writer: &mut Writer, part: &Part<'_>) {
+        if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
+            let reason = "only its own protocol has a word for it";
+            return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+        }
         let pen = answer_pen(part, self.asked, self.losing.is_same());
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
             let place = part.semantics().place();

@@ -38,14 +38,19 @@ pub(super) use shape::SLOT;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;
+pub(super) use shape::UNPADDED;
+pub(super) use shape::URL_SAFE;
 pub(super) use shape::WHOLE_TOOL;
 
+use crate::conversation::Tool;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::namespace;
+use crate::schema::Dialect;
 
 /// The protocol of this folder.
 pub(super) const GEMINI: Protocol = Protocol::Gemini;
@@ -103,6 +108,22 @@ namespace! {
         /// A switch for answers on elections.
         enhanced_civic_answers: "generationConfig/enableEnhancedCivicAnswers"
             => Dropped, "a switch that only this vendor has";
+    }
+}
+
+/// The schema language of a tool's parameters, which the name of the field tells.
+pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
+    match tool.semantics().has_shape(JSON_SCHEMA) {
+        true => Dialect::GeminiJsonSchema,
+        false => Dialect::GeminiSchema,
+    }
+}
+
+/// The schema language of the answer's schema.
+pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
+    match semantics.has_shape(OUTPUT_JSON_SCHEMA) {
+        true => Dialect::GeminiJsonSchema,
+        false => Dialect::GeminiSchema,
     }
 }
 

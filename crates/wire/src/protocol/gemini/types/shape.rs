@@ -39,6 +39,11 @@ pub(in crate::protocol::gemini) const RESULT_PARTS_EMPTY: Shape = Shape::bit(27)
 /// Of thoughts: the signature stood in an empty part after it.
 pub(in crate::protocol::gemini) const SEALED_APART: Shape = Shape::bit(28);
 
+/// Of media: the bytes are in the URL-safe alphabet.
+pub(in crate::protocol::gemini) const URL_SAFE: Shape = Shape::bit(29);
+/// Of media in the URL-safe alphabet: without padding.
+pub(in crate::protocol::gemini) const UNPADDED: Shape = Shape::bit(30);
+
 /// Of tools: begins a new object of the list.
 pub(in crate::protocol::gemini) const OPENS_TOOL: Shape = Shape::bit(22);
 /// Of function tools: the parameters are `parametersJsonSchema`.

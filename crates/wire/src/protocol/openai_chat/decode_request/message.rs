@@ -168,6 +168,7 @@ impl<'a> Fields<'a> {
             "function_call" => {
                 let place = place.step(Step::FunctionCall);
                 self.calls.push(read_function_call(reader, place)?);
+                self.shape = self.shape.with(Shape::RESPELLED);
             }
             _ => return Ok(Member::Unknown),
         }
@@ -330,7 +331,7 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
 /// Reads the one call that messages could hold before there were tools.
 fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let mut call = CallFields::default();
-    let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY.with(Shape::RESPELLED));
+    let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY);
     let mut extras = Extras::default();
     let mut ahead = reader.checkpoint();
     call.read(&mut ahead, "", &mut extras)?;

@@ -4,6 +4,7 @@ pub(super) mod content;
 pub(super) mod message;
 mod options;
 mod schema;
+mod thinking;
 mod tools;
 mod turns;
 

@@ -1,10 +1,41 @@
 //! The one place where schemas of other protocols are brought into the words of this one.
 
-use std::borrow::Cow;
-
 use crate::json::Json;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::schema::Dialect;
+use crate::schema::translate;
 
-/// The schema in the words of JSON Schema, which this protocol takes.
-pub(super) fn translated<'s>(schema: &'s Json<'s>) -> Cow<'s, Json<'s>> {
-    Cow::Borrowed(schema)
+const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
+
+/// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
+pub(super) fn translated<'s>(
+    schema: &'s Json<'_>,
+    strict: Option<bool>,
+    (place, field): (Place, Field),
+    losing: &mut Losing<'_>,
+) -> Json<'s> {
+    let strict = strict == Some(true);
+    let from = match (losing.source(), strict) {
+        (Protocol::OpenaiChat | Protocol::OpenaiResponses, true) => Dialect::OpenaiStrict,
+        (Protocol::AnthropicMessages, true) => Dialect::AnthropicStrict,
+        (Protocol::Gemini, _) => Dialect::GeminiSchema,
+        (_, false) => Dialect::JsonSchema,
+    };
+    let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
+    if losing.source() == Protocol::Gemini {
+        // The root is no node to speak of, but a tool is.
+        match place.is_root() {
+            true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),
+            false => losing.node(place, LossKind::Renamed, SPELLED_ANEW),
+        }
+    }
+    let translated = translate(schema, from, to);
+    for loss in translated.losses {
+        losing.within(place, (field, &loss.pointer), loss.kind, loss.reason);
+    }
+    translated.json
 }

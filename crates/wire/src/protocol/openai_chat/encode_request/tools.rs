@@ -280,13 +280,18 @@ impl Tools<'_, '_> {
         match &tool.kind {
             ToolKind::Function(function) => {
                 let name = self.name(&function.name, place);
-                let parameters =
-                    function.parameters.as_ref().map(|it| schema::translated(it).into_owned());
+                let strict = self.strict(function, place);
+                let at = (place, Field::ToolParameters);
+                let parameters = function
+                    .parameters
+                    .as_ref()
+                    .map(|it| schema::translated(it, strict, at, self.losing));
+                let description = function.description.as_ref().map(Text::reborrow);
                 let function = FunctionTool {
                     name: Text::default(),
-                    description: function.description.as_ref().map(Text::reborrow),
+                    description,
                     parameters,
-                    strict: self.strict(function, place),
+                    strict,
                     output_schema: None,
                 };
                 writer.object(|it| {

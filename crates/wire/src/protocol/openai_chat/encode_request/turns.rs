@@ -31,6 +31,8 @@ use crate::target::Target;
 
 const IMAGE_BELOW: &str = "[image attached below]";
 const FILE_BELOW: &str = "[file attached below]";
+const MEDIA_FOLLOW: &str =
+    "media of results follow in a user message, because Chat takes them only from users";
 
 /// The turns of a request, written for one target.
 pub(super) struct Turns<'t, 'r> {
@@ -54,7 +56,13 @@ impl Turns<'_, '_> {
             };
             let parts = placed(&messages[index..end], index);
             if turn.role != Role::Assistant {
+                self.report_moved(&parts);
+                let before = waiting.len();
                 self.write_results(writer, &parts, &mut waiting);
+                if waiting.len() > before {
+                    let place = turn.semantics().place();
+                    self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
+                }
             }
             let only_results = turn.role == Role::Tool
                 || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty();
@@ -268,6 +276,15 @@ impl Turns<'_, '_> {
         }
     }
 
+    /// Results come right behind their calls, so that what stood before them moves behind.
+    fn report_moved(&mut self, parts: &[Placed<'_>]) {
+        let last = parts.iter().rposition(|(_, part)| is_result(part)).unwrap_or_default();
+        for (_, part) in parts[..last].iter().filter(|(_, part)| !is_result(part)) {
+            let reason = "Chat has results before what the user says";
+            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
     fn write_results<'m>(
         &mut self,
         writer: &mut Writer,
@@ -344,8 +361,6 @@ impl Turns<'_, '_> {
                 let image = media.kind == MediaKind::Image;
                 texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
                 waiting.push(part);
-                let reason = "Chat takes media only from users, so they follow in a user message";
-                self.losing.node(place, LossKind::Approximated, reason);
             }
             Content::Reasoning(_) => self.withhold(part),
             Content::ToolCall(_) | Content::ToolResult(_) => {

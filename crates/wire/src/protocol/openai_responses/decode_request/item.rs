@@ -149,6 +149,10 @@ fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<De
     if !typed {
         shape = shape.with(UNTYPED);
     }
+    if role == Role::Assistant && shape.has(STRING) {
+        // Others send the assistant's words back as parts.
+        shape = shape.with(Shape::RESPELLED);
+    }
     Ok(Some(match role {
         Role::Assistant => Decoded::Assistant(assistant_parts(parts, item, shape, place)),
         Role::System | Role::Developer | Role::User | Role::Tool => {
@@ -240,6 +244,9 @@ fn decode_call<'a>(
     item.extras = extras;
     let call = ToolCall { id, name, arguments: Arguments::Text(text), form };
     let mut semantics = NodeSemantics::at(place);
+    if namespace_of(&item.extras).is_some() {
+        semantics.add_shape(Shape::RESPELLED);
+    }
     semantics.set_item(item);
     let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
     Ok(Some(Decoded::Assistant(vec![part])))
@@ -362,10 +369,10 @@ impl<'a> Thought<'a> {
         if content.as_ref().is_some_and(Vec::is_empty) {
             semantics.add_shape(EMPTY_CONTENT);
         }
-        let is_encrypted = encrypted.is_some();
         if let Some(data) = encrypted {
             semantics.set_artefact(Artefact::read(THIS, ArtefactKind::Ciphertext, data));
         }
+        let sealed = semantics.artefact().map(Artefact::kind);
         let summary = summary.unwrap_or_default();
         let content = content.unwrap_or_default();
         let mut forms = Vec::with_capacity(2);
@@ -373,10 +380,16 @@ impl<'a> Thought<'a> {
             forms.push((ReasoningForm::Summary, summary));
         }
         if !content.is_empty() {
+            // Others show it as a summary.
+            semantics.add_shape(Shape::RESPELLED);
             forms.push((ReasoningForm::Raw, content));
         }
         if forms.is_empty() {
-            let form = if is_encrypted { ReasoningForm::Redacted } else { ReasoningForm::Summary };
+            let form = match sealed {
+                Some(ArtefactKind::Ciphertext) => ReasoningForm::Redacted,
+                // Signed thinking that shows nothing.
+                Some(ArtefactKind::Signature) | None => ReasoningForm::Summary,
+            };
             forms.push((form, Vec::new()));
         }
         let mut semantics = Some(semantics);

@@ -15,6 +15,7 @@ use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
@@ -40,6 +41,8 @@ pub(super) struct Items<'i, 'r> {
     calls: &'i Calls<'i>,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
+    /// Whether the message before was the assistant's.
+    after_assistant: bool,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
@@ -48,11 +51,39 @@ impl<'i, 'r> Items<'i, 'r> {
         losing: &'i mut Losing<'r>,
         calls: &'i Calls<'i>,
     ) -> Self {
-        Self { writer, losing, calls, custom_calls: HashSet::new() }
+        Self { writer, losing, calls, custom_calls: HashSet::new(), after_assistant: false }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
+        let place = message.semantics().place();
+        if message.role == Role::Assistant && std::mem::replace(&mut self.after_assistant, true) {
+            let reason = "the assistant's items in a row make one message";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
+        self.after_assistant = message.role == Role::Assistant;
+        self.artefacts(message);
+        let before = self.writer.as_str().len();
+        self.items(index, message);
+        if self.writer.as_str().len() == before && !message.parts.is_empty() {
+            let reason = "nothing of the message can be said here";
+            self.losing.node(place, LossKind::Dropped, reason);
+        }
+    }
+
+    /// Withholds what belongs to texts and calls and only another issuer can read.
+    fn artefacts(&mut self, message: &Message<'_>) {
+        for part in &message.parts {
+            let is_thought = matches!(part.content(), Content::Reasoning(_));
+            if part.semantics().artefact().is_some() && !is_thought {
+                let reason = "only its own vendor takes it back";
+                let place = part.semantics().place();
+                self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+            }
+        }
+    }
+
+    fn items(&mut self, index: usize, message: &Message<'_>) {
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
             Role::User => self.turn(index, message, "user"),
@@ -66,7 +97,8 @@ impl<'i, 'r> Items<'i, 'r> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let len = item_len(&parts[at..]);
+            // Texts of other protocols are messages of their own, as they are in answers.
+            let len = if self.losing.is_same() { item_len(&parts[at..]) } else { 1 };
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
@@ -147,6 +179,7 @@ impl<'i, 'r> Items<'i, 'r> {
             (Some(self.calls.call_id(at, call)), self.calls.name(&call.name))
         };
         let place = part.semantics().place();
+        self.uncached(part);
         self.changed(place, Field::CallId, (call.id.as_ref(), id.as_ref()));
         self.changed(place, Field::CallName, (Some(&call.name), Some(&name)));
         let written =
@@ -157,7 +190,7 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports an id or a name that is not the client's own.
     fn changed(
         &mut self,
-        place: crate::place::Place,
+        place: Place,
         field: Field,
         (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
     ) {
@@ -206,6 +239,7 @@ impl<'i, 'r> Items<'i, 'r> {
         };
         self.changed(place, Field::ResultCallId, (call_id.as_ref(), id.as_ref()));
         self.error_flag(place, *is_error);
+        self.uncached(part);
         let name = name.as_ref().filter(|_| same);
         let mut object = open_result(self.writer, &header, form, (id, name));
         let is_string = same && part.semantics().has_shape(STRING);
@@ -213,7 +247,16 @@ impl<'i, 'r> Items<'i, 'r> {
         object.close();
     }
 
-    fn error_flag(&mut self, place: crate::place::Place, is_error: Option<bool>) {
+    /// Reports a cache marker on an item that has no place for one.
+    fn uncached(&mut self, part: &Part<'_>) {
+        if part.semantics().cache().is_some() {
+            let reason = "only the parts of messages and results are marked here";
+            let place = part.semantics().place();
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+    }
+
+    fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
         let (kind, reason) = match is_error {
             None => return,
             Some(true) => (LossKind::Approximated, "the text stays, its error flag has no place"),
@@ -228,7 +271,7 @@ fn write_output(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     output: &ResultOutput<'_>,
-    (place, is_string): (crate::place::Place, bool),
+    (place, is_string): (Place, bool),
 ) {
     let object = match output {
         ResultOutput::Parts(_) => None,
@@ -267,13 +310,15 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 }
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
-fn object_text(
-    losing: &mut Losing<'_>,
-    response: &Json<'_>,
-    place: crate::place::Place,
-) -> Text<'static> {
+fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Text<'static> {
     match sole_text(response) {
-        Some(text) => text,
+        Some((is_usual, text)) => {
+            if !is_usual {
+                let reason = "a result is its text, under whatever name";
+                losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            }
+            text
+        }
         None => {
             let reason = "the object is written as JSON text";
             losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
@@ -282,7 +327,8 @@ fn object_text(
     }
 }
 
-fn sole_text(response: &Json<'_>) -> Option<Text<'static>> {
+/// The text of the only member, and whether the member has the name that is usual.
+fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
     let mut found = None;
     let mut members = 0;
     response
@@ -291,7 +337,7 @@ fn sole_text(response: &Json<'_>) -> Option<Text<'static>> {
             members += 1;
             match (&*key, reader.kind()?) {
                 ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some(reader.string()?.into_owned());
+                    found = Some((key == "output", reader.string()?.into_owned()));
                 }
                 _ => reader.skip()?,
             }

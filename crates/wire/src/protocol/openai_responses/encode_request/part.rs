@@ -135,14 +135,24 @@ fn write_citations(
     losing: &mut Losing<'_>,
     semantics: &NodeSemantics<'_>,
 ) {
+    let mut loss = None;
     object.key("annotations").array(|writer| {
         for citation in semantics.citations() {
-            if !write_citation(writer, citation) {
-                let reason = "a citation without an address has no place here";
-                losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
-            }
+            let written = write_citation(writer, citation);
+            loss = match (written, citation.protocol()) {
+                (false, _) => {
+                    Some((LossKind::Dropped, "a citation without an address has no place here"))
+                }
+                (true, Protocol::OpenaiResponses | Protocol::OpenaiChat) => loss,
+                (true, Protocol::AnthropicMessages | Protocol::Gemini) => {
+                    loss.or(Some((LossKind::Approximated, "address, title and span are told")))
+                }
+            };
         }
     });
+    if let Some((kind, reason)) = loss {
+        losing.field(semantics.place(), Field::Citations, kind, reason);
+    }
 }
 
 /// Writes a citation as an annotation; false if there is no annotation that says the same.

@@ -14,6 +14,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
@@ -157,7 +158,10 @@ impl<'s> Settings<'s, '_> {
             }
         }
         format.optional("description", description.as_ref());
-        format.optional("schema", schema.as_ref());
+        if let Some(schema) = schema {
+            let at = (Place::default(), (Field::OutputSchema, *strict));
+            format.field("schema", &fitted_schema(self.losing, schema, at));
+        }
         format.optional("strict", strict.as_ref());
     }
 

@@ -26,6 +26,10 @@ use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;
+use crate::schema::Dialect;
+use crate::schema::SchemaLoss;
+use crate::schema::Translated;
+use crate::schema::translate;
 
 /// Writes the tools of a request, and knows the names that the target takes.
 pub(super) struct Tools<'t, 'r> {
@@ -93,7 +97,11 @@ impl Tools<'_, '_> {
         object.field("name", &self.name(name, semantics.place(), namespace));
         object.optional("description", description.as_ref());
         match parameters {
-            Some(schema) => object.field("parameters", &self.schema(schema)),
+            Some(schema) => {
+                let field = (Field::ToolParameters, *strict);
+                let schema = fitted_schema(self.losing, schema, (semantics.place(), field));
+                object.field("parameters", &schema);
+            }
             // The field must be there, and null says that the tool takes nothing.
             None if !same => object.key("parameters").null(),
             None => {}
@@ -106,11 +114,6 @@ impl Tools<'_, '_> {
         }
         object.optional("output_schema", output_schema.as_ref());
         object.close();
-    }
-
-    /// The schema as this protocol takes it: JSON Schema, whatever is not strict included.
-    fn schema<'s>(&self, schema: &'s Json<'_>) -> Json<'s> {
-        schema.reborrow()
     }
 
     fn custom(
@@ -260,4 +263,34 @@ fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
         },
     );
     writer.field("name", name);
+}
+
+/// The schema as this protocol takes it: any JSON Schema, or the strict subset of it.
+pub(super) fn fitted_schema<'s>(
+    losing: &mut Losing<'_>,
+    schema: &'s Json<'_>,
+    (place, (field, strict)): (Place, (Field, Option<bool>)),
+) -> Json<'s> {
+    if losing.is_same() {
+        return schema.reborrow();
+    }
+    let from = match losing.source() {
+        Protocol::Gemini => Dialect::GeminiSchema,
+        Protocol::OpenaiChat | Protocol::OpenaiResponses if strict == Some(true) => {
+            return schema.reborrow();
+        }
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            Dialect::JsonSchema
+        }
+    };
+    let to = match strict {
+        Some(true) => Dialect::OpenaiStrict,
+        Some(false) | None => Dialect::JsonSchema,
+    };
+    let Translated { json, losses } = translate(schema, from, to);
+    let base = losing.source().pointer(field, Default::default());
+    for SchemaLoss { pointer, kind, reason } in losses {
+        losing.below(place, &format!("{base}{pointer}"), kind, reason);
+    }
+    json.into_owned()
 }

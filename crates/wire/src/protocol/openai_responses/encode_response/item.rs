@@ -22,6 +22,7 @@ use crate::protocol::openai_responses::encode_request::write_call;
 use crate::protocol::openai_responses::encode_request::write_message;
 use crate::protocol::openai_responses::encode_request::write_piece;
 use crate::protocol::openai_responses::encode_request::write_reasoning;
+use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 
@@ -35,9 +36,8 @@ pub(in crate::protocol::openai_responses) fn takes(
     }
     let place = part.semantics().place();
     match part.content() {
-        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) => true,
-        Content::Reasoning(reasoning) => {
-            !reasoning.texts.is_empty() || part.semantics().artefact().is_some()
+        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) | Content::Reasoning(_) => {
+            true
         }
         Content::Media(media) if is_picture(media) => {
             let reason = "it is told as a picture that a tool made";
@@ -110,7 +110,7 @@ pub(in crate::protocol::openai_responses) fn write_item(
 ) {
     let Some(first) = parts.first() else { return };
     if let Content::Opaque(opaque) = first.content()
-        && !first.semantics().has_shape(super::super::types::IN_CONTENT)
+        && !first.semantics().has_shape(IN_CONTENT)
     {
         return writer.value(&opaque.json);
     }
@@ -118,7 +118,8 @@ pub(in crate::protocol::openai_responses) fn write_item(
     let mut header = Header::own(losing, semantics);
     if semantics.item().is_none() || !losing.is_same() {
         header.id = item_id(losing, asked, (first, number));
-        header.status = Some(Text::literal("completed"));
+        let is_thought = matches!(first.content(), Content::Reasoning(_));
+        header.status = (!is_thought).then_some(Text::literal("completed"));
     }
     match first.content() {
         Content::ToolCall(call) => {
@@ -137,6 +138,73 @@ pub(in crate::protocol::openai_responses) fn write_item(
         | Content::Opaque(_) => {
             write_message(writer, losing, &header, "assistant", parts.iter());
         }
+    }
+}
+
+/// Writes a reasoning item that carries what only its issuer can read of another vendor's text or call, because
+/// neither has a field for it here; false if there is nothing to carry. It goes before the item it belongs to.
+pub(in crate::protocol::openai_responses) fn write_carrier(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (part, number): (&Part<'_>, usize),
+) -> bool {
+    let is_thought = matches!(part.content(), Content::Reasoning(_));
+    let artefact = part.semantics().artefact().filter(|_| !losing.is_same() && !is_thought);
+    let Some(artefact) = artefact else { return false };
+    writer.object(|writer| {
+        writer.field("type", "reasoning");
+        writer.field("id", &format!("rs_{}_{number}", asked.seed.to_str()));
+        writer.key("summary");
+        writer.array(|_| {});
+        writer.field("encrypted_content", &artefact.carried_in(THIS));
+    });
+    true
+}
+
+/// Writes item `number` as it stands when its first part begins.
+pub(in crate::protocol::openai_responses) fn write_added_item(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (part, number): (&Part<'_>, usize),
+) {
+    let mut header = Header::own(losing, part.semantics());
+    header.id = item_id(losing, asked, (part, number));
+    header.status = Some(Text::literal("in_progress"));
+    match part.content() {
+        Content::ToolCall(call) => {
+            let call = Call {
+                arguments: &Arguments::Text(Text::default()),
+                ..client_call_of(asked, (&header, call, number))
+            };
+            write_call(writer, &header, &call);
+        }
+        Content::Reasoning(_) => {
+            let header = Header { status: None, ..header };
+            write_reasoning(writer, &header, &[], None);
+        }
+        Content::Opaque(opaque) if !part.semantics().has_shape(IN_CONTENT) => {
+            writer.value(&opaque.json);
+        }
+        Content::Media(_) if !losing.is_same() => writer.object(|writer| {
+            writer.field("type", "image_generation_call");
+            writer.optional("id", header.id.as_ref());
+            writer.field("status", "in_progress");
+        }),
+        Content::Text(_)
+        | Content::Refusal(_)
+        | Content::Media(_)
+        | Content::ToolResult(_)
+        | Content::Opaque(_) => writer.object(|writer| {
+            writer.field("type", "message");
+            writer.optional("id", header.id.as_ref());
+            writer.field("status", "in_progress");
+            writer.field("role", "assistant");
+            writer.optional("phase", header.phase.as_ref());
+            writer.key("content");
+            writer.array(|_| {});
+        }),
     }
 }
 
@@ -160,7 +228,6 @@ fn write_foreign_reasoning(
         if let Some(artefact) = part.semantics().artefact() {
             writer.field("encrypted_content", &artefact.carried_in(THIS));
         }
-        writer.optional("status", header.status.as_ref());
     });
 }
 
@@ -179,7 +246,7 @@ fn write_picture(writer: &mut Writer, header: &Header<'_>, media: &Media<'_>) {
 }
 
 /// A tool's name and namespace as the client knows them.
-pub(in crate::protocol::openai_responses) fn client_call<'n>(
+fn client_call<'n>(
     asked: &'n Asked<'_>,
     upstream: &'n Text<'_>,
 ) -> (Option<&'n Text<'n>>, Text<'n>) {
@@ -194,10 +261,7 @@ pub(in crate::protocol::openai_responses) fn client_call<'n>(
 }
 
 /// The id of a call whose upstream gave none.
-pub(in crate::protocol::openai_responses) fn minted_call_id(
-    asked: &Asked<'_>,
-    number: usize,
-) -> Text<'static> {
+fn minted_call_id(asked: &Asked<'_>, number: usize) -> Text<'static> {
     Text::plain(format!("call_{}_{number}", asked.seed.to_str()))
 }
 
@@ -207,27 +271,36 @@ fn write_client_call(
     asked: &Asked<'_>,
     (header, part, call, number): (&Header<'_>, &Part<'_>, &ToolCall<'_>, usize),
 ) {
+    if call.id.is_none() {
+        let reason = "clients pair calls and results by id";
+        losing.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
+    }
+    let written = client_call_of(asked, (header, call, number));
+    let unwrapped = match (written.form, call.form) {
+        (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),
+        _ => None,
+    };
+    let unwrapped = unwrapped.map(Arguments::Text);
+    let arguments = unwrapped.as_ref().unwrap_or(&call.arguments);
+    write_call(writer, header, &Call { arguments, ..written });
+}
+
+/// A call as the client knows it.
+fn client_call_of<'c>(
+    asked: &'c Asked<'_>,
+    (header, call, number): (&Header<'_>, &'c ToolCall<'_>, usize),
+) -> Call<'c> {
     let ToolCall { id, name, arguments, form: _ } = call;
-    let form = client_form(asked, call);
     let (namespace, name) = match header.extras {
         Some(_) => (None, asked.client_name(name)),
         None => client_call(asked, name),
     };
-    let id = match id {
-        Some(id) => Some(id.reborrow()),
-        None if losing.is_same() => None,
-        None => {
-            let reason = "clients pair calls and results by id";
-            losing.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
-            Some(minted_call_id(asked, number))
-        }
+    let id = match (id, header.extras) {
+        (Some(id), _) => Some(id.reborrow()),
+        // An item of our own that states no id has none.
+        (None, Some(_)) => None,
+        (None, None) => Some(minted_call_id(asked, number)),
     };
-    let unwrapped = match (form, call.form) {
-        (CallForm::Custom, CallForm::Function) => arguments::custom_input(arguments),
-        _ => None,
-    };
-    let unwrapped = unwrapped.map(Arguments::Text);
-    let namespace = namespace.map(Text::reborrow);
-    let arguments = unwrapped.as_ref().unwrap_or(arguments);
-    write_call(writer, header, &Call { id, name, namespace, arguments, form });
+    let form = client_form(asked, call);
+    Call { id, name, namespace: namespace.map(Text::reborrow), arguments, form }
 }

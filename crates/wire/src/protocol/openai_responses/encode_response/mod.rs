@@ -29,11 +29,11 @@ use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
 
-pub(super) use item::client_call;
 pub(super) use item::client_form;
 pub(super) use item::item_id;
-pub(super) use item::minted_call_id;
 pub(super) use item::takes;
+pub(super) use item::write_added_item;
+pub(super) use item::write_carrier;
 pub(super) use item::write_item;
 
 pub(in crate::protocol) fn encode_response(
@@ -52,11 +52,12 @@ pub(in crate::protocol) fn encode_response(
     let parts = candidate.map(|candidate| &*candidate.message.parts);
     let output = parts.map(|parts| encode_output(&mut losing, asked, parts));
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
+    let called = parts.is_some_and(|parts| parts.iter().any(is_call));
     if let Some(finish) = finish {
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
-        report_finish(&mut losing, place, finish);
+        report_finish(&mut losing, (place, called), finish);
     }
-    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_said));
     let head = Head {
         id: response.id.as_ref().map(Text::reborrow),
         model: response.model.as_ref().map(Text::reborrow),
@@ -64,8 +65,9 @@ pub(in crate::protocol) fn encode_response(
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
         semantics: response.semantics(),
     };
-    if !losing.is_same() {
-        report_made_up(&mut losing, response);
+    report_made_up(&mut losing, response);
+    if let Some(usage) = &response.usage {
+        report_counts(&mut losing, usage);
     }
     let mut writer = Writer::default();
     let end = End {
@@ -77,8 +79,21 @@ pub(in crate::protocol) fn encode_response(
     writer.into_string()
 }
 
-fn is_refusal(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::Refusal(_))
+pub(super) fn is_call(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolCall(_))
+}
+
+/// Whether a part says something, so that a refusal is told in words.
+pub(super) fn is_said(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Refusal(_) => true,
+        Content::Text(text) => !text.is_blank(),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Opaque(_) => false,
+    }
 }
 
 fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>]) -> String {
@@ -90,6 +105,9 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
         let len = if losing.is_same() { item_len(&parts[at..]) } else { 1 };
         let item = &parts[at..at + len];
         if takes(losing, &item[0]) {
+            if write_carrier(&mut writer, losing, asked, (&item[0], number)) {
+                number += 1;
+            }
             write_item(&mut writer, losing, asked, (item, number));
             number += 1;
         }
@@ -99,11 +117,14 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
     writer.into_string()
 }
 
-fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
+pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
     let place = response.semantics().place();
     if response.id.is_none() {
         let reason = "an answer has an id";
         losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
+    }
+    if response.service_tier.is_some() {
+        report_tier(losing, place);
     }
     if response.created.is_none() {
         let reason = "an answer has a time";
@@ -111,9 +132,51 @@ fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
     }
 }
 
-/// Reports ends that a status says less of.
-pub(super) fn report_finish(losing: &mut Losing<'_>, place: Place, finish: &Finish<'_>) {
+/// Each vendor has its own words for tiers; the two OpenAI protocols share theirs.
+fn report_tier(losing: &mut Losing<'_>, place: Place) {
+    match losing.source() {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => {}
+        Protocol::AnthropicMessages | Protocol::Gemini => {
+            let reason = "each vendor has its own tiers";
+            losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// Reports the counts that clients expect and another vendor did not report.
+pub(super) fn report_counts(losing: &mut Losing<'_>, usage: &Usage<'_>) {
+    let counts = [
+        (Field::UsageInput, usage.input),
+        (Field::UsageCacheRead, usage.cache_read),
+        (Field::UsageOutput, usage.output),
+        (Field::UsageReasoning, usage.reasoning),
+        (Field::UsageTotal, usage.total),
+    ];
+    if usage.tool_prompt.is_some_and(|count| count > 0) {
+        let reason = "results of hosted tools are counted with the input";
+        let place = usage.semantics().place();
+        losing.field(place, Field::UsageInput, LossKind::Approximated, reason);
+    }
+    for (field, count) in counts {
+        if count.is_none() {
+            let reason = "clients expect this count";
+            losing.field(usage.semantics().place(), field, LossKind::Synthesised, reason);
+        }
+    }
+}
+
+/// Reports ends that a status says less of; `called` says that a tool was called.
+pub(super) fn report_finish(
+    losing: &mut Losing<'_>,
+    (place, called): (Place, bool),
+    finish: &Finish<'_>,
+) {
     let reason = match finish.kind {
+        FinishKind::Stop if called => {
+            let reason = "an answer that calls a tool ends with the call";
+            return losing.field(place, Field::FinishReason, LossKind::Repaired, reason);
+        }
+        FinishKind::ToolCalls if !called => "an answer without a call just ends",
         FinishKind::Stop
         | FinishKind::ToolCalls
         | FinishKind::Length
@@ -124,7 +187,7 @@ pub(super) fn report_finish(losing: &mut Losing<'_>, place: Place, finish: &Fini
         FinishKind::PromptFilter => "a refused prompt is told as a filtered answer",
         FinishKind::Refusal => "a refusal is told by its text or as a filtered answer",
         FinishKind::Pause => "a pause is told as an end",
-        FinishKind::MalformedCall => "a call that cannot be read is told as a failure",
+        FinishKind::MalformedCall => "a call that cannot be read is told as an end",
         FinishKind::Other => "the reason has no word here",
     };
     losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
@@ -164,7 +227,7 @@ pub(super) enum Ending<'e> {
 }
 
 impl<'e> Ending<'e> {
-    /// `refused` says that a refusal is among the parts, so that the end need not tell of it.
+    /// `refused` says that the parts tell of a refusal in words, so that the end need not.
     pub(super) fn of(
         finish: Option<&'e Finish<'e>>,
         fault: Option<&'e Fault<'e>>,
@@ -188,13 +251,14 @@ impl<'e> Ending<'e> {
             | FinishKind::StopSequence
             | FinishKind::ToolCalls
             | FinishKind::Pause
+            | FinishKind::MalformedCall
             | FinishKind::Other => Self::Completed,
             FinishKind::Refusal if refused => Self::Completed,
             FinishKind::Length | FinishKind::ContextFull => Self::Incomplete("max_output_tokens"),
             FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => {
                 Self::Incomplete("content_filter")
             }
-            FinishKind::MalformedCall | FinishKind::Failed => Self::Failed(fault),
+            FinishKind::Failed => Self::Failed(fault),
         }
     }
 
@@ -276,8 +340,11 @@ fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, i
         .semantics
         .extras()
         .is_some_and(|extras| is_own && extras.within("").any(|extra| extra.key == "service_tier"));
-    if !later {
-        object.optional("service_tier", head.service_tier.as_ref());
+    if !later && let Some(tier) = &head.service_tier {
+        match &*tier.to_str() {
+            "standard" => object.field("service_tier", "default"),
+            _ => object.field("service_tier", tier),
+        }
     }
 }
 

@@ -1,0 +1,158 @@
+//! Events out of bytes: every sequence can be said, most of them illegal.
+
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::conversation::CallForm;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Finish;
+use sabir_wire::conversation::FinishKind;
+use sabir_wire::conversation::Media;
+use sabir_wire::conversation::MediaKind;
+use sabir_wire::conversation::Opaque;
+use sabir_wire::conversation::ReasoningForm;
+use sabir_wire::conversation::Source;
+use sabir_wire::conversation::Usage;
+use sabir_wire::json::Json;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Closed;
+use sabir_wire::protocol::Delta;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::NodeSemantics;
+use sabir_wire::protocol::Note;
+use sabir_wire::protocol::NoteAt;
+use sabir_wire::protocol::NoteKind;
+use sabir_wire::protocol::Open;
+use sabir_wire::protocol::Opening;
+use sabir_wire::protocol::PartId;
+use sabir_wire::protocol::Start;
+
+/// How many bytes make an event: what it is, which part it is about, and what it says.
+const EVENT_BYTES: usize = 3;
+
+/// Texts that deltas are made of.
+const TEXTS: &[&str] = &["", "tide", "{\"a\":", "1}", "\"\\\n\u{0}", "🌊", " ", "{}", "]"];
+
+const FINISHES: &[FinishKind] = &[
+    FinishKind::Stop,
+    FinishKind::StopSequence,
+    FinishKind::ToolCalls,
+    FinishKind::Length,
+    FinishKind::ContextFull,
+    FinishKind::ContentFilter,
+    FinishKind::PromptFilter,
+    FinishKind::Refusal,
+    FinishKind::Pause,
+    FinishKind::MalformedCall,
+    FinishKind::Failed,
+    FinishKind::Other,
+];
+
+/// The events that some bytes stand for. Part numbers mostly continue the count, so that many sequences are nearly legal.
+pub fn events(bytes: &[u8]) -> Vec<Event<'static>> {
+    let mut opened = 0;
+    bytes
+        .chunks_exact(EVENT_BYTES)
+        .map(|chunk| {
+            let event = event([chunk[0], chunk[1], chunk[2]], opened);
+            if let Event::Open(open) = &event {
+                opened = open.part.0.saturating_add(1);
+            }
+            event
+        })
+        .collect()
+}
+
+fn event([what, which, says]: [u8; EVENT_BYTES], opened: u32) -> Event<'static> {
+    let part = PartId(u32::from(which % 8));
+    let candidate = u32::from(which % 3);
+    match what % 16 {
+        0 => Event::Start(start(says)),
+        1..=4 => Event::Open(Open {
+            part: if which < 240 { PartId(opened) } else { PartId(u32::MAX - 1) },
+            candidate: if which == 255 { u32::MAX } else { candidate },
+            opening: opening(says),
+            semantics: NodeSemantics::default(),
+        }),
+        5..=8 => Event::Delta(part, Delta::Text(text(says))),
+        9 => Event::Delta(part, Delta::NextPiece),
+        10..=11 => Event::Close(Closed { part, semantics: NodeSemantics::default() }),
+        12 => Event::Note(note(part, candidate, says)),
+        13 => Event::Usage(usage(says)),
+        14 => Event::Finish { candidate, finish: finish(says) },
+        _ => Event::Fault(Fault::new(FaultKind::of_status(400 + u16::from(says)), text(which))),
+    }
+}
+
+fn text(says: u8) -> Text<'static> {
+    Text::plain(TEXTS[usize::from(says) % TEXTS.len()])
+}
+
+fn start(says: u8) -> Start<'static> {
+    let known = says.is_multiple_of(2);
+    Start { id: known.then(|| text(says)), model: known.then(|| text(says)), ..Start::default() }
+}
+
+fn opening(says: u8) -> Opening<'static> {
+    let call =
+        |id: Option<Text<'static>>, form| Opening::ToolCall { id, name: text(says / 8), form };
+    match says % 9 {
+        0 => Opening::Text,
+        1 => Opening::Refusal,
+        2 => Opening::Reasoning(ReasoningForm::Raw),
+        3 => Opening::Reasoning(ReasoningForm::Summary),
+        4 => Opening::Reasoning(ReasoningForm::Redacted),
+        5 => call(Some(text(says / 4)), CallForm::Function),
+        6 => call(None, CallForm::Function),
+        7 => call(Some(text(says / 4)), CallForm::Custom),
+        _ => Opening::Whole(whole(says / 9)),
+    }
+}
+
+fn whole(says: u8) -> Content<'static> {
+    match says % 3 {
+        0 => Content::Text(text(says)),
+        1 => Content::Media(Box::new(Media {
+            kind: MediaKind::Image,
+            source: Source::Base64 { mime: Some(Text::plain("image/png")), data: text(says) },
+            detail: None,
+            name: None,
+        })),
+        _ => Content::Opaque(Box::new(Opaque {
+            protocol: Protocol::ALL[usize::from(says) % Protocol::ALL.len()],
+            kind: text(says),
+            json: Json::parse("{\"type\":\"x\"}").expect("this is JSON"),
+        })),
+    }
+}
+
+fn note(part: PartId, candidate: u32, says: u8) -> Note<'static> {
+    let at = match says % 3 {
+        0 => NoteAt::Response,
+        1 => NoteAt::Candidate(candidate),
+        _ => NoteAt::Part(part),
+    };
+    let kind = match says % 2 {
+        0 => NoteKind::Semantics(NodeSemantics::default()),
+        _ => NoteKind::Logprobs(Json::parse("[{\"token\":\"a\"}]").expect("this is JSON")),
+    };
+    Note { at, kind }
+}
+
+fn usage(says: u8) -> Usage<'static> {
+    let count = if says == 255 { u64::MAX } else { u64::from(says) };
+    let mut usage = Usage::default();
+    usage.input = Some(count);
+    usage.cache_read = says.is_multiple_of(3).then_some(u64::MAX);
+    usage.cache_write = says.is_multiple_of(5).then_some(7);
+    usage.output = says.is_multiple_of(2).then_some(count);
+    usage.reasoning = says.is_multiple_of(4).then_some(u64::MAX);
+    usage
+}
+
+fn finish(says: u8) -> Finish<'static> {
+    let mut finish = Finish::new(FINISHES[usize::from(says) % FINISHES.len()]);
+    finish.raw = says.is_multiple_of(2).then(|| text(says));
+    finish.stop_sequence = says.is_multiple_of(5).then(|| text(says));
+    finish
+}

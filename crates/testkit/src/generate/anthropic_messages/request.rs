@@ -1,0 +1,160 @@
+//! Requests of Anthropic Messages.
+
+use proptest::collection::vec;
+use proptest::prelude::BoxedStrategy;
+use proptest::prelude::Just;
+use proptest::prelude::Strategy;
+use proptest::prop_oneof;
+use serde_json::Value;
+use serde_json::json;
+
+use super::block::cache_control;
+use super::block::call;
+use super::block::result;
+use super::block::said_block;
+use super::block::shown_block;
+use super::block::text_block;
+use super::block::thinking;
+use crate::generate::History;
+use crate::generate::history::pairs;
+use crate::generate::history::tools_named;
+use crate::generate::history::turns;
+use crate::generate::object::Object;
+use crate::generate::object::list;
+use crate::generate::object::object;
+use crate::generate::object::string_or;
+use crate::generate::object::typed;
+use crate::generate::schema::schema;
+use crate::generate::schema::strict_schema;
+use crate::generate::text::any_object;
+use crate::generate::text::flag;
+use crate::generate::text::id_value;
+use crate::generate::text::long_text;
+use crate::generate::text::share;
+use crate::generate::text::size;
+use crate::generate::text::text;
+use crate::generate::text::word;
+
+pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
+    let body = object()
+        .with("model", word(&["claude-opus-4-8", "claude-sonnet-4-5", "claude-3-7-sonnet"]))
+        .with("max_tokens", size())
+        .with("messages", turns(history, turn()).prop_map(Value::Array))
+        .maybe("system", string_or(text(), list(text_block(), 0..3)));
+    with_vendor_options(with_sampling(with_tools(body))).open()
+}
+
+fn turn() -> BoxedStrategy<Vec<Value>> {
+    prop_oneof![
+        5 => user().prop_map(|message| vec![message]),
+        4 => assistant().prop_map(|message| vec![message]),
+        4 => tool_loop(),
+        1 => message("system", list(text_block(), 1..2)).prop_map(|message| vec![message]),
+    ]
+    .boxed()
+}
+
+fn message(role: &str, blocks: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    object().is("role", role).with("content", string_or(long_text(), blocks)).open()
+}
+
+fn user() -> BoxedStrategy<Value> {
+    message("user", list(shown_block(), 0..4))
+}
+
+fn assistant() -> BoxedStrategy<Value> {
+    message("assistant", list(said_block(), 1..4))
+}
+
+/// The assistant thinks, speaks and calls; the user answers every call, and may say more after that.
+fn tool_loop() -> BoxedStrategy<Vec<Value>> {
+    let before = prop_oneof![
+        2 => Just(Vec::new()),
+        2 => thinking().prop_map(|block| vec![block]),
+        2 => vec(said_block(), 1..3),
+    ];
+    (before, pairs("toolu_", call, result), vec(shown_block(), 0..2))
+        .prop_map(|(before, pairs, after)| {
+            let (calls, results): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            vec![
+                json!({"role": "assistant", "content": ([before, calls].concat())}),
+                json!({"role": "user", "content": ([results, after].concat())}),
+            ]
+        })
+        .boxed()
+}
+
+fn with_tools(body: Object) -> Object {
+    let own = tools_named(tool);
+    let tools = (own, prop_oneof![3 => Just(None), 1 => vendor_tool().prop_map(Some)])
+        .prop_map(|(own, vendor)| Value::Array(own.into_iter().chain(vendor).collect()));
+    body.maybe("tools", prop_oneof![9 => tools.boxed(), 1 => Just(json!([])).boxed()])
+        .rarely("tool_choice", tool_choice())
+}
+
+fn tool(name: &str) -> BoxedStrategy<Value> {
+    object()
+        .rarely("type", Just(json!("custom")))
+        .is("name", name)
+        .nullable("description", text())
+        .with("input_schema", schema())
+        .rarely("strict", flag())
+        .rarely("cache_control", cache_control())
+        .rarely("input_examples", list(any_object(), 0..2))
+        .rarely("defer_loading", flag())
+        .open()
+}
+
+fn vendor_tool() -> BoxedStrategy<Value> {
+    prop_oneof![
+        typed("web_search_20250305").is("name", "web_search").maybe("max_uses", size()).open(),
+        typed("web_fetch_20250910").is("name", "web_fetch").open(),
+        typed("code_execution_20250825").is("name", "code_execution").open(),
+        typed("bash_20250124").is("name", "bash").open(),
+        typed("orrery_20990101").is("name", "orrery").open(),
+    ]
+    .boxed()
+}
+
+fn tool_choice() -> BoxedStrategy<Value> {
+    let choice = |kind: &str| typed(kind).rarely("disable_parallel_tool_use", flag());
+    prop_oneof![
+        choice("auto").open(),
+        choice("any").open(),
+        choice("tool").is("name", "lookup").open(),
+        typed("none").open(),
+    ]
+    .boxed()
+}
+
+fn with_sampling(body: Object) -> Object {
+    let thinking = prop_oneof![
+        typed("enabled").with("budget_tokens", size()).open(),
+        typed("adaptive").maybe("display", word(&["summarized", "omitted"])).open(),
+        typed("disabled").open(),
+        typed("between_tools").open(),
+    ];
+    let format = typed("json_schema").with("schema", prop_oneof![schema(), strict_schema()]).open();
+    let output = object()
+        .maybe("effort", word(&["low", "medium", "high", "xhigh", "max"]))
+        .rarely("format", format)
+        .open();
+    body.maybe("temperature", share())
+        .rarely("top_p", share())
+        .rarely("top_k", size())
+        .maybe("thinking", thinking)
+        .maybe("output_config", output)
+        .rarely("stop_sequences", list(text(), 0..4))
+        .maybe("stream", flag())
+}
+
+fn with_vendor_options(body: Object) -> Object {
+    body.rarely("metadata", object().nullable("user_id", text()).open())
+        .rarely("service_tier", word(&["auto", "standard_only"]))
+        .rarely("speed", word(&["standard", "fast"]))
+        .rarely("cache_control", cache_control())
+        .rarely("inference_geo", text())
+        .rarely("container", string_or(id_value("container_"), any_object()))
+        .rarely("context_management", any_object())
+        .rarely("mcp_servers", list(any_object(), 0..2))
+}

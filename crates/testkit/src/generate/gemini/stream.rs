@@ -1,0 +1,62 @@
+//! Streams of Gemini: each chunk is an answer whose parts continue those before.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+use serde_json::json;
+
+use crate::generate::Cuts;
+use crate::generate::object::rest;
+use crate::generate::split::Frames;
+
+pub(crate) fn stream(response: &Value, mut cuts: Cuts) -> Vec<u8> {
+    let mut frames = Frames::with_returns();
+    let Some(candidates) = response["candidates"].as_array() else {
+        frames.data(response);
+        return frames.into_bytes();
+    };
+    let queues = candidates.iter().map(|candidate| chunks(candidate, &mut cuts)).collect();
+    for candidate in cuts.interleave(queues) {
+        let mut chunk = response.clone();
+        chunk["candidates"] = json!([candidate]);
+        frames.data(&chunk);
+    }
+    frames.into_bytes()
+}
+
+/// What one candidate says, chunk by chunk; the last chunk has what stands beside its content.
+fn chunks(candidate: &Value, cuts: &mut Cuts) -> VecDeque<Value> {
+    let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
+    let mut chunks: VecDeque<Value> = parts
+        .flat_map(|part| increments(part, cuts))
+        .map(|part| {
+            let content = json!({"parts": [part], "role": "model"});
+            json!({"content": content, "index": candidate["index"]})
+        })
+        .collect();
+    let mut last = rest(candidate, &["content"]);
+    let mut content = rest(&candidate["content"], &["parts"]);
+    content.insert("parts".into(), json!([{"text": ""}]));
+    last.insert("content".into(), Value::Object(content));
+    chunks.push_back(Value::Object(last));
+    chunks
+}
+
+/// A part in pieces. Only plain text grows; a signature comes with the last piece, and what is signed stays whole.
+fn increments(part: &Value, cuts: &mut Cuts) -> Vec<Value> {
+    let growing = ["text", "thought"];
+    let is_plain = rest(part, &growing).is_empty();
+    match part["text"].as_str() {
+        Some(text) if is_plain && !text.is_empty() => {
+            let thought = part.get("thought");
+            let pieces = cuts.pieces(text).into_iter();
+            pieces
+                .map(|piece| match thought {
+                    Some(thought) => json!({"text": piece, "thought": thought}),
+                    None => json!({"text": piece}),
+                })
+                .collect()
+        }
+        _ => vec![part.clone()],
+    }
+}

@@ -1,0 +1,90 @@
+//! Strategies for bodies and streams of each protocol: everything its documentation allows, in the oddest spellings.
+//!
+//! Unknown fields have names that begin with [`EXTRA_PREFIX`], so that a test can take them out again.
+
+mod anthropic_messages;
+mod gemini;
+mod history;
+mod object;
+mod openai_chat;
+mod openai_responses;
+mod schema;
+mod split;
+mod text;
+
+use proptest::prelude::BoxedStrategy;
+use proptest::prelude::Strategy;
+use proptest::prelude::any;
+use sabir_wire::Protocol;
+use serde_json::Value;
+
+pub use history::History;
+pub use object::EXTRA_PREFIX;
+pub use object::without_extras;
+pub use schema::schema;
+pub use split::Cuts;
+pub use text::Spelling;
+
+/// Requests whose calls and results pair up as providers demand.
+pub fn request(protocol: Protocol) -> BoxedStrategy<Value> {
+    request_with(protocol, History::Paired)
+}
+
+/// Requests with histories of the given sort.
+pub fn request_with(protocol: Protocol, history: History) -> BoxedStrategy<Value> {
+    match protocol {
+        Protocol::OpenaiChat => openai_chat::request(history),
+        Protocol::OpenaiResponses => openai_responses::request(history),
+        Protocol::AnthropicMessages => anthropic_messages::request(history),
+        Protocol::Gemini => gemini::request(history),
+    }
+}
+
+/// Whole answers.
+pub fn response(protocol: Protocol) -> BoxedStrategy<Value> {
+    match protocol {
+        Protocol::OpenaiChat => openai_chat::response(),
+        Protocol::OpenaiResponses => openai_responses::response(),
+        Protocol::AnthropicMessages => anthropic_messages::response(),
+        Protocol::Gemini => gemini::response(),
+    }
+}
+
+/// Streams, framed as the provider frames them.
+pub fn stream(protocol: Protocol) -> BoxedStrategy<Vec<u8>> {
+    answer(protocol).prop_map(|(_, stream)| stream).boxed()
+}
+
+/// A whole answer and a stream that says the same.
+pub fn answer(protocol: Protocol) -> BoxedStrategy<(Value, Vec<u8>)> {
+    (response(protocol), any::<Cuts>())
+        .prop_map(move |(response, cuts)| {
+            let stream = stream_of(protocol, &response, cuts);
+            (response, stream)
+        })
+        .boxed()
+}
+
+/// The stream that a whole answer came in, cut into pieces at will.
+pub fn stream_of(protocol: Protocol, response: &Value, cuts: Cuts) -> Vec<u8> {
+    match protocol {
+        Protocol::OpenaiChat => openai_chat::stream(response, cuts),
+        Protocol::OpenaiResponses => openai_responses::stream(response, cuts),
+        Protocol::AnthropicMessages => anthropic_messages::stream(response, cuts),
+        Protocol::Gemini => gemini::stream(response, cuts),
+    }
+}
+
+/// Error bodies with their HTTP status.
+pub fn error(protocol: Protocol) -> BoxedStrategy<(u16, Value)> {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => openai_chat::error(),
+        Protocol::AnthropicMessages => anthropic_messages::error(),
+        Protocol::Gemini => gemini::error(),
+    }
+}
+
+/// The bytes of a body in any spelling that means the same JSON.
+pub fn spelled(body: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Vec<u8>> {
+    (body, any::<Spelling>()).prop_map(|(body, spelling)| spelling.bytes(&body)).boxed()
+}

@@ -1,0 +1,112 @@
+//! Writing the last frame, in which everything stands that is known only at the end.
+
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::Citation;
+use crate::protocol::gemini::encode_response::BLOCKED;
+use crate::protocol::gemini::encode_response::finish_word;
+use crate::protocol::gemini::encode_response::write_grounding;
+use crate::protocol::gemini::encode_response::write_usage;
+use crate::protocol::gemini::types::CONTENT_ABSENT;
+use crate::protocol::gemini::types::CONTENT_SCOPE;
+use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
+
+use super::Encoder;
+use super::frame;
+use super::part::OpenPart;
+
+/// How one candidate ends.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    pub(super) finish: Option<Finish<'static>>,
+    pub(super) semantics: NodeSemantics<'static>,
+    /// Whether one of its parts is a refusal.
+    pub(super) refused: bool,
+    /// Whether any of its parts went out.
+    pub(super) begun: bool,
+}
+
+impl Ending {
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Whether there is no answer, only the word that the prompt was refused.
+    fn is_blocked(&self) -> bool {
+        let filtered =
+            self.finish.as_ref().is_some_and(|finish| finish.kind == FinishKind::PromptFilter);
+        self.semantics.has_shape(NO_CANDIDATE) || filtered && !self.begun
+    }
+}
+
+impl Encoder<'_> {
+    pub(super) fn last_frame(&self, out: &mut String) {
+        frame(out, |writer| {
+            let extras = self.semantics.extras().filter(|_| self.is_same());
+            let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
+            let endings = || (0..).zip(&self.endings).filter(|(_, it)| it.is_finished());
+            if endings().any(|(_, ending)| !ending.is_blocked()) {
+                let list = object.key("candidates");
+                list.begin_array();
+                for (index, ending) in endings().filter(|(_, ending)| !ending.is_blocked()) {
+                    self.candidate(list, index, ending);
+                }
+                list.end_array();
+            } else if !self.is_same() {
+                object.field("promptFeedback", &BLOCKED);
+            }
+            if let Some(usage) = &self.usage {
+                let same = self.is_same();
+                write_usage(object.key("usageMetadata"), usage, self.tier.as_ref(), same);
+            }
+            object.optional("modelVersion", self.model.as_ref());
+            object.optional("responseId", self.id.as_ref());
+            object.close();
+        });
+    }
+
+    fn candidate(&self, writer: &mut Writer, index: u32, ending: &Ending) {
+        let same = self.is_same();
+        let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
+        let mut object = Object::open(writer, extras);
+        if !(same && (ending.begun || ending.semantics.has_shape(CONTENT_ABSENT))) {
+            self.content(object.key("content"), ending);
+        }
+        if let Some(finish) = &ending.finish {
+            object.field("finishReason", &finish_word(finish, ending.refused, same));
+        }
+        if self.has_index(index) {
+            object.field("index", &index);
+        }
+        let parts: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
+            self.parts_of(index).map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
+        if let Some(grounding) = write_grounding(&parts) {
+            object.field("groundingMetadata", &grounding);
+        }
+        object.close();
+    }
+
+    fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {
+        self.parts.iter().filter(move |part| part.candidate == candidate)
+    }
+
+    /// An empty content: the official clients look for one in every frame.
+    fn content(&self, writer: &mut Writer, ending: &Ending) {
+        let has = |shape| self.is_same() && ending.semantics.has_shape(shape);
+        let extras = ending.semantics.extras().filter(|_| self.is_same());
+        let mut object = Object::open(writer, extras.map(|extras| (extras, CONTENT_SCOPE)));
+        if !has(PARTS_ABSENT) {
+            object.key("parts").array(|_| {});
+        }
+        if !has(ROLE_ABSENT) {
+            object.field("role", "model");
+        }
+        object.close();
+    }
+}

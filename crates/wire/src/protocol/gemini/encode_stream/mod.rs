@@ -1,0 +1,207 @@
+//! Writing streams: every frame is a response object whose parts go on where the last ones ended.
+
+mod ending;
+mod part;
+
+use crate::conversation::Finish;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Field;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::gemini::encode_response::tier_word;
+use crate::protocol::gemini::fault::write_fault;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::losing::Losing;
+use crate::protocol::semantics::NodeSemantics;
+
+use ending::Ending;
+use part::OpenPart;
+
+/// Events in, frames out.
+///
+/// Text goes out at once. A call goes out whole, since the protocol has no pieces of one, and the last frame waits for
+/// the end, since finish reason and usage stand in it together.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    source: Protocol,
+    asked: Asked<'a>,
+    report: Report,
+    id: Option<Text<'static>>,
+    model: Option<Text<'static>>,
+    tier: Option<Text<'static>>,
+    semantics: NodeSemantics<'static>,
+    /// The parts that are open, or whose sources may still come.
+    parts: Vec<OpenPart>,
+    endings: Vec<Ending>,
+    usage: Option<Usage<'static>>,
+    failed: bool,
+}
+
+impl<'a> Encoder<'a> {
+    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+        Self {
+            source,
+            asked,
+            report: Report::default(),
+            id: None,
+            model: None,
+            tier: None,
+            semantics: NodeSemantics::default(),
+            parts: Vec::new(),
+            endings: Vec::new(),
+            usage: None,
+            failed: false,
+        }
+    }
+
+    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+        if self.failed {
+            return self;
+        }
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::Open(open) => self.open(open),
+            Event::Delta(part, delta) => self.delta(part, delta, out),
+            Event::Note(note) => self.note(note),
+            Event::Close(closed) => self.close(closed, out),
+            Event::Usage(usage) => {
+                self.usage.get_or_insert_default().update(usage.into_owned());
+            }
+            Event::Finish { candidate, finish } => self.finish(candidate, finish),
+            Event::Fault(fault) => self.fault(&fault, out),
+        }
+        self
+    }
+
+    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        if let (Some(usage), false) = (self.usage.take(), self.failed) {
+            self.lose(|losing| losing.usage(&usage));
+            self.usage = Some(usage);
+        }
+        if !self.failed && self.endings.iter().any(Ending::is_finished) {
+            self.last_frame(out);
+        }
+        self.report
+    }
+
+    fn is_same(&self) -> bool {
+        self.source == GEMINI
+    }
+
+    fn start(&mut self, start: Start<'_>) {
+        let Start { id, model, created, service_tier, semantics } = start.into_owned();
+        let place = semantics.place();
+        let has_id = id.is_some();
+        self.lose(|losing| {
+            losing.semantics(&semantics);
+            if created.is_some() {
+                let reason = "the time is not stated";
+                losing.field(place, Field::ResponseCreated, LossKind::Implied, reason);
+            }
+            if !has_id {
+                let reason = "the answer has no id";
+                losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
+            }
+        });
+        let seed = (!self.is_same()).then(|| self.asked.seed.clone().into_owned());
+        self.id = id.or(seed);
+        self.model = self.asked.model.clone().map(Text::into_owned).or(model);
+        self.tier = service_tier.and_then(|tier| self.tier(tier, place));
+        self.semantics = semantics;
+    }
+
+    fn tier(&mut self, tier: Text<'static>, place: crate::Place) -> Option<Text<'static>> {
+        if self.is_same() {
+            return Some(tier);
+        }
+        let (word, kind, reason) = tier_word(&tier);
+        self.lose(|losing| losing.field(place, Field::ResponseServiceTier, kind, reason));
+        word
+    }
+
+    fn note(&mut self, note: Note<'_>) {
+        let Note { at, kind } = note;
+        match (at, kind) {
+            (NoteAt::Response, NoteKind::Semantics(semantics)) => {
+                self.lose(|losing| losing.semantics(&semantics));
+                self.semantics.merge(semantics.into_owned());
+            }
+            (NoteAt::Candidate(candidate), NoteKind::Semantics(semantics)) => {
+                self.lose(|losing| losing.semantics(&semantics));
+                self.ending(candidate).semantics.merge(semantics.into_owned());
+            }
+            (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
+            (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, citation),
+            (NoteAt::Part(part), NoteKind::Logprobs(_)) => {
+                let place = self.find(part).map(|part| part.place).unwrap_or_default();
+                let reason = "the entries are not those of other protocols";
+                self.lose(|losing| {
+                    losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
+                });
+            }
+            (NoteAt::Response | NoteAt::Candidate(_), _) => {}
+        }
+    }
+
+    fn finish(&mut self, candidate: u32, finish: Finish<'_>) {
+        let place = self.ending(candidate).semantics.place();
+        self.lose(|losing| losing.finish(place, &finish));
+        self.ending(candidate).finish = Some(finish.into_owned());
+    }
+
+    fn fault(&mut self, fault: &Fault<'_>, out: &mut String) {
+        self.failed = true;
+        frame(out, |writer| write_fault(writer, fault));
+    }
+
+    /// Reports losses; the same field of a later frame is not reported again.
+    fn lose(&mut self, tell: impl FnOnce(&mut Losing<'_>)) {
+        if self.is_same() {
+            return;
+        }
+        let mut report = Report::default();
+        tell(&mut Losing::new(self.source, GEMINI, &mut report));
+        for loss in report.entries() {
+            let known = |before: &crate::Loss| {
+                before.kind == loss.kind
+                    && below_frame(&before.pointer) == below_frame(&loss.pointer)
+            };
+            if !self.report.entries().iter().any(known) {
+                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
+            }
+        }
+    }
+
+    fn ending(&mut self, candidate: u32) -> &mut Ending {
+        let index = candidate as usize;
+        while self.endings.len() <= index {
+            self.endings.push(Ending::default());
+        }
+        &mut self.endings[index]
+    }
+}
+
+/// A pointer without the number of its frame.
+fn below_frame(pointer: &str) -> &str {
+    let rest = pointer.trim_start_matches('/');
+    rest.find('/').map_or("", |slash| &rest[slash..])
+}
+
+/// Writes a frame in the vendor's own framing, which the official clients insist on.
+fn frame(out: &mut String, json: impl FnOnce(&mut Writer)) {
+    out.push_str("data: ");
+    let mut writer = Writer::appending(std::mem::take(out));
+    json(&mut writer);
+    *out = writer.into_string();
+    out.push_str("\r\n\r\n");
+}

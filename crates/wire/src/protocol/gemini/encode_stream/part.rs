@@ -1,0 +1,261 @@
+//! Writing the parts of a stream: text as it comes, everything else once it is whole.
+
+use crate::conversation::Arguments;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::Reasoning;
+use crate::conversation::ToolCall;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Citation;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
+use crate::protocol::Field;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::gemini::encode_request::write_part;
+use crate::protocol::gemini::encode_response::answer_pen;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+use super::Encoder;
+use super::frame;
+
+/// A part of the stream.
+#[derive(Debug)]
+pub(super) struct OpenPart {
+    id: PartId,
+    pub(super) candidate: u32,
+    pub(super) place: Place,
+    state: State,
+    pub(super) citations: Vec<Citation<'static>>,
+    /// The text so far, where sources may point into it.
+    pub(super) text: Option<Text<'static>>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Its text goes out as it comes.
+    Streaming {
+        thought: bool,
+        begun: bool,
+    },
+    /// It goes out when it is whole.
+    Buffered(Part<'static>),
+    Closed,
+}
+
+impl Encoder<'_> {
+    pub(super) fn open(&mut self, open: Open<'_>) {
+        let Open { part: id, candidate, opening, semantics } = open.into_owned();
+        let place = semantics.place();
+        self.lose(|losing| losing.semantics(&semantics));
+        self.report_opening(place, &opening);
+        let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
+        if matches!(opening, Opening::Refusal) {
+            self.ending(candidate).refused = true;
+        }
+        let is_text = matches!(opening, Opening::Text | Opening::Refusal);
+        let state = match opening {
+            Opening::Text | Opening::Refusal if plain => {
+                State::Streaming { thought: false, begun: false }
+            }
+            Opening::Reasoning(_) if plain => State::Streaming { thought: true, begun: false },
+            opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
+        };
+        let text = (is_text && !self.is_same()).then(Text::default);
+        let citations = Vec::new();
+        self.parts.push(OpenPart { id, candidate, place, state, citations, text });
+    }
+
+    /// Whether a part has a spelling or extras that must come back with it.
+    fn keeps(&self, semantics: &NodeSemantics<'_>) -> bool {
+        let spelled = semantics.shape() != Shape::default();
+        self.is_same() && (spelled || semantics.extras().is_some())
+    }
+
+    fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
+        let (field, kind, reason) = match opening {
+            Opening::Refusal => (Field::Refusal, LossKind::Approximated, "a refusal is plain text"),
+            Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
+                (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
+            }
+            Opening::Text
+            | Opening::Reasoning(_)
+            | Opening::ToolCall { .. }
+            | Opening::Whole(_) => return,
+        };
+        self.lose(|losing| losing.field(place, field, kind, reason));
+    }
+
+    pub(super) fn find(&mut self, part: PartId) -> Option<&mut OpenPart> {
+        self.parts.iter_mut().rev().find(|open| open.id == part)
+    }
+
+    pub(super) fn delta(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {
+        let Some(open) = self.find(part) else { return };
+        let candidate = open.candidate;
+        match (&mut open.state, delta) {
+            (State::Streaming { thought, begun }, Delta::Text(text)) => {
+                let thought = *thought;
+                *begun = true;
+                if let Some(kept) = &mut open.text {
+                    kept.push(&text);
+                }
+                self.text_frame(candidate, thought, &text, out);
+            }
+            (State::Streaming { thought, begun }, Delta::NextPiece) if *begun => {
+                let thought = *thought;
+                self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+            }
+            (State::Buffered(part), delta) => grow(part, delta),
+            (State::Streaming { .. } | State::Closed, _) => {}
+        }
+    }
+
+    pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
+        self.lose(|losing| losing.semantics(&semantics));
+        if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
+            part.semantics_mut().merge(semantics.into_owned());
+        }
+    }
+
+    pub(super) fn cite(&mut self, part: PartId, citation: Citation<'_>) {
+        if self.is_same() {
+            return;
+        }
+        let Some(open) = self.find(part) else { return };
+        let place = open.place;
+        open.citations.push(citation.into_owned());
+        let reason = "sources stand beside the answer, by stretches of bytes";
+        self.lose(|losing| losing.field(place, Field::Citations, LossKind::Approximated, reason));
+    }
+
+    pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
+        let Closed { part, semantics } = closed;
+        self.lose(|losing| losing.semantics(&semantics));
+        let Some(open) = self.find(part) else { return };
+        let candidate = open.candidate;
+        let state = std::mem::replace(&mut open.state, State::Closed);
+        let part = match state {
+            State::Buffered(mut part) => {
+                part.semantics_mut().merge(semantics.into_owned());
+                part
+            }
+            // The text is out already, so its signature follows in an empty part.
+            State::Streaming { thought, .. } if semantics.artefact().is_some() => {
+                Part::new(empty(thought)).with_semantics(semantics.into_owned())
+            }
+            State::Streaming { .. } | State::Closed => return,
+        };
+        self.part_frame(candidate, &part, out);
+    }
+
+    fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
+        let foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != GEMINI);
+        if foreign || matches!(part.content(), Content::ToolResult(_)) && !self.is_same() {
+            return;
+        }
+        let pen = answer_pen(part, &self.asked, self.is_same());
+        let mut change = None;
+        self.content_frame(candidate, out, |writer| change = write_part(writer, part, &pen));
+        self.ending(candidate).begun = true;
+        if let Some((kind, reason)) = change {
+            let place = part.semantics().place();
+            self.lose(|losing| losing.field(place, Field::CallArguments, kind, reason));
+        }
+    }
+
+    fn text_frame(&mut self, candidate: u32, thought: bool, text: &Text<'_>, out: &mut String) {
+        self.content_frame(candidate, out, |writer| {
+            writer.begin_object();
+            writer.field("text", text);
+            if thought {
+                writer.field("thought", &true);
+            }
+            writer.end_object();
+        });
+        self.ending(candidate).begun = true;
+    }
+
+    fn content_frame(&self, candidate: u32, out: &mut String, parts: impl FnOnce(&mut Writer)) {
+        let has_index = self.has_index(candidate);
+        frame(out, |writer| {
+            writer.begin_object();
+            writer.key("candidates");
+            writer.begin_array();
+            writer.begin_object();
+            writer.key("content");
+            writer.begin_object();
+            writer.key("parts");
+            writer.array(parts);
+            writer.field("role", "model");
+            writer.end_object();
+            if has_index {
+                writer.field("index", &candidate);
+            }
+            writer.end_object();
+            writer.end_array();
+            writer.optional("modelVersion", self.model.as_ref());
+            writer.optional("responseId", self.id.as_ref());
+            writer.end_object();
+        });
+    }
+
+    /// Whether frames number their candidate: the vendor's own do as they did, the others of necessity.
+    pub(super) fn has_index(&self, candidate: u32) -> bool {
+        let ending = self.endings.get(candidate as usize);
+        let stated = ending.is_some_and(|it| it.semantics.has_shape(INDEX_STATED));
+        !self.is_same() || stated || candidate > 0
+    }
+}
+
+/// What stands between two pieces of thoughts.
+const PIECE_BREAK: &str = "\n\n";
+
+fn begin(opening: Opening<'static>) -> Content<'static> {
+    match opening {
+        Opening::Text => Content::Text(Text::default()),
+        Opening::Refusal => Content::Refusal(Text::default()),
+        Opening::Reasoning(form) => {
+            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
+        }
+        Opening::ToolCall { id, name, form } => {
+            let arguments = Arguments::Text(Text::default());
+            Content::ToolCall(Box::new(ToolCall { id, name, arguments, form }))
+        }
+        Opening::Whole(content) => content,
+    }
+}
+
+fn empty(thought: bool) -> Content<'static> {
+    match thought {
+        true => {
+            let form = crate::conversation::ReasoningForm::Summary;
+            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
+        }
+        false => Content::Text(Text::default()),
+    }
+}
+
+fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
+    match (part.content_mut(), delta) {
+        (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
+        (Content::Reasoning(thought), Delta::Text(more)) => match thought.texts.last_mut() {
+            Some(text) => text.push(&more),
+            None => thought.texts.push(more.into_owned()),
+        },
+        (Content::Reasoning(thought), Delta::NextPiece) => thought.texts.push(Text::default()),
+        (Content::ToolCall(call), Delta::Text(more)) => {
+            if let Arguments::Text(text) = &mut call.arguments {
+                text.push(&more);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,75 @@
+//! Errors, read and written.
+
+use super::GEMINI;
+use super::at;
+use crate::Fault;
+use crate::FaultKind;
+
+#[test]
+fn errors_have_classes_and_come_back() {
+    let cases = [
+        (
+            400,
+            r#"{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+            FaultKind::Authentication,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum","status":"INVALID_ARGUMENT"}}"#,
+            FaultKind::ContextTooLong,
+        ),
+        (
+            404,
+            r#"[{"error":{"code":404,"message":"m","status":"NOT_FOUND"}}]"#,
+            FaultKind::NotFound,
+        ),
+        (
+            503,
+            r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
+            FaultKind::Overloaded,
+        ),
+        (
+            504,
+            r#"{"error":{"code":504,"message":"m","status":"DEADLINE_EXCEEDED"}}"#,
+            FaultKind::Timeout,
+        ),
+    ];
+    for (status, body, kind) in cases {
+        let fault = GEMINI.decode_fault(status, body.as_bytes());
+        assert_eq!(fault.kind, kind, "{body}");
+        assert_eq!(GEMINI.encode_fault(&fault), (status, body.to_owned()));
+    }
+}
+
+#[test]
+fn what_is_not_the_error_shape_becomes_the_message() {
+    for body in ["<html>Bad gateway</html>", "{\"oops\":1}", ""] {
+        let fault = GEMINI.decode_fault(502, body.as_bytes());
+        assert_eq!(fault.kind, FaultKind::Internal);
+        assert_eq!(fault.message, body);
+    }
+}
+
+#[test]
+fn the_time_to_wait_is_in_the_body() {
+    for (delay, expected) in
+        [("34.4s", Some(35)), ("60s", Some(60)), ("2.000s", Some(2)), ("soon", None)]
+    {
+        let body = format!(
+            r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{{"@type":"x","retryDelay":"{delay}"}}]}}}}"#
+        );
+        let fault = GEMINI.decode_fault(429, body.as_bytes());
+        assert_eq!((fault.kind, fault.retry_after_s), (FaultKind::RateLimit, expected));
+    }
+}
+
+#[test]
+fn a_foreign_fault_gets_status_and_word() {
+    let mut fault = Fault::new(FaultKind::RateLimit, "slow down");
+    fault.retry_after_s = Some(3);
+    let (status, body) = GEMINI.encode_fault(&fault);
+    assert_eq!(status, 429);
+    assert_eq!(at(&body, "/error/status"), "RESOURCE_EXHAUSTED");
+    assert_eq!(at(&body, "/error/message"), "slow down");
+    assert_eq!(at(&body, "/error/details/0/retryDelay"), "3s");
+}

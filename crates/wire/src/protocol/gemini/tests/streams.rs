@@ -1,0 +1,171 @@
+//! Streams, read and written.
+
+use super::GEMINI;
+use super::at;
+use super::events;
+use super::folded;
+use super::value;
+use crate::FaultKind;
+use crate::Protocol;
+use crate::conversation::CallForm;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::ReasoningForm;
+use crate::json::Text;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::Asked;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::NodeSemantics;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Start;
+use crate::protocol::StreamEncoder;
+
+fn chunk(parts: &str, rest: &str) -> String {
+    format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{parts}],"role":"model"}},"index":0{rest}}}]}}"#
+    )
+}
+
+const STOP: &str = r#","finishReason":"STOP""#;
+
+#[test]
+fn texts_join_but_never_across_a_signature_or_a_thought() {
+    let parts = [
+        r#"{"text":"a"}"#,
+        r#"{"text":"b"},{"text":"c"}"#,
+        r#"{"text":"d","thought":true}"#,
+        r#"{"text":"e","thought":true},{"text":"f"}"#,
+        r#"{"text":"g","thoughtSignature":"s"}"#,
+        r#"{"text":"h"}"#,
+        r#"{"text":"","thoughtSignature":"t"}"#,
+    ];
+    let mut frames: Vec<String> = parts.iter().map(|part| chunk(part, "")).collect();
+    frames.push(chunk(r#"{"text":""}"#, STOP));
+    let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
+    let whole = folded(events(&frames));
+    let expected = r#"[{"text":"abc"},{"text":"de","thought":true},{"text":"f"},
+        {"text":"g","thoughtSignature":"s"},{"text":"h"},{"text":"","thoughtSignature":"t"}]"#;
+    assert_eq!(at(&whole, "/candidates/0/content/parts"), value(expected));
+}
+
+#[test]
+fn a_stream_says_what_the_whole_answer_says() {
+    let frames = [
+        r#"{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":4,"toolUsePromptTokenCount":2,"totalTokenCount":6},"modelVersion":"m","responseId":"r"}"#,
+        r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1.50}}}],"role":"model"},"finishReason":"STOP","index":0,"finishMessage":"x"}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"totalTokenCount":9},"modelVersion":"m","responseId":"r"}"#,
+    ];
+    let whole = r#"{"candidates":[{"content":{"parts":[{"text":"Hi"},{"functionCall":{"name":"f","args":{"a":1.50}}}],"role":"model"},"finishReason":"STOP","index":0,"finishMessage":"x"}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"toolUsePromptTokenCount":2,"totalTokenCount":9},"modelVersion":"m","responseId":"r"}"#;
+    assert_eq!(value(&folded(events(&frames))), value(whole));
+}
+
+#[test]
+fn only_a_finish_reason_ends_a_stream() {
+    let cut = [chunk(r#"{"text":"a"}"#, "")];
+    for frames in [&[][..], &[cut[0].as_str()][..]] {
+        let events = events(frames);
+        assert!(
+            matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Truncated)
+        );
+    }
+    let blocked = events(&[r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#]);
+    assert!(
+        matches!(blocked.last(), Some(Event::Finish { finish, .. }) if finish.kind == FinishKind::PromptFilter)
+    );
+}
+
+#[test]
+fn an_error_among_the_frames_is_a_fault() {
+    let error = r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#;
+    for frame in [error.to_owned(), format!("[{error}]")] {
+        let events = events(&[&chunk(r#"{"text":"a"}"#, ""), &frame]);
+        assert!(
+            matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Overloaded)
+        );
+    }
+}
+
+fn open(part: u32, opening: Opening<'static>) -> Event<'static> {
+    let semantics = NodeSemantics::default();
+    Event::Open(Open { part: PartId(part), candidate: 0, opening, semantics })
+}
+
+fn delta(part: u32, text: &'static str) -> Event<'static> {
+    Event::Delta(PartId(part), Delta::Text(Text::plain(text)))
+}
+
+fn close(part: u32, semantics: NodeSemantics<'static>) -> Event<'static> {
+    Event::Close(Closed { part: PartId(part), semantics })
+}
+
+/// Writes events of another protocol; answers the payloads of the frames.
+fn written(events: Vec<Event<'static>>) -> Vec<String> {
+    let mut encoder = StreamEncoder::new(GEMINI, Protocol::AnthropicMessages, Asked::default());
+    let mut out = String::new();
+    for event in events {
+        encoder = encoder.step(event, &mut out);
+    }
+    let _report = encoder.end(&mut out);
+    let frames = out.split_terminator("\r\n\r\n");
+    frames.map(|frame| frame.strip_prefix("data: ").unwrap().to_owned()).collect()
+}
+
+#[test]
+fn text_goes_out_at_once_and_calls_whole() {
+    let call = Opening::ToolCall {
+        id: Some(Text::plain("c1")),
+        name: Text::plain("f"),
+        form: CallForm::Function,
+    };
+    let frames = written(vec![
+        Event::Start(Start::default()),
+        open(0, Opening::Text),
+        delta(0, "Hel"),
+        delta(0, "lo"),
+        close(0, NodeSemantics::default()),
+        open(1, call),
+        delta(1, "{\"a\":"),
+        delta(1, "1}"),
+        close(1, NodeSemantics::default()),
+        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::ToolCalls) },
+    ]);
+    assert_eq!(frames.len(), 4);
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/text"), "lo");
+    let call = value(r#"{"functionCall":{"id":"c1","name":"f","args":{"a":1}}}"#);
+    assert_eq!(at(&frames[2], "/candidates/0/content/parts/0"), call);
+    assert_eq!(at(&frames[3], "/candidates/0/finishReason"), "STOP");
+}
+
+#[test]
+fn a_late_signature_follows_its_thoughts() {
+    let mut semantics = NodeSemantics::default();
+    let signature = Text::plain("sig");
+    let issuer = Protocol::AnthropicMessages;
+    semantics.set_artefact(Artefact::new(issuer, ArtefactKind::Signature, signature));
+    let frames = written(vec![
+        Event::Start(Start::default()),
+        open(0, Opening::Reasoning(ReasoningForm::Summary)),
+        delta(0, "hm"),
+        close(0, semantics),
+        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+    ]);
+    let seal = r#"{"text":"","thought":true,"thoughtSignature":"sabir1:anthropic-messages:signature:sig"}"#;
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0"), value(seal));
+}
+
+#[test]
+fn a_fault_is_the_last_frame() {
+    let fault = crate::Fault::new(FaultKind::Overloaded, "busy");
+    let frames = written(vec![
+        Event::Start(Start::default()),
+        open(0, Opening::Text),
+        delta(0, "a"),
+        Event::Fault(fault),
+    ]);
+    assert_eq!(frames.len(), 2);
+    assert_eq!(at(&frames[1], "/error/status"), "UNAVAILABLE");
+}

@@ -1,0 +1,307 @@
+//! The calls of a choice, which come in fragments that may interleave.
+
+use crate::conversation::CallForm;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::limit::OPEN_PARTS_MAX;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::openai_chat::decode_stream::choice::Sink;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Call>);
+
+#[derive(Debug)]
+struct Call {
+    key: Key,
+    id: Option<Text<'static>>,
+    state: CallState,
+    progress: Progress,
+}
+
+/// What tells the fragments of one call from those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Index(u64),
+    /// The server numbers nothing; the id tells, or else the latest call goes on.
+    Unnumbered,
+    /// The one call of `function_call`.
+    Legacy,
+}
+
+#[derive(Debug)]
+enum CallState {
+    /// Not yet named, with the arguments that came so far.
+    Unnamed(Text<'static>),
+    Open(PartId),
+    Closed,
+}
+
+/// One fragment of a call.
+#[derive(Default)]
+struct Fragment<'f> {
+    index: Option<u64>,
+    id: Option<Text<'f>>,
+    name: Option<Text<'f>>,
+    arguments: Option<Text<'f>>,
+    form: CallForm,
+    extras: Extras<'f>,
+}
+
+impl Calls {
+    /// Reads one element of `tool_calls`.
+    pub(super) fn step<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        candidate: u32,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let fragment = Fragment::read(reader)?;
+        let key = fragment.index.map_or(Key::Unnumbered, Key::Index);
+        let semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
+        self.add(key, fragment, (candidate, semantics), sink)
+    }
+
+    /// Reads a `function_call`.
+    pub(super) fn step_legacy<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        candidate: u32,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let mut fragment = Fragment::default();
+        fragment.payload(reader, "")?;
+        let semantics = NodeSemantics::at(place.step(Step::FunctionCall))
+            .shaped(shape::LEGACY.with(Shape::RESPELLED));
+        self.add(Key::Legacy, fragment, (candidate, semantics), sink)
+    }
+
+    fn add<'f>(
+        &mut self,
+        key: Key,
+        fragment: Fragment<'f>,
+        (candidate, mut semantics): (u32, NodeSemantics<'f>),
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let Fragment { index: _, id, name, arguments, form, extras } = fragment;
+        let position = match self.find(key, id.as_ref(), name.is_some()) {
+            Some(position) => position,
+            None => {
+                self.close_complete(sink);
+                self.begin(key)?
+            }
+        };
+        let call = &mut self.0[position];
+        if let (None, Some(id)) = (&call.id, id.filter(|id| !id.is_empty())) {
+            call.id = Some(id.into_owned());
+        }
+        if let (CallState::Unnamed(early), Some(name)) = (&mut call.state, name) {
+            let early = std::mem::take(early);
+            semantics.keep(extras);
+            let id = call.id.clone();
+            let part = sink.open(candidate, Opening::ToolCall { id, name, form }, semantics);
+            call.state = CallState::Open(part);
+            if !early.is_empty() {
+                sink.send(Event::Delta(part, Delta::Text(early)));
+            }
+        } else if let (CallState::Open(part), false) = (&call.state, extras.is_empty()) {
+            semantics.keep(extras);
+            let kind = NoteKind::Semantics(semantics);
+            sink.send(Event::Note(Note { at: NoteAt::Part(*part), kind }));
+        }
+        call.grow(arguments.unwrap_or_default(), sink);
+        Ok(())
+    }
+
+    /// The call that a fragment goes on with. Some servers number all calls alike, but a new id with a name is a new
+    /// call.
+    fn find(&self, key: Key, id: Option<&Text<'_>>, named: bool) -> Option<usize> {
+        let position = self.0.iter().rposition(|call| call.key == key)?;
+        let call = &self.0[position];
+        let other = match (id, &call.id) {
+            (Some(id), Some(known)) => !id.is_empty() && id != known,
+            (Some(_) | None, _) => false,
+        };
+        let begun = !matches!(call.state, CallState::Unnamed(_));
+        let anew = named && begun && (other || key == Key::Unnumbered && id.is_none());
+        (!anew).then_some(position)
+    }
+
+    fn begin(&mut self, key: Key) -> Result<usize> {
+        if self.0.len() >= OPEN_PARTS_MAX {
+            return Err(Error::new(ErrorKind::Limit, "expected fewer calls in one answer"));
+        }
+        self.0.push(Call {
+            key,
+            id: None,
+            state: CallState::Unnamed(Text::default()),
+            progress: Progress::default(),
+        });
+        Ok(self.0.len() - 1)
+    }
+
+    /// Closes the calls whose arguments are complete, so that what follows need not wait for the end of the answer.
+    pub(super) fn close_complete(&mut self, sink: &mut Sink<'_, '_>) {
+        for call in self.0.iter_mut().filter(|call| call.progress.is_complete()) {
+            call.close(sink);
+        }
+    }
+
+    /// Closes all calls; one that was never named is told without a name rather than lost.
+    pub(super) fn close_all(&mut self, candidate: u32, sink: &mut Sink<'_, '_>) {
+        for call in &mut self.0 {
+            if let CallState::Unnamed(early) = &mut call.state {
+                let early = std::mem::take(early);
+                let opening = Opening::ToolCall {
+                    id: call.id.clone(),
+                    name: Text::default(),
+                    form: CallForm::Function,
+                };
+                let part = sink.open(candidate, opening, NodeSemantics::default());
+                if !early.is_empty() {
+                    sink.send(Event::Delta(part, Delta::Text(early)));
+                }
+                call.state = CallState::Open(part);
+            }
+            call.close(sink);
+        }
+    }
+}
+
+impl Call {
+    fn grow<'f>(&mut self, more: Text<'f>, sink: &mut Sink<'_, 'f>) {
+        if more.is_empty() {
+            return;
+        }
+        self.progress.add(&more.to_str());
+        match &mut self.state {
+            CallState::Unnamed(early) => early.push(&more),
+            CallState::Open(part) => sink.send(Event::Delta(*part, Delta::Text(more))),
+            // The arguments were complete; what servers send after that is padding.
+            CallState::Closed => {}
+        }
+    }
+
+    fn close(&mut self, sink: &mut Sink<'_, '_>) {
+        if let CallState::Open(part) = self.state {
+            sink.close(part);
+            self.state = CallState::Closed;
+        }
+    }
+}
+
+impl<'f> Fragment<'f> {
+    fn read(reader: &mut Reader<'f>) -> Result<Self> {
+        let mut fragment = Self::default();
+        reader.object(|key, reader| {
+            let kind = reader.kind()?;
+            match (&*key, kind) {
+                (_, Kind::Null) => reader.skip()?,
+                ("index", Kind::Number) => fragment.index = reader.number()?.as_u64(),
+                ("id", Kind::String) => fragment.id = Some(reader.string()?),
+                ("type", Kind::String) => reader.skip()?,
+                ("function", Kind::Object) => fragment.payload(reader, "function")?,
+                ("custom", Kind::Object) => {
+                    fragment.form = CallForm::Custom;
+                    fragment.payload(reader, "custom")?;
+                }
+                _ => {
+                    let json = reader.raw()?;
+                    fragment.extras.keep("", key, json);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(fragment)
+    }
+
+    fn payload(&mut self, reader: &mut Reader<'f>, scope: &'static str) -> Result<()> {
+        reader.object(|key, reader| {
+            let kind = reader.kind()?;
+            match (&*key, kind) {
+                (_, Kind::Null) => reader.skip()?,
+                ("name", Kind::String) => {
+                    self.name = Some(reader.string()?).filter(|name| !name.is_empty());
+                }
+                ("arguments" | "input", Kind::String) => self.arguments = Some(reader.string()?),
+                // Some servers give the arguments as the object that they are.
+                ("arguments", _) => {
+                    let json = reader.raw()?;
+                    self.arguments = Some(json.to_text().into_owned());
+                }
+                _ => {
+                    let json = reader.raw()?;
+                    self.extras.keep(scope, key, json);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// How far the JSON text of arguments has come.
+#[derive(Debug, Default)]
+struct Progress {
+    depth: usize,
+    state: ProgressState,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum ProgressState {
+    #[default]
+    Nothing,
+    Within,
+    InString,
+    AfterBackslash,
+    Complete,
+}
+
+impl Progress {
+    fn is_complete(&self) -> bool {
+        self.state == ProgressState::Complete
+    }
+
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.state = match (&self.state, byte) {
+                (ProgressState::InString, b'\\') => ProgressState::AfterBackslash,
+                (ProgressState::InString, b'"') => ProgressState::Within,
+                (ProgressState::InString | ProgressState::AfterBackslash, _) => {
+                    ProgressState::InString
+                }
+                (ProgressState::Within, b'"') => ProgressState::InString,
+                (ProgressState::Nothing | ProgressState::Within, b'{' | b'[') => {
+                    self.depth += 1;
+                    ProgressState::Within
+                }
+                (ProgressState::Within, b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    match self.depth {
+                        0 => ProgressState::Complete,
+                        _ => ProgressState::Within,
+                    }
+                }
+                (ProgressState::Within, _) => ProgressState::Within,
+                (ProgressState::Nothing, _) => ProgressState::Nothing,
+                (ProgressState::Complete, _) => ProgressState::Complete,
+            };
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! What the chunks of a stream say of one choice.
+
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Opaque;
+use crate::conversation::ReasoningForm;
+use crate::conversation::Source;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::openai_chat::decode_request::message::details_semantics;
+use crate::protocol::openai_chat::decode_response::citation_of;
+use crate::protocol::openai_chat::decode_response::finish_of;
+use crate::protocol::openai_chat::decode_stream::Told;
+use crate::protocol::openai_chat::decode_stream::call::Calls;
+use crate::protocol::openai_chat::decode_stream::gathered::Audio;
+use crate::protocol::openai_chat::decode_stream::gathered::Details;
+use crate::protocol::openai_chat::decode_stream::note;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+/// Where events go, and the number that the next part gets.
+pub(super) struct Sink<'s, 'f> {
+    pub(super) next: &'s mut u32,
+    pub(super) emit: &'s mut dyn FnMut(Event<'f>),
+}
+
+impl<'f> Sink<'_, 'f> {
+    pub(super) fn send(&mut self, event: Event<'f>) {
+        (self.emit)(event);
+    }
+
+    pub(super) fn open(
+        &mut self,
+        candidate: u32,
+        opening: Opening<'f>,
+        semantics: NodeSemantics<'f>,
+    ) -> PartId {
+        let part = PartId(*self.next);
+        *self.next += 1;
+        self.send(Event::Open(Open { part, candidate, opening, semantics }));
+        part
+    }
+
+    pub(super) fn close(&mut self, part: PartId) {
+        self.send(Event::Close(Closed { part, semantics: NodeSemantics::default() }));
+    }
+
+    /// Opens and closes a part that comes in one piece.
+    fn whole(&mut self, candidate: u32, content: Content<'f>, semantics: NodeSemantics<'f>) {
+        let part = self.open(candidate, Opening::Whole(content), semantics);
+        self.close(part);
+    }
+}
+
+/// One element of a chunk's `choices`.
+#[derive(Default)]
+pub(super) struct Chunk<'f> {
+    pub(super) index: Option<u64>,
+    delta: Option<Reader<'f>>,
+    finish: Option<Text<'f>>,
+    logprobs: Option<Json<'f>>,
+    others: Vec<(String, Json<'f>)>,
+}
+
+impl<'f> Chunk<'f> {
+    pub(super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
+        let mut chunk = Self::default();
+        reader.object(|key, reader| {
+            let kind = reader.kind()?;
+            match (&*key, kind) {
+                (_, Kind::Null) => reader.skip()?,
+                ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
+                ("delta", Kind::Object) => {
+                    chunk.delta = Some(reader.checkpoint());
+                    reader.skip()?;
+                }
+                ("finish_reason", Kind::String) => chunk.finish = Some(reader.string()?),
+                ("logprobs", Kind::Object) => chunk.logprobs = Some(reader.raw()?),
+                // Some servers repeat the whole message so far in every chunk.
+                ("message", Kind::Object) => reader.skip()?,
+                _ => chunk.others.push((key.into_owned(), reader.raw()?)),
+            }
+            Ok(())
+        })?;
+        Ok(chunk)
+    }
+}
+
+/// A choice that is being told.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub(super) index: u32,
+    /// The text, refusal or reasoning that grows.
+    current: Option<(Growing, PartId)>,
+    /// The latest text and refusal, which notes may still speak of.
+    text: Option<PartId>,
+    refusal: Option<PartId>,
+    calls: Calls,
+    details: Details,
+    audio: Option<Audio>,
+    told: Told,
+    finished: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growing {
+    Text,
+    Refusal,
+    Reasoning,
+}
+
+impl Choice {
+    pub(super) fn new(index: u32) -> Self {
+        Self {
+            index,
+            current: None,
+            text: None,
+            refusal: None,
+            calls: Calls::default(),
+            details: Details::default(),
+            audio: None,
+            told: Told::default(),
+            finished: false,
+        }
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    pub(super) fn step<'f>(
+        &mut self,
+        chunk: Chunk<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        for (key, json) in chunk.others {
+            self.tell(("", &key), json, place, sink);
+        }
+        if self.finished {
+            return Ok(());
+        }
+        let place = place.step(Step::Delta);
+        let mut logprobs = chunk.logprobs;
+        if let Some(mut delta) = chunk.delta {
+            let mut reasoned = false;
+            delta.object(|key, reader| {
+                let kind = reader.kind()?;
+                match (&*key, kind) {
+                    (_, Kind::Null) | ("role", _) => reader.skip(),
+                    ("content", Kind::String) => {
+                        let text = reader.string()?;
+                        self.grow(Growing::Text, text, place, (sink, &mut logprobs));
+                        Ok(())
+                    }
+                    ("refusal", Kind::String) => {
+                        let text = reader.string()?;
+                        self.grow(Growing::Refusal, text, place, (sink, &mut logprobs));
+                        Ok(())
+                    }
+                    ("reasoning_content" | "reasoning", Kind::String) => {
+                        let text = reader.string()?;
+                        let shape = match key == "reasoning" {
+                            true => shape::REASONING,
+                            false => Shape::default(),
+                        };
+                        if !std::mem::replace(&mut reasoned, true) {
+                            self.reason(text, shape, place, sink);
+                        }
+                        Ok(())
+                    }
+                    _ => self.member(&key, reader, place, sink),
+                }
+            })?;
+        }
+        if let Some(json) = logprobs {
+            self.probabilities(&json, place, sink)?;
+        }
+        if let Some(word) = chunk.finish {
+            self.finish(finish_of(word), place, sink);
+        }
+        Ok(())
+    }
+
+    fn member<'f>(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        match (key, reader.kind()?) {
+            ("tool_calls", Kind::Array) => {
+                let mut first = true;
+                reader.array(|position, reader| {
+                    if std::mem::take(&mut first) {
+                        self.close_current(sink);
+                    }
+                    let place = place.element(Step::ToolCalls, position);
+                    self.calls.step(reader, self.index, place, sink)
+                })
+            }
+            ("function_call", Kind::Object) => {
+                self.close_current(sink);
+                self.calls.step_legacy(reader, self.index, place, sink)
+            }
+            ("content", Kind::Array) => self.chunks(reader, place, sink),
+            ("reasoning_details", Kind::Array) => self.details.add(reader),
+            ("audio", Kind::Object) => self.audio.get_or_insert_default().add(reader),
+            ("annotations", Kind::Array) => self.annotations(reader, place, sink),
+            _ => {
+                let json = reader.raw()?;
+                self.tell(("message", key), json, place, sink);
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells a vendor field, if it is news.
+    fn tell<'f>(
+        &mut self,
+        (scope, key): (&'static str, &str),
+        json: Json<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) {
+        let name = format!("{scope}/{key}");
+        if self.told.is_news(&name, &json) {
+            sink.send(note(NoteAt::Candidate(self.index), place, (scope, key), json));
+        }
+    }
+
+    /// Adds text or refusal; log probabilities of the same chunk go before it, to the same part.
+    fn grow<'f>(
+        &mut self,
+        kind: Growing,
+        text: Text<'f>,
+        place: Place,
+        (sink, logprobs): (&mut Sink<'_, 'f>, &mut Option<Json<'f>>),
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let (opening, place) = match kind {
+            Growing::Refusal => (Opening::Refusal, place.step(Step::Refusal)),
+            Growing::Text | Growing::Reasoning => (Opening::Text, place.step(Step::Content)),
+        };
+        let part = self.part(kind, opening, NodeSemantics::at(place), sink);
+        if let Some(json) = logprobs.take() {
+            // Its shape was checked when the chunk was read.
+            let _ = self.probabilities(&json, place, sink);
+        }
+        sink.send(Event::Delta(part, Delta::Text(text)));
+    }
+
+    fn reason<'f>(&mut self, text: Text<'f>, shape: Shape, place: Place, sink: &mut Sink<'_, 'f>) {
+        if text.is_empty() {
+            return;
+        }
+        let step = match shape.has(shape::REASONING) {
+            true => Step::Reasoning,
+            false => Step::ReasoningContent,
+        };
+        let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
+        let opening = Opening::Reasoning(ReasoningForm::Raw);
+        let part = self.part(Growing::Reasoning, opening, semantics, sink);
+        sink.send(Event::Delta(part, Delta::Text(text)));
+    }
+
+    /// The part that grows by this kind of text; one of another kind is closed for it.
+    fn part<'f>(
+        &mut self,
+        kind: Growing,
+        opening: Opening<'f>,
+        semantics: NodeSemantics<'f>,
+        sink: &mut Sink<'_, 'f>,
+    ) -> PartId {
+        if let Some((current, part)) = self.current
+            && current == kind
+        {
+            return part;
+        }
+        self.close_current(sink);
+        self.calls.close_complete(sink);
+        let part = sink.open(self.index, opening, semantics);
+        self.current = Some((kind, part));
+        match kind {
+            Growing::Text => self.text = Some(part),
+            Growing::Refusal => self.refusal = Some(part),
+            Growing::Reasoning => {}
+        }
+        part
+    }
+
+    fn close_current(&mut self, sink: &mut Sink<'_, '_>) {
+        if let Some((_, part)) = self.current.take() {
+            sink.close(part);
+        }
+    }
+
+    /// Reads content that comes as a list of chunks.
+    fn chunks<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let mut semantics = NodeSemantics::at(place);
+        semantics.add_shape(shape::CONTENT_LIST);
+        let kind = NoteKind::Semantics(semantics);
+        sink.send(Event::Note(Note { at: NoteAt::Candidate(self.index), kind }));
+        reader.array(|_, reader| {
+            let json = reader.raw()?;
+            match chunk_text(&json) {
+                Some(ChunkText::Text(text)) => {
+                    self.grow(Growing::Text, text, place, (sink, &mut None));
+                }
+                Some(ChunkText::Thinking(texts)) => {
+                    for text in texts {
+                        self.reason(text, shape::IN_CONTENT, place, sink);
+                    }
+                }
+                None => {
+                    self.close_current(sink);
+                    let kind = Text::literal("chunk");
+                    let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
+                    let content = Content::Opaque(Box::new(opaque));
+                    sink.whole(self.index, content, NodeSemantics::at(place.step(Step::Content)));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn annotations<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let json = reader.raw()?;
+        let (Some(part), Some(mut reader)) = (self.text, json.input_reader()) else {
+            self.tell(("message", "annotations"), json, place, sink);
+            return Ok(());
+        };
+        reader.array(|_, reader| {
+            let kind = NoteKind::Citation(citation_of(reader.raw()?));
+            sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
+            Ok(())
+        })
+    }
+
+    /// Gives each list of log probabilities to the part that it speaks of.
+    fn probabilities<'f>(
+        &mut self,
+        json: &Json<'f>,
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let Some(mut reader) = json.input_reader() else { return Ok(()) };
+        reader.object(|key, reader| {
+            let list = reader.raw()?;
+            let part = match &*key {
+                "content" => self.text,
+                "refusal" => self.refusal,
+                _ => None,
+            };
+            match part {
+                _ if list.is_null() || list.compact() == "[]" => {}
+                Some(part) if list.kind() == Kind::Array => {
+                    let kind = NoteKind::Logprobs(list);
+                    sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
+                }
+                _ => self.tell(("logprobs", &key), list, place, sink),
+            }
+            Ok(())
+        })
+    }
+
+    fn finish<'f>(&mut self, finish: Finish<'f>, place: Place, sink: &mut Sink<'_, 'f>) {
+        self.close_current(sink);
+        self.calls.close_all(self.index, sink);
+        if let Some(json) = self.details.take() {
+            let semantics = details_semantics(json, place.step(Step::ReasoningDetails));
+            let opening = Opening::Reasoning(ReasoningForm::Redacted);
+            let part = sink.open(self.index, opening, semantics);
+            sink.close(part);
+        }
+        if let Some((data, extras)) = self.audio.take().and_then(Audio::finish) {
+            let source = Source::Base64 { mime: None, data };
+            let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
+            let mut semantics = NodeSemantics::at(place.step(Step::Audio));
+            semantics.keep(extras);
+            sink.whole(self.index, Content::Media(Box::new(media)), semantics);
+        }
+        self.finished = true;
+        sink.send(Event::Finish { candidate: self.index, finish });
+    }
+}
+
+enum ChunkText<'f> {
+    Text(Text<'f>),
+    Thinking(Vec<Text<'f>>),
+}
+
+/// The text of a chunk of content that is nothing but text or thinking.
+fn chunk_text<'f>(json: &Json<'f>) -> Option<ChunkText<'f>> {
+    let mut reader = json.input_reader()?;
+    let kind = reader.peek_tag("type").ok()??;
+    let mut text = None;
+    let mut thinking = Vec::new();
+    reader
+        .object(|key, reader| match (&*key, reader.kind()?) {
+            ("text", Kind::String) => reader.string().map(|it| text = Some(it)),
+            ("thinking", Kind::Array) => reader.array(|_, reader| {
+                if let Some(text) = reader.peek_tag("text")? {
+                    thinking.push(text);
+                }
+                reader.skip()
+            }),
+            _ => reader.skip(),
+        })
+        .ok()?;
+    match (&*kind.to_str(), text) {
+        ("text", Some(text)) => Some(ChunkText::Text(text)),
+        ("thinking", None) => Some(ChunkText::Thinking(thinking)),
+        _ => None,
+    }
+}

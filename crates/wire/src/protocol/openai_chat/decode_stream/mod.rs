@@ -1,0 +1,254 @@
+//! Reading streams: the chunk here, what it says of one choice in a file of its own.
+
+mod call;
+mod choice;
+mod gathered;
+
+use std::borrow::Cow;
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::limit::OPEN_PARTS_MAX;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Start;
+use crate::protocol::openai_chat::decode_response::read_usage;
+use crate::protocol::openai_chat::decode_stream::choice::Choice;
+use crate::protocol::openai_chat::decode_stream::choice::Chunk;
+use crate::protocol::openai_chat::fault::fault_of;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::sse::Frame;
+
+/// Frames in, events out.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    state: State,
+    /// The number of the next frame.
+    frame: usize,
+    /// The number of the next part.
+    part: u32,
+    choices: Vec<Choice>,
+    /// Vendor fields that have been told, so that only changes are told again.
+    told: Told,
+    /// Vendor fields of chunks that came before the answer began.
+    early: Extras<'static>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waiting,
+    Started,
+    Failed,
+}
+
+/// The sink of a decoder's events.
+type Emit<'s, 'f> = &'s mut dyn FnMut(Event<'f>);
+
+impl Decoder {
+    pub(in crate::protocol) fn step<'f>(
+        mut self,
+        frame: &Frame<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<Self> {
+        let data = frame.data.trim();
+        if data == DONE || data.is_empty() || self.state == State::Failed {
+            return Ok(self);
+        }
+        let place = Place::default().element(Step::Frame, self.frame);
+        self.frame += 1;
+        if self.state == State::Waiting {
+            self.begin(data, place, emit)?;
+        }
+        let mut reader = Reader::new(data);
+        reader.object(|key, reader| self.member(&key, reader, place, emit))?;
+        reader.finish()?;
+        Ok(self)
+    }
+
+    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+        let complete = !self.choices.is_empty() && self.choices.iter().all(Choice::is_finished);
+        if self.state != State::Failed && !complete {
+            let words = "the stream ended before the answer did";
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
+        }
+    }
+
+    /// Starts the answer, unless the chunk only fails or only says what came before an answer.
+    fn begin<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
+        let mut start = Start::default();
+        let mut extras = Extras::default();
+        let mut speaks = Speaks::default();
+        Reader::new(data).object(|key, reader| {
+            let kind = reader.kind()?;
+            match (&*key, kind) {
+                (_, Kind::Null) => reader.skip()?,
+                ("id", Kind::String) => start.id = Some(reader.string()?),
+                ("model", Kind::String) => start.model = Some(reader.string()?),
+                ("created", Kind::Number) => start.created = Some(reader.number()?),
+                ("service_tier", Kind::String) => start.service_tier = Some(reader.string()?),
+                ("object" | "obfuscation", _) => reader.skip()?,
+                ("choices" | "usage" | "error", _) => {
+                    let json = reader.raw()?;
+                    speaks.hear(&key, &json);
+                }
+                _ => {
+                    let json = reader.raw()?;
+                    self.told.is_news(&key, &json);
+                    extras.keep("", key, json);
+                }
+            }
+            Ok(())
+        })?;
+        let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
+        if !speaks.answer && (speaks.error || unnamed) {
+            self.early.update(extras.into_owned());
+            return Ok(());
+        }
+        let mut all = std::mem::take(&mut self.early);
+        all.update(extras.into_owned());
+        start.semantics = NodeSemantics::at(place);
+        start.semantics.keep(all);
+        self.state = State::Started;
+        emit(Event::Start(start));
+        Ok(())
+    }
+
+    fn member<'f>(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let kind = reader.kind()?;
+        match (key, kind) {
+            (_, Kind::Null) => reader.skip(),
+            ("error", _) if self.state != State::Failed => {
+                let fault = fault_of(&whole(key, &reader.raw()?)?, FaultKind::Internal);
+                self.state = State::Failed;
+                emit(Event::Fault(fault));
+                Ok(())
+            }
+            _ if self.state != State::Started => reader.skip(),
+            ("choices", Kind::Array) => reader.array(|position, reader| {
+                self.choice(reader, place.element(Step::Choices, position), emit)
+            }),
+            ("usage", Kind::Object) => {
+                let usage = read_usage(reader, place.step(Step::Usage))?;
+                emit(Event::Usage(usage));
+                Ok(())
+            }
+            // The first chunk has said these.
+            ("id" | "object" | "created" | "model" | "obfuscation", _) => reader.skip(),
+            _ => self.head(key, reader, place, emit),
+        }
+    }
+
+    /// Tells a vendor field of the answer, if it is news.
+    fn head<'f>(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let json = reader.raw()?;
+        if key == "service_tier" && self.frame == 1 || !self.told.is_news(key, &json) {
+            return Ok(());
+        }
+        emit(note(NoteAt::Response, place, ("", key), json));
+        Ok(())
+    }
+
+    fn choice<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let chunk = Chunk::read(reader)?;
+        let index = chunk.index.unwrap_or(0);
+        let index = u32::try_from(index).ok().filter(|it| (*it as usize) < OPEN_PARTS_MAX);
+        let index = index
+            .ok_or_else(|| Error::new(ErrorKind::Limit, "expected a smaller number of choices"))?;
+        if !self.choices.iter().any(|choice| choice.index == index) {
+            self.choices.push(Choice::new(index));
+        }
+        let next = &mut self.part;
+        match self.choices.iter_mut().find(|choice| choice.index == index) {
+            Some(choice) => choice.step(chunk, place, &mut choice::Sink { next, emit }),
+            None => Ok(()),
+        }
+    }
+}
+
+const DONE: &str = "[DONE]";
+
+/// What a first chunk speaks of.
+#[derive(Default)]
+struct Speaks {
+    answer: bool,
+    error: bool,
+}
+
+impl Speaks {
+    fn hear(&mut self, key: &str, json: &Json<'_>) {
+        match key {
+            "error" => self.error = true,
+            "usage" => self.answer = true,
+            _ => self.answer |= json.compact() != "[]",
+        }
+    }
+}
+
+/// Vendor fields and the last value that was told of each.
+#[derive(Debug, Default)]
+struct Told(Vec<(String, String)>);
+
+impl Told {
+    /// Whether the value differs from what was told of this field, or nothing was.
+    fn is_news(&mut self, key: &str, json: &Json<'_>) -> bool {
+        match self.0.iter_mut().find(|(told, _)| told == key) {
+            Some((_, value)) if value == json.as_str() => false,
+            Some((_, value)) => {
+                json.as_str().clone_into(value);
+                true
+            }
+            None => {
+                self.0.push((key.to_owned(), json.as_str().to_owned()));
+                true
+            }
+        }
+    }
+}
+
+/// A note of one vendor field.
+fn note<'f>(
+    at: NoteAt,
+    place: Place,
+    (scope, key): (&'static str, &str),
+    json: Json<'f>,
+) -> Event<'f> {
+    let mut semantics = NodeSemantics::at(place);
+    semantics.extras_mut().keep(scope, Cow::Owned(key.to_owned()), json);
+    Event::Note(Note { at, kind: NoteKind::Semantics(semantics) })
+}
+
+/// The body that an in-band error would have as an answer of its own.
+fn whole(key: &str, json: &Json<'_>) -> Result<Json<'static>> {
+    let mut writer = crate::json::Writer::default();
+    writer.object(|object| object.field(key, json));
+    Json::parse(writer.into_string())
+}

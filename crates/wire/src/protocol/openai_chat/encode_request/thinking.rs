@@ -1,0 +1,233 @@
+//! Writing how much the model is to think.
+
+use crate::conversation::Thinking;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
+use crate::json::Number;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::options::Options;
+use crate::protocol::openai_chat::encode_request::tools::HasTools;
+use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::semantics::Semantics;
+use crate::target::Effort;
+use crate::target::ReasoningField;
+use crate::target::ReasoningRequest;
+use crate::target::Thinking as Steering;
+
+/// Writes how much this protocol's own request wants the model to think.
+pub(super) fn write_same(
+    object: &mut Object<'_, '_>,
+    thinking: &Thinking<'_>,
+    semantics: &Semantics<'_>,
+) {
+    let Thinking { mode, effort, budget, show } = thinking;
+    if semantics.has_shape(request_shape::REASONING_OBJECT) {
+        let extras = Some((semantics.extras(), "reasoning"));
+        let mut reasoning = Object::open(object.key("reasoning"), extras);
+        reasoning.optional("effort", effort.as_ref());
+        reasoning.optional("max_tokens", budget.as_ref());
+        reasoning.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+        reasoning.close();
+    } else {
+        object.optional("reasoning_effort", effort.as_ref());
+    }
+    if semantics.has_shape(request_shape::THINKING_SWITCH) {
+        let extras = Some((semantics.extras(), "thinking"));
+        let mut switch = Object::open(object.key("thinking"), extras);
+        let disabled = *mode == Some(ThinkingMode::Disabled);
+        switch.field("type", if disabled { "disabled" } else { "enabled" });
+        switch.close();
+    }
+}
+
+fn is_hidden(show: &ThinkingShow<'_>) -> bool {
+    match show {
+        ThinkingShow::Shown(_) => false,
+        ThinkingShow::Hidden => true,
+    }
+}
+
+impl Options<'_, '_> {
+    /// Writes how much to reason, and returns the effort that the model will make.
+    pub(super) fn write_thinking(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        let family = &self.target.family;
+        if !family.chat_tools_while_reasoning && self.tools == HasTools::Yes {
+            object.field("reasoning_effort", Effort::None.as_str());
+            if self.asked_effort() != Some(Effort::None) {
+                let reason = "the model takes tools on Chat only without reasoning";
+                self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
+            }
+            self.explain_unused();
+            return Some(Effort::None);
+        }
+        self.report_show();
+        match self.target.dialect.reasoning_request {
+            ReasoningRequest::Absent => {
+                self.drop_thinking("the server cannot be asked to reason");
+                None
+            }
+            ReasoningRequest::Effort => self.write_effort(object),
+            ReasoningRequest::Switch => self.write_switch(object),
+            ReasoningRequest::Object => self.write_object(object),
+        }
+    }
+
+    /// What the request asks for in steps of the ladder; a budget is rounded to one.
+    fn asked_effort(&self) -> Option<Effort> {
+        let Thinking { mode, effort, budget, show: _ } = &self.request.thinking;
+        if *mode == Some(ThinkingMode::Disabled) {
+            return Some(Effort::None);
+        }
+        let word = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
+        let budget = budget.as_ref().and_then(Number::as_u64);
+        word.or_else(|| budget.map(Effort::for_budget))
+    }
+
+    fn explain_unused(&mut self) {
+        let Thinking { mode, effort: _, budget, show } = &self.request.thinking;
+        let (mode, budget, show) = (mode.is_some(), budget.is_some(), show.is_some());
+        let reason = "the model does not reason in this request";
+        for (field, is_set) in [
+            (Field::ThinkingMode, mode),
+            (Field::ThinkingBudget, budget),
+            (Field::ThinkingShow, show),
+        ] {
+            if is_set {
+                self.lose(field, LossKind::Approximated, reason);
+            }
+        }
+    }
+
+    fn drop_thinking(&mut self, reason: &'static str) {
+        let Thinking { mode, effort, budget, show: _ } = &self.request.thinking;
+        let (mode, effort, budget) = (mode.is_some(), effort.is_some(), budget.is_some());
+        for (field, is_set) in [
+            (Field::ThinkingMode, mode),
+            (Field::ThinkingEffort, effort),
+            (Field::ThinkingBudget, budget),
+        ] {
+            if is_set {
+                self.lose(field, LossKind::Dropped, reason);
+            }
+        }
+    }
+
+    fn report_show(&mut self) {
+        if self.target.dialect.reasoning_request == ReasoningRequest::Object {
+            return;
+        }
+        match (&self.request.thinking.show, self.target.dialect.reasoning_field) {
+            (None, _) => {}
+            (Some(ThinkingShow::Shown(_)), ReasoningField::Absent) => {
+                let reason = "the server does not show its reasoning";
+                self.lose(Field::ThinkingShow, LossKind::Dropped, reason);
+            }
+            (Some(_), _) => {
+                let reason = "the server decides what it shows";
+                self.lose(Field::ThinkingShow, LossKind::Implied, reason);
+            }
+        }
+    }
+
+    fn write_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        let family = &self.target.family;
+        let Some(asked) = self.asked_effort() else {
+            return self.write_unknown_effort(object);
+        };
+        let off = asked == Effort::None;
+        if off && !family.thinking.by_default() && self.request.thinking.effort.is_none() {
+            let reason = "the model does not reason unless asked to";
+            self.lose(Field::ThinkingMode, LossKind::Implied, reason);
+            self.report_budget();
+            return Some(Effort::None);
+        }
+        if !off && matches!(family.thinking, Steering::None | Steering::Unsteered) {
+            self.drop_thinking("the model takes no effort");
+            return None;
+        }
+        let fit = asked.nearest(family);
+        object.field("reasoning_effort", fit.value.as_str());
+        if fit.changed {
+            let reason = "the model has other steps of effort";
+            self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
+        }
+        if let Some(mode) = self.request.thinking.mode {
+            let kind = match mode {
+                ThinkingMode::Disabled => LossKind::Renamed,
+                ThinkingMode::Enabled | ThinkingMode::Adaptive | ThinkingMode::BetweenTools => {
+                    LossKind::Approximated
+                }
+            };
+            self.lose(Field::ThinkingMode, kind, "Chat has only steps of effort");
+        }
+        self.report_budget();
+        if self.request.thinking.effort.is_none() {
+            let reason = "it stands for the budget";
+            self.lose(Field::ThinkingEffort, LossKind::Synthesised, reason);
+        }
+        Some(fit.value)
+    }
+
+    fn report_budget(&mut self) {
+        if self.request.thinking.budget.is_some() {
+            let reason = "Chat has steps of effort, no budget";
+            self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Passes on a word that is no step of the ladder; thinking without any measure needs no field.
+    fn write_unknown_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        if let Some(word) = &self.request.thinking.effort {
+            object.field("reasoning_effort", word);
+        }
+        if self.request.thinking.mode.is_some() {
+            let reason = "Chat has only steps of effort";
+            self.lose(Field::ThinkingMode, LossKind::Approximated, reason);
+        }
+        self.report_budget();
+        None
+    }
+
+    fn write_switch(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        let asked = self.asked_effort();
+        if asked.is_none() && self.request.thinking.mode.is_none() {
+            return None;
+        }
+        let off = asked == Some(Effort::None);
+        let word = if off { "disabled" } else { "enabled" };
+        object.key("thinking").object(|it| it.field("type", word));
+        if let Some(asked) = asked.filter(|_| !off) {
+            object.field("reasoning_effort", asked.as_str());
+        }
+        if self.request.thinking.mode.is_some() {
+            self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has a switch");
+        }
+        self.report_budget();
+        asked
+    }
+
+    fn write_object(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        let asked = self.asked_effort();
+        let Thinking { mode, effort: _, budget, show } = &self.request.thinking;
+        if asked.is_none() && mode.is_none() && show.is_none() {
+            return None;
+        }
+        object.key("reasoning").object(|it| match (budget, asked) {
+            (Some(budget), Some(asked)) if asked != Effort::None => {
+                it.field("max_tokens", budget);
+                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+            }
+            (_, Some(asked)) => {
+                it.field("effort", asked.as_str());
+                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+            }
+            (_, None) => it.optional("exclude", show.as_ref().map(is_hidden).as_ref()),
+        });
+        if mode.is_some() {
+            self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has an object for it");
+        }
+        asked
+    }
+}

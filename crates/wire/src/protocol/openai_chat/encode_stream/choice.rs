@@ -1,0 +1,476 @@
+//! What the chunks of a stream say of one choice.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::MediaKind;
+use crate::conversation::Source;
+use crate::json::Json;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Closed;
+use crate::protocol::Field;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::arguments;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_response;
+use crate::protocol::openai_chat::encode_stream::Encoder;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::NodeSemantics;
+
+/// A choice that has begun.
+#[derive(Debug)]
+pub(super) struct Choice {
+    index: u32,
+    /// How many calls it has made; their numbers go up from 0.
+    calls: u32,
+}
+
+/// A part by its number in the stream.
+#[derive(Debug)]
+pub(super) struct Part {
+    candidate: u32,
+    kind: PartKind,
+    pub(super) place: Place,
+    /// Log probabilities that wait for the text they speak of.
+    logprobs: Option<Json<'static>>,
+}
+
+#[derive(Debug)]
+enum PartKind {
+    Text,
+    Refusal,
+    /// Reasoning, under the name of the field that it goes into.
+    Reasoning(&'static str),
+    Call {
+        number: u32,
+        form: CallForm,
+        grown: bool,
+    },
+    /// The one call of `function_call`.
+    Legacy,
+    /// A custom tool that was offered as a function: its input shows only in the whole arguments.
+    Wrapped {
+        number: u32,
+        arguments: Text<'static>,
+    },
+    /// Not shown to this client.
+    Hidden,
+}
+
+impl Encoder<'_> {
+    /// Begins a choice if it has not begun: clients want the role first.
+    pub(super) fn choice(&mut self, index: u32, out: &mut String) -> usize {
+        if let Some(position) = self.choices.iter().position(|choice| choice.index == index) {
+            return position;
+        }
+        self.choices.push(Choice { index, calls: 0 });
+        self.chunk(index, out, |delta| {
+            delta.field("role", "assistant");
+            delta.field("content", "");
+        });
+        self.choices.len() - 1
+    }
+
+    /// Writes a chunk with one delta of one choice.
+    fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+        self.frame(out, |writer| {
+            writer.key("choices");
+            writer.array(|writer| {
+                writer.object(|choice| {
+                    choice.field("index", &index);
+                    choice.key("delta");
+                    choice.object(delta);
+                    choice.key("finish_reason");
+                    choice.null();
+                });
+            });
+        });
+    }
+
+    pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
+        let Open { part, candidate, opening, semantics } = open;
+        self.begin_unsaid(out);
+        let choice = self.choice(candidate, out);
+        let place = semantics.place();
+        self.losses.add(self.source, |losing| losing.semantics(&semantics));
+        self.report_joined(candidate, &opening, place);
+        let kind = match opening {
+            Opening::Text => PartKind::Text,
+            Opening::Refusal => PartKind::Refusal,
+            Opening::Reasoning(_) => self.open_reasoning(candidate, &semantics, out),
+            Opening::ToolCall { id, name, form } => {
+                let call = NewCall { part, choice, id, name, form };
+                self.open_call(call, &semantics, out)
+            }
+            Opening::Whole(content) => {
+                self.write_whole(candidate, &content, &semantics, out);
+                PartKind::Hidden
+            }
+        };
+        for citation in semantics.citations() {
+            self.cite(candidate, citation, out);
+        }
+        let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
+        self.parts.push(Part { candidate, kind, place, logprobs });
+    }
+
+    /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
+    fn report_joined(&mut self, candidate: u32, opening: &Opening<'_>, place: Place) {
+        let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
+        let joined = match opening {
+            Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
+            Opening::Reasoning(_) => before.any(|part| matches!(part.kind, PartKind::Reasoning(_))),
+            Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
+        };
+        if joined {
+            self.losses.add(self.source, |losing| {
+                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            });
+        }
+    }
+
+    fn open_reasoning(
+        &mut self,
+        candidate: u32,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) -> PartKind {
+        if !self.is_same() && !self.asked.show_reasoning {
+            self.losses.add(self.source, |losing| {
+                let reason = "the client does not want to see it";
+                losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
+            });
+            return PartKind::Hidden;
+        }
+        let details = semantics.artefact().filter(|_| self.is_same());
+        if let Some(json) = details.and_then(|it| Json::parse_text(it.data()).ok()) {
+            self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+            return PartKind::Hidden;
+        }
+        if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
+            return PartKind::Reasoning("content");
+        }
+        match self.is_same() && semantics.has_shape(shape::REASONING) {
+            true => PartKind::Reasoning("reasoning"),
+            false => PartKind::Reasoning("reasoning_content"),
+        }
+    }
+
+    fn open_call(
+        &mut self,
+        call: NewCall<'_>,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) -> PartKind {
+        let candidate = self.choices[call.choice].index;
+        if self.is_same() && semantics.has_shape(shape::LEGACY) {
+            self.chunk(candidate, out, |delta| {
+                delta.key("function_call");
+                delta.object(|it| {
+                    it.field("name", &call.name);
+                    it.field("arguments", "");
+                });
+            });
+            return PartKind::Legacy;
+        }
+        let number = self.choices[call.choice].calls;
+        self.choices[call.choice].calls += 1;
+        if call.id.is_none() {
+            self.losses.add(self.source, |losing| {
+                let reason = "Chat pairs results with calls by id";
+                losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
+            });
+        }
+        let name = self.asked.client_name(&call.name).into_owned();
+        let wrapped = call.form == CallForm::Function && self.asked.is_custom(&name);
+        let form = if wrapped { CallForm::Custom } else { call.form };
+        let id = match &call.id {
+            Some(id) => id.reborrow(),
+            None => encode_response::made_up_id(&self.asked, call.part.0 as usize),
+        };
+        let extras = semantics.extras().filter(|_| self.is_same());
+        self.chunk(candidate, out, |delta| {
+            delta.key("tool_calls");
+            delta.array(|writer| {
+                let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
+                object.field("index", &number);
+                object.field("id", &id);
+                let (kind, key) = words(form);
+                object.field("type", kind);
+                let inner = extras.map(|extras| (extras, kind));
+                let mut payload = Object::open(object.key(kind), inner);
+                payload.field("name", &name);
+                payload.field(key, "");
+                payload.close();
+                object.close();
+            });
+        });
+        match wrapped {
+            true => PartKind::Wrapped { number, arguments: Text::default() },
+            false => PartKind::Call { number, form, grown: false },
+        }
+    }
+
+    /// Writes a part that comes in one piece, if this protocol has it in answers.
+    fn write_whole(
+        &mut self,
+        candidate: u32,
+        content: &Content<'_>,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) {
+        let same = self.is_same();
+        match content {
+            Content::Media(media) if same && media.kind == MediaKind::Audio => {
+                let extras = semantics.extras().map(|extras| (extras, ""));
+                self.chunk(candidate, out, |delta| {
+                    delta.key("audio");
+                    let mut audio = Object::open(delta, extras);
+                    if let Source::Base64 { data, .. } = &media.source {
+                        audio.field("data", data);
+                    }
+                    audio.close();
+                });
+            }
+            Content::Opaque(opaque) if same => {
+                let in_calls = semantics.has_shape(shape::IN_CALLS);
+                let key = if in_calls { "tool_calls" } else { "content" };
+                self.chunk(candidate, out, |delta| {
+                    delta.key(key);
+                    delta.array(|writer| writer.value(&opaque.json));
+                });
+            }
+            _ => self.losses.add(self.source, |losing| {
+                let reason = "Chat has nothing like it in answers";
+                losing.node(semantics.place(), LossKind::Dropped, reason);
+            }),
+        }
+    }
+
+    pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let candidate = part.candidate;
+        let logprobs = part.logprobs.take();
+        match &mut part.kind {
+            PartKind::Text => self.write_text(candidate, ("content", text), logprobs, out),
+            PartKind::Refusal => self.write_text(candidate, ("refusal", text), logprobs, out),
+            PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
+            PartKind::Reasoning(key) => {
+                let key = *key;
+                self.chunk(candidate, out, |delta| delta.field(key, text));
+            }
+            PartKind::Call { number, form, grown } => {
+                *grown = true;
+                let (number, form) = (*number, *form);
+                self.write_arguments(candidate, (number, form), text, out);
+            }
+            PartKind::Legacy => self.chunk(candidate, out, |delta| {
+                delta.key("function_call");
+                delta.object(|it| it.field("arguments", text));
+            }),
+            PartKind::Wrapped { number: _, arguments } => arguments.push(text),
+            PartKind::Hidden => {}
+        }
+    }
+
+    fn write_text(
+        &self,
+        index: u32,
+        (key, text): (&str, &Text<'_>),
+        logprobs: Option<Json<'_>>,
+        out: &mut String,
+    ) {
+        let Some(json) = logprobs else {
+            return self.chunk(index, out, |delta| delta.field(key, text));
+        };
+        self.frame(out, |writer| {
+            writer.key("choices");
+            writer.array(|writer| {
+                writer.object(|choice| {
+                    choice.field("index", &index);
+                    choice.key("delta");
+                    choice.object(|delta| delta.field(key, text));
+                    choice.key("logprobs");
+                    choice.object(|it| it.field(key, &json));
+                    choice.key("finish_reason");
+                    choice.null();
+                });
+            });
+        });
+    }
+
+    /// Writes thinking as the chunk of content that some servers give.
+    fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
+        self.chunk(index, out, |delta| {
+            delta.key("content");
+            delta.array(|writer| {
+                writer.object(|chunk| {
+                    chunk.field("type", "thinking");
+                    chunk.key("thinking");
+                    chunk.array(|writer| {
+                        writer.object(|piece| {
+                            piece.field("type", "text");
+                            piece.field("text", text);
+                        });
+                    });
+                });
+            });
+        });
+    }
+
+    fn write_arguments(
+        &self,
+        index: u32,
+        (number, form): (u32, CallForm),
+        text: &Text<'_>,
+        out: &mut String,
+    ) {
+        let (kind, key) = words(form);
+        self.chunk(index, out, |delta| {
+            delta.key("tool_calls");
+            delta.array(|writer| {
+                writer.object(|call| {
+                    call.field("index", &number);
+                    call.key(kind);
+                    call.object(|payload| payload.field(key, text));
+                });
+            });
+        });
+    }
+
+    /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
+    pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
+        if let Some(Part { kind: PartKind::Reasoning(_), .. }) = self.parts.get(id.0 as usize) {
+            self.delta(id, &Text::plain("\n\n"), out);
+        }
+    }
+
+    pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
+        let Closed { part: id, semantics } = closed;
+        let same = self.is_same();
+        self.losses.add(self.source, |losing| losing.semantics(&semantics));
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let candidate = part.candidate;
+        match &mut part.kind {
+            // Clients parse the arguments, and no arguments at all are not JSON.
+            PartKind::Call { number, form: CallForm::Function, grown: false } if !same => {
+                let call = (*number, CallForm::Function);
+                self.write_arguments(candidate, call, &Text::literal("{}"), out);
+            }
+            PartKind::Wrapped { number, arguments } => {
+                let number = *number;
+                let arguments = Arguments::Text(std::mem::take(arguments));
+                let input = match (arguments::custom_input(&arguments), arguments) {
+                    (Some(input), _) => input,
+                    (None, Arguments::Text(text)) => text,
+                    (None, Arguments::Json(json)) => json.to_text().into_owned(),
+                };
+                self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn note_choice(
+        &mut self,
+        index: u32,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) {
+        self.losses.add(self.source, |losing| losing.semantics(semantics));
+        let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
+        self.choice(index, out);
+        self.frame(out, |writer| {
+            writer.key("choices");
+            writer.array(|writer| {
+                let mut choice = Object::open(writer, Some((extras, "")));
+                choice.field("index", &index);
+                Object::open(choice.key("delta"), Some((extras, "message"))).close();
+                if extras.within("logprobs").next().is_some() {
+                    Object::open(choice.key("logprobs"), Some((extras, "logprobs"))).close();
+                }
+                choice.key("finish_reason").null();
+                choice.close();
+            });
+        });
+    }
+
+    pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
+        let place = self.place(id);
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let candidate = part.candidate;
+        match kind {
+            NoteKind::Citation(citation) => {
+                self.cite(candidate, &citation, out);
+                let mut cited = NodeSemantics::at(place);
+                cited.add_citation(citation);
+                self.losses.add(self.source, |losing| {
+                    encode_response::report_citations(&cited, losing);
+                });
+            }
+            NoteKind::Logprobs(json) => part.logprobs = Some(json.into_owned()),
+            NoteKind::Semantics(semantics) => {
+                self.losses.add(self.source, |losing| losing.semantics(&semantics));
+            }
+        }
+    }
+
+    fn cite(&self, index: u32, citation: &crate::protocol::Citation<'_>, out: &mut String) {
+        if citation.protocol() == Protocol::OpenaiChat || citation.url().is_some() {
+            self.chunk(index, out, |delta| {
+                delta.key("annotations");
+                delta.array(|writer| encode_response::write_annotation(writer, citation));
+            });
+        }
+    }
+
+    pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
+        self.begin_unsaid(out);
+        let choice = self.choice(candidate, out);
+        let has_calls = self.choices[choice].calls > 0;
+        let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
+        let mut word = "stop";
+        let place = Place::default();
+        self.losses.add(self.source, |losing| {
+            losing.finish(place, finish);
+            word = encode_response::finish_word(finish.kind, has_calls, place, losing);
+        });
+        let word = own.as_deref().unwrap_or(word);
+        self.frame(out, |writer| {
+            writer.key("choices");
+            writer.array(|writer| {
+                writer.object(|choice| {
+                    choice.field("index", &candidate);
+                    choice.key("delta");
+                    choice.object(|_| {});
+                    choice.field("finish_reason", word);
+                });
+            });
+        });
+    }
+}
+
+/// A call that begins.
+struct NewCall<'c> {
+    part: PartId,
+    choice: usize,
+    id: Option<Text<'c>>,
+    name: Text<'c>,
+    form: CallForm,
+}
+
+/// The names of a call's payload and of its arguments.
+fn words(form: CallForm) -> (&'static str, &'static str) {
+    match form {
+        CallForm::Function => ("function", "arguments"),
+        CallForm::Custom => ("custom", "input"),
+    }
+}

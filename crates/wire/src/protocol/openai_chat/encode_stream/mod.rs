@@ -1,0 +1,218 @@
+//! Writing streams: chunks in the framing and order that clients of this protocol rely on.
+
+mod choice;
+
+use std::collections::BTreeSet;
+
+use crate::conversation::Usage;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Asked;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::Field;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::losing::Losing;
+use crate::protocol::openai_chat::encode_response;
+use crate::protocol::openai_chat::encode_stream::choice::Choice;
+use crate::protocol::openai_chat::encode_stream::choice::Part;
+use crate::protocol::openai_chat::fault;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::sse;
+
+/// Events in, frames out.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    source: Protocol,
+    asked: Asked<'a>,
+    /// The members that every chunk begins with, behind an opening brace.
+    head: String,
+    /// Vendor fields of the answer, which every chunk repeats.
+    extras: Extras<'static>,
+    choices: Vec<Choice>,
+    parts: Vec<Part>,
+    usage: Option<Usage<'static>>,
+    failed: bool,
+    losses: Losses,
+}
+
+/// The report of a stream, in which the same thing stands once however many frames it fills.
+#[derive(Debug, Default)]
+struct Losses {
+    report: Report,
+    seen: BTreeSet<String>,
+}
+
+impl Losses {
+    /// Reports what `report` finds, unless an earlier frame had it too.
+    fn add(&mut self, source: Protocol, report: impl FnOnce(&mut Losing<'_>)) {
+        if source == Protocol::OpenaiChat {
+            return;
+        }
+        let mut found = Report::default();
+        report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
+        for loss in found.entries() {
+            let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
+            if self.seen.insert(format!("{}{below}", loss.kind)) {
+                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
+            }
+        }
+    }
+}
+
+impl<'a> Encoder<'a> {
+    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+        Self {
+            source,
+            asked,
+            head: String::new(),
+            extras: Extras::default(),
+            choices: Vec::new(),
+            parts: Vec::new(),
+            usage: None,
+            failed: false,
+            losses: Losses::default(),
+        }
+    }
+
+    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+        if self.failed {
+            return self;
+        }
+        match event {
+            Event::Start(start) => self.start(start, out),
+            Event::Open(open) => self.open(open, out),
+            Event::Delta(part, Delta::Text(text)) => self.delta(part, &text, out),
+            Event::Delta(part, Delta::NextPiece) => self.next_piece(part, out),
+            Event::Note(note) => self.note(note, out),
+            Event::Close(closed) => self.close(closed, out),
+            Event::Usage(usage) => self.count(usage),
+            Event::Finish { candidate, finish } => self.finish(candidate, &finish, out),
+            Event::Fault(fault) => {
+                self.failed = true;
+                sse::data_frame(out, |writer| fault::write_body(writer, &fault));
+            }
+        }
+        self
+    }
+
+    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        if !self.failed {
+            self.begin_unsaid(out);
+            if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
+                let mut unused = Report::default();
+                let losing = Losing::new(self.source, Protocol::OpenaiChat, &mut unused);
+                self.frame(out, |writer| {
+                    writer.key("choices");
+                    writer.array(|_| {});
+                    writer.key("usage");
+                    encode_response::write_usage(writer, &usage, &losing);
+                });
+            }
+            out.push_str("data: [DONE]\n\n");
+        }
+        self.losses.report
+    }
+
+    fn is_same(&self) -> bool {
+        self.source == Protocol::OpenaiChat
+    }
+
+    fn start(&mut self, start: Start<'_>, out: &mut String) {
+        let Start { id, model, created, service_tier, semantics } = start;
+        let place = semantics.place();
+        let mut writer = Writer::default();
+        match &id {
+            Some(id) => writer.field("id", id),
+            None => writer.field("id", &format!("chatcmpl-{}", self.asked.seed.to_str())),
+        }
+        writer.field("object", "chat.completion.chunk");
+        match &created {
+            Some(created) => writer.field("created", created),
+            None => writer.field("created", &self.asked.created_s),
+        }
+        writer.optional("model", self.asked.model.as_ref().or(model.as_ref()));
+        if let Some(tier) = &service_tier {
+            writer.field("service_tier", encode_response::tier_word(tier, self.source));
+        }
+        self.head = writer.into_string();
+        self.losses.add(self.source, |losing| {
+            let kind = LossKind::Synthesised;
+            if id.is_none() {
+                losing.field(place, Field::ResponseId, kind, "Chat wants an id");
+            }
+            if created.is_none() {
+                losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
+            }
+            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
+                let reason = "Chat has other words for the tiers";
+                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            }
+            losing.semantics(&semantics);
+        });
+        self.keep_head(semantics);
+        self.choice(0, out);
+    }
+
+    /// Vendor fields of this protocol's own go into every chunk from here on.
+    fn keep_head(&mut self, semantics: NodeSemantics<'_>) {
+        if let Some(extras) = semantics.extras().filter(|_| self.is_same()) {
+            self.extras.update(extras.clone().into_owned());
+        }
+    }
+
+    /// Writes one chunk: what every chunk begins with, then `rest`.
+    fn frame(&self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
+        sse::data_frame(out, |writer| {
+            writer.object(|writer| {
+                writer.raw_members(&self.head);
+                for extra in self.extras.within("") {
+                    writer.field(&extra.key, &extra.json);
+                }
+                rest(writer);
+            });
+        });
+    }
+
+    /// The answers that nothing was said of still begin.
+    fn begin_unsaid(&mut self, out: &mut String) {
+        if self.head.is_empty() {
+            self.start(Start::default(), out);
+        }
+    }
+
+    fn note(&mut self, note: Note<'_>, out: &mut String) {
+        match (note.at, note.kind) {
+            (NoteAt::Response, NoteKind::Semantics(semantics)) => {
+                self.losses.add(self.source, |losing| losing.semantics(&semantics));
+                self.keep_head(semantics);
+            }
+            (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
+                self.note_choice(index, &semantics, out);
+            }
+            (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
+            // Nobody says such things of a whole answer.
+            (NoteAt::Response | NoteAt::Candidate(_), _) => {}
+        }
+    }
+
+    fn count(&mut self, usage: Usage<'_>) {
+        self.losses.add(self.source, |losing| {
+            losing.usage(&usage);
+            encode_response::report_usage(&usage, losing);
+        });
+        self.usage.get_or_insert_default().update(usage.into_owned());
+    }
+
+    fn place(&self, part: PartId) -> Place {
+        self.parts.get(part.0 as usize).map(|part| part.place).unwrap_or_default()
+    }
+}

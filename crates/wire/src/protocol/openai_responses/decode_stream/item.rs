@@ -1,0 +1,475 @@
+//! The items of a stream: which of their parts are open, and what has been told of them.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Closed;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::openai_responses::decode_request::citation;
+use crate::protocol::openai_responses::decode_request::decode_output_item;
+use crate::protocol::openai_responses::decode_request::decode_part;
+use crate::protocol::openai_responses::decode_stream::frame::Fields;
+use crate::protocol::openai_responses::types::CONTINUES;
+use crate::protocol::semantics::Item;
+use crate::protocol::semantics::NodeSemantics;
+
+/// What the stream has told of, in order of appearance.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: Vec<Told>,
+    next: u32,
+    called: bool,
+}
+
+/// An item of which the stream has told.
+#[derive(Debug, Default)]
+struct Told {
+    index: usize,
+    ended: bool,
+    /// The id that the item came with, which stays.
+    id: Option<Text<'static>>,
+    phase: Option<Text<'static>>,
+    parts: Vec<Grown>,
+}
+
+/// A part that was opened.
+#[derive(Debug)]
+struct Grown {
+    id: PartId,
+    slot: Slot,
+    open: bool,
+    /// How many pieces have begun.
+    pieces: usize,
+    /// Whether the current piece has got text.
+    grown: bool,
+    cited: bool,
+    /// Whether log probabilities were told.
+    weighed: bool,
+}
+
+/// Where in an item a part stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    Text(usize),
+    Refusal(usize),
+    Summary,
+    Thought,
+    /// Arguments, or the input of a custom tool.
+    Input,
+    /// A part that does not grow.
+    Whole(usize),
+}
+
+type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
+
+impl Items {
+    pub(super) fn has_called(&self) -> bool {
+        self.called
+    }
+
+    pub(super) fn has_ended(&self, index: usize) -> bool {
+        self.items.iter().any(|item| item.index == index && item.ended)
+    }
+
+    fn told(&mut self, index: usize) -> usize {
+        match self.items.iter().rposition(|item| item.index == index) {
+            Some(at) => at,
+            None => {
+                self.items.push(Told { index, ..Told::default() });
+                self.items.len() - 1
+            }
+        }
+    }
+
+    /// An item begins. A call opens at once; what else it may be opens with its first part.
+    pub(super) fn added<'f>(
+        &mut self,
+        fields: Fields<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
+            return Ok(());
+        };
+        let at = self.told(fields.output_index);
+        let parts = decode_output_item(&mut reader, place.step(Step::Item))?;
+        let Some(part) = parts.into_iter().next() else { return Ok(()) };
+        if let Some(item) = part.semantics().item() {
+            self.items[at].id = item.id.clone().map(Text::into_owned);
+            self.items[at].phase = item.phase.clone().map(Text::into_owned);
+        }
+        if let Content::ToolCall(_) = part.content() {
+            self.open(at, Slot::Input, part, emit);
+        }
+        Ok(())
+    }
+
+    /// Opens a part with what is known of it; its text is not told yet. The status that it will have is not known.
+    fn open<'f>(&mut self, at: usize, slot: Slot, part: Part<'f>, emit: Emit<'_, 'f>) {
+        let mut semantics = NodeSemantics::at(part.semantics().place());
+        let told = &self.items[at];
+        if told.parts.is_empty() {
+            let mut item = part.semantics().item().cloned().unwrap_or_default();
+            item.status = None;
+            item.id = told.id.clone().or(item.id);
+            item.phase = told.phase.clone().or(item.phase);
+            semantics.set_item(item);
+        } else {
+            semantics.add_shape(CONTINUES);
+        }
+        let opening = match part.into_content() {
+            Content::Text(_) => Opening::Text,
+            Content::Refusal(_) => Opening::Refusal,
+            Content::Reasoning(reasoning) => Opening::Reasoning(reasoning.form),
+            Content::ToolCall(call) => {
+                self.called = true;
+                Opening::ToolCall { id: call.id, name: call.name, form: call.form }
+            }
+            content @ (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_)) => {
+                Opening::Whole(content)
+            }
+        };
+        let id = PartId(self.next);
+        self.next += 1;
+        let part =
+            Grown { id, slot, open: true, pieces: 0, grown: false, cited: false, weighed: false };
+        self.items[at].parts.push(part);
+        emit(Event::Open(Open { part: id, candidate: 0, opening, semantics }));
+    }
+
+    /// Opens a part that a delta speaks of without having been told of it.
+    fn open_slot<'f>(&mut self, at: usize, slot: Slot, place: Place, emit: Emit<'_, 'f>) -> usize {
+        let content = match slot {
+            Slot::Text(_) | Slot::Whole(_) => Content::Text(Text::default()),
+            Slot::Refusal(_) => Content::Refusal(Text::default()),
+            Slot::Summary => reasoning(ReasoningForm::Summary),
+            Slot::Thought => reasoning(ReasoningForm::Raw),
+            Slot::Input => Content::ToolCall(Box::new(crate::conversation::ToolCall {
+                id: None,
+                name: Text::default(),
+                arguments: Arguments::Text(Text::default()),
+                form: CallForm::Function,
+            })),
+        };
+        let part = Part::new(content).with_semantics(NodeSemantics::at(place));
+        self.open(at, slot, part, emit);
+        self.items[at].parts.len() - 1
+    }
+
+    /// A part grows, or is told whole; the whole counts only if nothing was told before.
+    pub(super) fn text<'f>(
+        &mut self,
+        index: usize,
+        slot: Slot,
+        fields: Fields<'f>,
+        (place, emit): (Place, Emit<'_, 'f>),
+    ) {
+        let at = self.told(index);
+        let found = self.items[at].parts.iter().rposition(|part| part.slot == slot);
+        if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
+            return;
+        }
+        let found = match found {
+            Some(found) => found,
+            None => self.open_slot(at, slot, place, emit),
+        };
+        let part = &mut self.items[at].parts[found];
+        if !part.open {
+            return;
+        }
+        let piece = match slot {
+            Slot::Summary => Some(fields.summary_index),
+            Slot::Thought => Some(fields.content_index),
+            Slot::Text(_) | Slot::Refusal(_) | Slot::Input | Slot::Whole(_) => None,
+        };
+        if let Some(piece) = piece {
+            part.begin(piece, emit);
+        }
+        let grows = fields.delta.is_some();
+        if let Some(delta) = fields.delta {
+            part.grow(delta, emit);
+        } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
+            part.grow(whole, emit);
+        }
+        if grows {
+            part.logprobs(fields.logprobs, emit);
+        }
+    }
+
+    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
+        let at = self.told(fields.output_index);
+        let slot = Slot::Text(fields.content_index);
+        let part = self.items[at].parts.iter_mut().find(|part| part.slot == slot);
+        if let (Some(part), Some(annotation)) = (part, fields.annotation) {
+            part.cited = true;
+            let kind = NoteKind::Citation(citation(annotation));
+            emit(Event::Note(Note { at: NoteAt::Part(part.id), kind }));
+        }
+    }
+
+    /// A part of a message or of the thoughts themselves begins.
+    pub(super) fn part_added<'f>(
+        &mut self,
+        fields: Fields<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let at = self.told(fields.output_index);
+        let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
+            return Ok(());
+        };
+        let part = decode_part(&mut reader, place.step(Step::Part))?;
+        let slot = match part.content() {
+            Content::Text(_) => Slot::Text(fields.content_index),
+            Content::Refusal(_) => Slot::Refusal(fields.content_index),
+            // Thoughts open with their text, and what is unknown is told when it is complete.
+            _ => return Ok(()),
+        };
+        if !self.items[at].parts.iter().any(|part| part.slot == slot) {
+            self.open(at, slot, part, emit);
+        }
+        Ok(())
+    }
+
+    pub(super) fn part_done<'f>(
+        &mut self,
+        fields: Fields<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let at = self.told(fields.output_index);
+        let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
+            return Ok(());
+        };
+        let kind = reader.peek_tag("type")?.unwrap_or_default();
+        // Thoughts are complete with their item, which has what seals them.
+        if kind == *"reasoning_text" || self.items[at].ended {
+            return Ok(());
+        }
+        let part = decode_part(&mut reader, place.step(Step::Part))?;
+        self.complete(at, fields.content_index, part, emit);
+        Ok(())
+    }
+
+    /// Completes a part of a message.
+    fn complete<'f>(&mut self, at: usize, index: usize, part: Part<'f>, emit: Emit<'_, 'f>) {
+        let slot = match part.content() {
+            Content::Text(_) => Slot::Text(index),
+            Content::Refusal(_) => Slot::Refusal(index),
+            _ => Slot::Whole(index),
+        };
+        let found = self.items[at].parts.iter().position(|part| part.slot == slot);
+        let said = part.semantics().clone();
+        let text = match part.content() {
+            Content::Text(text) | Content::Refusal(text) => text.clone(),
+            _ => Text::default(),
+        };
+        let found = match found {
+            Some(found) => found,
+            None => {
+                self.open(at, slot, part, emit);
+                self.items[at].parts.len() - 1
+            }
+        };
+        let grown = &mut self.items[at].parts[found];
+        if !grown.open {
+            return;
+        }
+        if !grown.grown {
+            grown.grow(text, emit);
+        }
+        if !grown.weighed {
+            grown.logprobs(said.logprobs().cloned(), emit);
+        }
+        let semantics = grown.said_at_end(&said);
+        grown.close(semantics, emit);
+    }
+
+    /// An item is complete. Whatever of it was not told yet is told now.
+    pub(super) fn done<'f>(&mut self, index: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
+        let at = self.told(index);
+        if self.items[at].ended {
+            return;
+        }
+        match parts.first().map(Part::content) {
+            Some(Content::ToolCall(_)) => self.call_done(at, parts, emit),
+            Some(Content::Reasoning(_)) => self.thought_done(at, parts, emit),
+            Some(_) => self.message_done(at, parts, emit),
+            None => {}
+        }
+        self.items[at].ended = true;
+        self.items[at].close_all(emit);
+    }
+
+    fn call_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
+        let Some(part) = parts.into_iter().next() else { return };
+        let semantics = self.items[at].later(part.semantics());
+        let text = match part.content() {
+            Content::ToolCall(call) => match &call.arguments {
+                Arguments::Text(text) => text.clone(),
+                Arguments::Json(json) => json.to_text().into_owned(),
+            },
+            _ => Text::default(),
+        };
+        if self.items[at].parts.is_empty() {
+            self.open(at, Slot::Input, part, emit);
+        }
+        let grown = &mut self.items[at].parts[0];
+        if !grown.grown {
+            grown.grow(text, emit);
+        }
+        grown.close(semantics, emit);
+    }
+
+    fn thought_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
+        let Some(first) = parts.first() else { return };
+        let mut sealed = Some(self.items[at].later(first.semantics()));
+        let is_only_sealed = self.items[at].parts.is_empty();
+        for part in parts {
+            let Content::Reasoning(thought) = part.content() else { continue };
+            let slot = match thought.form {
+                ReasoningForm::Raw => Slot::Thought,
+                ReasoningForm::Summary | ReasoningForm::Redacted => Slot::Summary,
+            };
+            let texts = thought.texts.clone();
+            let found = self.items[at].parts.iter().position(|part| part.slot == slot);
+            if found.is_none() && (is_only_sealed || !texts.is_empty()) {
+                self.open(at, slot, part, emit);
+            }
+            if let Some(grown) = self.items[at].parts.iter_mut().find(|part| part.slot == slot) {
+                grown.pieces(texts, emit);
+            }
+        }
+        if let (Some(grown), Some(semantics)) = (self.items[at].parts.first_mut(), sealed.take()) {
+            grown.close(semantics, emit);
+        }
+    }
+
+    fn message_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
+        let later = parts.first().map(|part| self.items[at].later(part.semantics()));
+        for (index, part) in parts.into_iter().enumerate() {
+            self.complete(at, index, part, emit);
+        }
+        let first = self.items[at].parts.first().map(|part| part.id);
+        if let (Some(first), Some(later)) = (first, later)
+            && let Some(item) = later.item()
+        {
+            let mut semantics = NodeSemantics::default();
+            semantics.set_item(item.clone());
+            let kind = NoteKind::Semantics(semantics);
+            emit(Event::Note(Note { at: NoteAt::Part(first), kind }));
+        }
+    }
+
+    pub(super) fn close_all<'f>(&mut self, emit: Emit<'_, 'f>) {
+        for item in &mut self.items {
+            item.close_all(emit);
+        }
+    }
+}
+
+fn reasoning<'a>(form: ReasoningForm) -> Content<'a> {
+    Content::Reasoning(Box::new(crate::conversation::Reasoning { form, texts: Vec::new() }))
+}
+
+impl Told {
+    /// What the complete item says of itself; the id that it began with stays.
+    fn later<'f>(&self, semantics: &NodeSemantics<'f>) -> NodeSemantics<'f> {
+        let mut later = semantics.clone();
+        if let (Some(item), Some(_)) = (later.item(), &self.id) {
+            let item = Item { id: None, ..item.clone() };
+            later.set_item(item);
+        }
+        later
+    }
+
+    fn close_all<'f>(&mut self, emit: Emit<'_, 'f>) {
+        for part in &mut self.parts {
+            part.close(NodeSemantics::default(), emit);
+        }
+    }
+}
+
+impl Grown {
+    /// Begins pieces until `piece` is the current one; the first begins by itself.
+    fn begin<'f>(&mut self, piece: usize, emit: Emit<'_, 'f>) {
+        // A piece number that jumps far ahead is noise, not that many empty pieces.
+        if piece > self.pieces + PIECES_SKIPPED_MAX {
+            return;
+        }
+        while self.pieces <= piece {
+            if self.pieces > 0 || piece > 0 {
+                emit(Event::Delta(self.id, Delta::NextPiece));
+            }
+            self.pieces += 1;
+            self.grown = false;
+        }
+    }
+
+    fn grow<'f>(&mut self, text: Text<'f>, emit: Emit<'_, 'f>) {
+        if self.open && !text.is_empty() && !matches!(self.slot, Slot::Whole(_)) {
+            self.grown = true;
+            emit(Event::Delta(self.id, Delta::Text(text)));
+        }
+    }
+
+    /// Tells the pieces that were not told.
+    fn pieces<'f>(&mut self, texts: Vec<Text<'f>>, emit: Emit<'_, 'f>) {
+        let told = self.pieces;
+        for (index, text) in texts.into_iter().enumerate() {
+            if index < told && (index + 1 < told || self.grown) {
+                continue;
+            }
+            if index >= self.pieces && index == 0 && text.is_empty() {
+                emit(Event::Delta(self.id, Delta::NextPiece));
+                self.pieces = 1;
+                continue;
+            }
+            self.begin(index, emit);
+            self.grow(text, emit);
+        }
+    }
+
+    /// What the complete part says of itself, but for what was told one by one.
+    fn said_at_end<'f>(&self, said: &NodeSemantics<'f>) -> NodeSemantics<'f> {
+        let mut semantics = NodeSemantics::at(said.place()).shaped(said.shape());
+        if let Some(extras) = said.extras() {
+            semantics.keep(extras.clone());
+        }
+        if !self.cited {
+            said.citations().iter().cloned().for_each(|citation| semantics.add_citation(citation));
+        }
+        semantics
+    }
+
+    fn logprobs<'f>(&mut self, logprobs: Option<Json<'f>>, emit: Emit<'_, 'f>) {
+        if let Some(logprobs) = logprobs.filter(|logprobs| logprobs.as_str() != "[]") {
+            self.weighed = true;
+            let kind = NoteKind::Logprobs(logprobs);
+            emit(Event::Note(Note { at: NoteAt::Part(self.id), kind }));
+        }
+    }
+
+    fn close<'f>(&mut self, semantics: NodeSemantics<'f>, emit: Emit<'_, 'f>) {
+        if std::mem::take(&mut self.open) {
+            emit(Event::Close(Closed { part: self.id, semantics }));
+        }
+    }
+}
+
+/// How many empty pieces a stream may pass over at once.
+const PIECES_SKIPPED_MAX: usize = 64;

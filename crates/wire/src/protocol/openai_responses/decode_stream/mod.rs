@@ -1,0 +1,285 @@
+//! Reading streams. Items are keyed by their place in the output, because ids have been seen to change on the way.
+
+mod frame;
+mod item;
+
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::place::Place;
+use crate::place::Step;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Start;
+use crate::protocol::openai_responses::decode_request::decode_output_item;
+use crate::protocol::openai_responses::decode_response::Answer;
+use crate::protocol::openai_responses::decode_stream::frame::Fields;
+use crate::protocol::openai_responses::decode_stream::item::Items;
+use crate::protocol::openai_responses::decode_stream::item::Slot;
+use crate::protocol::openai_responses::fault::fault_of_error;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::sse::Frame;
+
+/// Frames in, events out.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    /// The number of the next frame.
+    frame: usize,
+    stage: Stage,
+    /// The tier that the start told.
+    tier: Option<Text<'static>>,
+    items: Items,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Before,
+    Started,
+    /// The terminal event or a fault has come; whatever follows says nothing new.
+    Ended,
+}
+
+impl Decoder {
+    pub(in crate::protocol) fn step<'f>(
+        mut self,
+        frame: &Frame<'f>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<Self> {
+        let place = Place::default().element(Step::Frame, self.frame);
+        self.frame += 1;
+        if self.stage == Stage::Ended || frame.data.trim() == "[DONE]" {
+            return Ok(self);
+        }
+        let mut fields = Fields::read(frame.data)?;
+        let kind = fields.kind.take();
+        let kind = match &kind {
+            Some(kind) => kind.to_str(),
+            None => frame.event.unwrap_or_default().into(),
+        };
+        self.event(&kind, (fields, frame.data), place, emit)?;
+        Ok(self)
+    }
+
+    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+        if self.stage != Stage::Ended {
+            let message = Text::literal("the stream ended before its terminal event");
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+        }
+    }
+
+    fn event<'f>(
+        &mut self,
+        kind: &str,
+        (fields, data): (Fields<'f>, &'f str),
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let name = kind.strip_prefix("response.").unwrap_or(kind);
+        match name {
+            "created" | "queued" | "in_progress" => self.start(fields.response, place, emit),
+            "completed" | "incomplete" | "failed" | "cancelled" => {
+                self.start(fields.response.clone(), place, emit)?;
+                self.terminal(name, fields.response, place, emit)
+            }
+            "error" => {
+                self.stage = Stage::Ended;
+                emit(Event::Fault(fault_of_error(Json::parse(data)?)));
+                Ok(())
+            }
+            _ => {
+                self.start(None, place, emit)?;
+                self.item_event(name, fields, place, emit)
+            }
+        }
+    }
+
+    /// Tells that the answer begins, unless that has been told.
+    fn start<'f>(
+        &mut self,
+        response: Option<Json<'f>>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        if self.stage != Stage::Before {
+            return Ok(());
+        }
+        self.stage = Stage::Started;
+        let place = place.step(Step::Response);
+        let answer = read_answer(response.as_ref(), place)?;
+        let Answer { id, model, created, service_tier, extras, .. } = answer;
+        // Until the answer is complete the tier is often only what was asked for.
+        let service_tier = service_tier.filter(|tier| *tier != *"auto");
+        self.tier = service_tier.clone().map(Text::into_owned);
+        let mut semantics = NodeSemantics::at(place);
+        semantics.keep(extras);
+        emit(Event::Start(Start { id, model, created, service_tier, semantics }));
+        Ok(())
+    }
+
+    fn terminal<'f>(
+        &mut self,
+        name: &str,
+        response: Option<Json<'f>>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        self.stage = Stage::Ended;
+        let place = place.step(Step::Response);
+        let mut answer = read_answer(response.as_ref(), place)?;
+        self.finish_items(answer.output.take(), place, emit)?;
+        if let Some(usage) = answer.usage.take() {
+            emit(Event::Usage(usage));
+        }
+        let called = self.items.has_called();
+        let finish = answer.finish(called).unwrap_or_else(|| {
+            Finish::new(match name {
+                "failed" | "cancelled" => FinishKind::Failed,
+                "incomplete" => FinishKind::Other,
+                _ if called => FinishKind::ToolCalls,
+                _ => FinishKind::Stop,
+            })
+        });
+        let fault = answer.fault();
+        self.note_rest(answer, place, emit);
+        let failed = finish.kind == FinishKind::Failed;
+        emit(Event::Finish { candidate: 0, finish });
+        match fault {
+            Some(fault) => emit(Event::Fault(fault)),
+            None if failed && name == "failed" => {
+                let message = Text::literal("the response failed");
+                emit(Event::Fault(Fault::new(FaultKind::Internal, message)));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Tells what the complete response says of itself.
+    fn note_rest<'f>(
+        &mut self,
+        mut answer: Answer<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        answer.keep_rest();
+        let mut extras = std::mem::take(&mut answer.extras);
+        if let Some(tier) = answer.service_tier.filter(|tier| Some(tier) != self.tier.as_ref()) {
+            keep_tier(&mut extras, &tier);
+        }
+        if !extras.is_empty() {
+            let mut semantics = NodeSemantics::at(place);
+            semantics.keep(extras);
+            emit(Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(semantics) }));
+        }
+    }
+
+    /// Completes the items that the stream left open or never told of, by the list at its end.
+    fn finish_items<'f>(
+        &mut self,
+        output: Option<Json<'f>>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        if let Some(mut reader) = output.as_ref().and_then(Json::input_reader) {
+            reader.array(|index, reader| {
+                if self.items.has_ended(index) {
+                    return reader.skip();
+                }
+                let parts = decode_output_item(reader, place.element(Step::Output, index))?;
+                self.items.done(index, parts, emit);
+                Ok(())
+            })?;
+        }
+        self.items.close_all(emit);
+        Ok(())
+    }
+
+    fn item_event<'f>(
+        &mut self,
+        name: &str,
+        fields: Fields<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let index = fields.output_index;
+        match name {
+            "output_text.delta" => {
+                self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit))
+            }
+            "refusal.delta" | "refusal.done" => {
+                self.items.text(index, Slot::Refusal(fields.content_index), fields, (place, emit));
+            }
+            "output_text.done" => {
+                self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit));
+            }
+            "function_call_arguments.delta"
+            | "function_call_arguments.done"
+            | "custom_tool_call_input.delta"
+            | "custom_tool_call_input.done" => {
+                self.items.text(index, Slot::Input, fields, (place, emit));
+            }
+            "reasoning_summary_text.delta"
+            | "reasoning_summary_text.done"
+            | "reasoning_summary.delta"
+            | "reasoning_summary.done" => {
+                self.items.text(index, Slot::Summary, fields, (place, emit));
+            }
+            "reasoning_text.delta"
+            | "reasoning_text.done"
+            | "reasoning.delta"
+            | "reasoning.done" => {
+                self.items.text(index, Slot::Thought, fields, (place, emit));
+            }
+            "output_text.annotation.added" => self.items.annotation(fields, emit),
+            "output_item.added" => return self.items.added(fields, place, emit),
+            "output_item.done" => return self.item_done(fields, place, emit),
+            "content_part.added" => return self.items.part_added(fields, place, emit),
+            "content_part.done" => return self.items.part_done(fields, place, emit),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn item_done<'f>(
+        &mut self,
+        fields: Fields<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
+        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
+            return Ok(());
+        };
+        let parts = decode_output_item(&mut reader, place.step(Step::Item))?;
+        self.items.done(fields.output_index, parts, emit);
+        Ok(())
+    }
+}
+
+fn read_answer<'f>(response: Option<&Json<'f>>, place: Place) -> Result<Answer<'f>> {
+    match response.and_then(Json::input_reader) {
+        Some(reader) => read_object_answer(reader, place),
+        None => Ok(Answer::default()),
+    }
+}
+
+fn read_object_answer(mut reader: Reader<'_>, place: Place) -> Result<Answer<'_>> {
+    match reader.kind()? {
+        crate::json::Kind::Object => Answer::read(&mut reader, place),
+        _ => Ok(Answer::default()),
+    }
+}
+
+fn keep_tier(extras: &mut Extras<'_>, tier: &Text<'_>) {
+    let mut writer = crate::json::Writer::default();
+    writer.value(tier);
+    extras.keep("", "service_tier".into(), Json::trusted(writer.into_string().into()));
+}

@@ -1,0 +1,304 @@
+//! Writing streams. Deltas leave at once; the text is kept too, because every part and the whole answer are told again
+//! when they are complete.
+
+mod item;
+
+use crate::conversation::Candidate;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::conversation::Role;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_response::End;
+use crate::protocol::openai_responses::encode_response::Ending;
+use crate::protocol::openai_responses::encode_response::Head;
+use crate::protocol::openai_responses::encode_response::is_call;
+use crate::protocol::openai_responses::encode_response::is_said;
+use crate::protocol::openai_responses::encode_response::minted_response_id;
+use crate::protocol::openai_responses::encode_response::report_counts;
+use crate::protocol::openai_responses::encode_response::report_finish;
+use crate::protocol::openai_responses::encode_response::report_made_up;
+use crate::protocol::openai_responses::encode_response::write_response;
+use crate::protocol::openai_responses::encode_stream::item::OutItem;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::semantics::NodeSemantics;
+use crate::sse::named_frame;
+
+/// Events in, frames out.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    source: Protocol,
+    asked: Asked<'a>,
+    report: Report,
+    sequence: u64,
+    stage: Stage,
+    start: Start<'static>,
+    items: Vec<OutItem>,
+    /// Where each part went, by its number: item and place in it. Parts that have no place here went nowhere.
+    places: Vec<Option<(usize, usize)>>,
+    /// Parts that have no place here; the report speaks of them.
+    left_out: Vec<Part<'static>>,
+    usage: Option<Usage<'static>>,
+    finish: Option<Finish<'static>>,
+    fault: Option<Fault<'static>>,
+    /// What is said of the answer as one of several.
+    candidate: NodeSemantics<'static>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Before,
+    Started,
+    /// The terminal event has been written.
+    Ended,
+}
+
+impl<'a> Encoder<'a> {
+    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+        Self {
+            source,
+            asked,
+            report: Report::default(),
+            sequence: 0,
+            stage: Stage::Before,
+            start: Start::default(),
+            items: Vec::new(),
+            places: Vec::new(),
+            left_out: Vec::new(),
+            usage: None,
+            finish: None,
+            fault: None,
+            candidate: NodeSemantics::default(),
+        }
+    }
+
+    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+        if self.stage == Stage::Ended {
+            return self;
+        }
+        match event {
+            Event::Start(start) => self.begin(start.into_owned(), out),
+            Event::Open(open) => {
+                self.begin_unsaid(out);
+                self.open(open.into_owned(), out);
+            }
+            Event::Delta(part, delta) => self.grow(part, delta, out),
+            Event::Note(note) => self.note(note, out),
+            Event::Close(closed) => self.close(closed.part, closed.semantics.into_owned(), out),
+            Event::Usage(usage) => self.usage.get_or_insert_default().update(usage.into_owned()),
+            Event::Finish { candidate: 0, finish } => self.finish(finish.into_owned(), out),
+            Event::Finish { .. } => {}
+            Event::Fault(fault) => {
+                self.begin_unsaid(out);
+                self.fail(fault.into_owned(), out);
+            }
+        }
+        self
+    }
+
+    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        self.begin_unsaid(out);
+        if self.stage != Stage::Ended {
+            self.finish_items(out);
+            self.terminal(out);
+        }
+        self.report_whole();
+        self.report
+    }
+
+    fn is_same(&self) -> bool {
+        self.source == THIS
+    }
+
+    /// Writes one frame with the next sequence number.
+    fn frame(&mut self, out: &mut String, kind: &str, members: impl FnOnce(&mut Writer)) {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        named_frame(out, kind, |writer| {
+            writer.object(|writer| {
+                writer.field("type", kind);
+                writer.field("sequence_number", &sequence);
+                members(writer);
+            });
+        });
+    }
+
+    fn begin_unsaid(&mut self, out: &mut String) {
+        if self.stage == Stage::Before {
+            self.begin(Start::default(), out);
+        }
+    }
+
+    fn begin(&mut self, mut start: Start<'static>, out: &mut String) {
+        if self.stage != Stage::Before {
+            return;
+        }
+        self.stage = Stage::Started;
+        let mut made_up = Response::default();
+        made_up.id.clone_from(&start.id);
+        made_up.created.clone_from(&start.created);
+        made_up.service_tier.clone_from(&start.service_tier);
+        *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        report_made_up(&mut losing, &made_up);
+        if start.id.is_none() && !self.is_same() {
+            start.id = Some(Text::plain(minted_response_id(&self.asked)));
+        }
+        self.start = start;
+        let end = End { ending: Ending::InProgress, usage: None, output: Some("[]") };
+        let response = self.response(&end);
+        for kind in ["response.created", "response.in_progress"] {
+            self.frame(out, kind, |writer| writer.field("response", &response));
+        }
+    }
+
+    /// The response object as it stands.
+    fn response(&self, end: &End<'_>) -> Json<'static> {
+        let Start { id, model, created, service_tier, semantics } = &self.start;
+        let head = Head {
+            id: id.as_ref().map(Text::reborrow),
+            model: model.as_ref().map(Text::reborrow),
+            created: created.as_ref().map(Number::reborrow),
+            service_tier: service_tier.as_ref().map(Text::reborrow),
+            semantics,
+        };
+        let mut unread = Report::default();
+        let losing = Losing::new(self.source, THIS, &mut unread);
+        let mut writer = Writer::default();
+        write_response(&mut writer, &losing, &self.asked, (&head, end));
+        Json::trusted(writer.into_string().into())
+    }
+
+    fn note(&mut self, note: Note<'_>, out: &mut String) {
+        let Note { at, kind } = note.into_owned();
+        match (at, kind) {
+            (NoteAt::Response, NoteKind::Semantics(later)) => self.start.semantics.update(later),
+            (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.candidate.update(later),
+            (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
+            (NoteAt::Response | NoteAt::Candidate(_), _) => {}
+        }
+    }
+
+    fn finish(&mut self, finish: Finish<'static>, out: &mut String) {
+        let failed = finish.kind == FinishKind::Failed;
+        self.finish = Some(finish);
+        if failed {
+            // The fault that follows says why.
+            return;
+        }
+        self.finish_items(out);
+        // Chat and Gemini may tell the usage after the end.
+        let complete = match self.source {
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => self.usage.is_some(),
+            Protocol::OpenaiChat | Protocol::Gemini => false,
+        };
+        if complete {
+            self.terminal(out);
+        }
+    }
+
+    /// A failure. Items that are not complete stay so: a client must not act on half a call.
+    fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
+        for index in 0..self.items.len() {
+            if self.items[index].is_closed() {
+                self.finish_item(index, out);
+            }
+        }
+        if self.finish.is_none() {
+            let code = fault.code.clone().or_else(|| Some(Text::literal("server_error")));
+            self.frame(out, "error", |writer| {
+                writer.field("code", &code);
+                writer.field("message", &fault.message);
+                writer.field("param", &fault.param);
+            });
+        }
+        self.fault = Some(fault);
+        self.terminal(out);
+    }
+
+    fn terminal(&mut self, out: &mut String) {
+        self.stage = Stage::Ended;
+        let mut output = String::from("[");
+        for json in self.items.iter().filter_map(|item| item.json.as_deref()) {
+            if output.len() > 1 {
+                output.push(',');
+            }
+            output.push_str(json);
+        }
+        output.push(']');
+        let refused = self.parts().any(is_said);
+        let ending = match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
+            Ending::Open => Ending::Completed,
+            ending => ending,
+        };
+        let kind = ending.event();
+        let end = End { ending, usage: self.usage.as_ref(), output: Some(&output) };
+        let response = self.response(&end);
+        self.frame(out, kind, |writer| writer.field("response", &response));
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part<'static>> {
+        self.items.iter().flat_map(|item| &item.parts)
+    }
+
+    /// Reports what of the whole answer did not come through; each thing once, whatever the number of its frames.
+    fn report_whole(&mut self) {
+        if self.is_same() {
+            return;
+        }
+        let items = std::mem::take(&mut self.items);
+        let mut parts: Vec<Part<'static>> = items.into_iter().flat_map(|item| item.parts).collect();
+        parts.append(&mut self.left_out);
+        let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
+        candidate.finish = self.finish.take();
+        let mut response = Response::default();
+        response.usage = self.usage.take();
+        *response.semantics_mut() = std::mem::take(&mut self.start.semantics);
+        *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        if let Some(finish) = &candidate.finish {
+            let called = candidate.message.parts.iter().any(is_call);
+            report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+        }
+        if let Some(usage) = &response.usage {
+            report_counts(&mut losing, usage);
+        }
+        response.candidates.push(candidate);
+        losing.response(&response);
+    }
+
+    /// Leaves out a part of an answer beside the first, or one that has no place here.
+    fn leave_out(&mut self, part: Part<'static>, candidate: u32) {
+        if candidate > 0 {
+            let mut losing = Losing::new(self.source, THIS, &mut self.report);
+            let place = part.semantics().place();
+            losing.node(place, LossKind::Dropped, "Responses gives one answer");
+        } else {
+            self.left_out.push(part);
+        }
+        self.places.push(None);
+    }
+
+    /// The part of that number and the item it is in.
+    fn find(&self, part: PartId) -> Option<(usize, usize)> {
+        self.places.get(part.0 as usize).copied().flatten()
+    }
+}

@@ -1,0 +1,238 @@
+//! Streams that are one JSON list: any split of the bytes gives the same elements.
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::limit::FRAME_BYTES_MAX;
+use crate::sse::Frame;
+
+/// Splits a JSON list that comes in chunks of bytes into its elements, each a frame without a name.
+///
+/// Gemini streams in this form where the client does not ask for server-sent events. A value that stands alone, such as
+/// an error, is an element too. Whether an element is JSON is for its reader to see.
+#[derive(Debug, Default)]
+pub struct JsonArray {
+    /// The element that has begun and not ended.
+    element: Vec<u8>,
+    /// How many brackets are open inside the element.
+    depth: usize,
+    within: Within,
+    stage: Stage,
+}
+
+/// Where in an element the next byte stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Within {
+    /// Between elements.
+    #[default]
+    Nothing,
+    Value,
+    String,
+    /// Behind a backslash in a string.
+    Escape,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// Nothing but whitespace has come.
+    #[default]
+    Before,
+    /// The list is open.
+    List,
+    /// A value stands alone.
+    Alone,
+    /// The list has ended.
+    After,
+}
+
+impl JsonArray {
+    /// Reads the next bytes and calls `emit` for every element that they complete.
+    pub fn push(
+        &mut self,
+        bytes: &[u8],
+        emit: &mut dyn FnMut(Frame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for byte in bytes {
+            match self.within {
+                Within::Nothing => self.between(*byte)?,
+                Within::Value => self.value(*byte, emit)?,
+                Within::String => self.string(*byte, emit)?,
+                Within::Escape => {
+                    self.keep(*byte)?;
+                    self.within = Within::String;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what was begun and not ended: a list that is cut off inside an element is an error of its reader.
+    pub fn end(mut self, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        if self.element.is_empty() {
+            return Ok(());
+        }
+        self.emit(emit)
+    }
+
+    fn between(&mut self, byte: u8) -> Result<()> {
+        match (self.stage, byte) {
+            (_, b' ' | b'\t' | b'\r' | b'\n') => Ok(()),
+            // The bytes of a byte order mark.
+            (Stage::Before, 0xef | 0xbb | 0xbf) => Ok(()),
+            (Stage::Before, b'[') => {
+                self.stage = Stage::List;
+                Ok(())
+            }
+            (Stage::List, b',') => Ok(()),
+            (Stage::List, b']') => {
+                self.stage = Stage::After;
+                Ok(())
+            }
+            (Stage::Before, _) => {
+                self.stage = Stage::Alone;
+                self.begin(byte)
+            }
+            (Stage::List, _) => self.begin(byte),
+            (Stage::Alone | Stage::After, _) => {
+                Err(Error::new(ErrorKind::Syntax, "expected nothing behind the list"))
+            }
+        }
+    }
+
+    fn begin(&mut self, byte: u8) -> Result<()> {
+        self.within = Within::Value;
+        self.depth = 0;
+        match byte {
+            b'{' | b'[' => self.depth = 1,
+            b'"' => self.within = Within::String,
+            _ => {}
+        }
+        self.keep(byte)
+    }
+
+    fn value(&mut self, byte: u8, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        let ends_scalar = matches!(byte, b',' | b']' | b' ' | b'\t' | b'\r' | b'\n');
+        if self.depth == 0 && ends_scalar {
+            self.emit(emit)?;
+            return self.between(byte);
+        }
+        self.keep(byte)?;
+        match byte {
+            b'"' => self.within = Within::String,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    return self.emit(emit);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn string(&mut self, byte: u8, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        self.keep(byte)?;
+        match byte {
+            b'\\' => self.within = Within::Escape,
+            b'"' => {
+                self.within = Within::Value;
+                if self.depth == 0 {
+                    return self.emit(emit);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, byte: u8) -> Result<()> {
+        if self.element.len() == FRAME_BYTES_MAX {
+            let message = format!("expected elements of at most {FRAME_BYTES_MAX} bytes");
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        self.element.push(byte);
+        Ok(())
+    }
+
+    fn emit(&mut self, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
+        self.within = Within::Nothing;
+        let element = std::mem::take(&mut self.element);
+        let data = std::str::from_utf8(&element)
+            .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the list"))?;
+        let emitted = emit(Frame { event: None, data });
+        self.element = element;
+        self.element.clear();
+        emitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn elements(chunks: &[&[u8]]) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        let mut emit = |frame: Frame<'_>| {
+            found.push(frame.data.to_owned());
+            Ok(())
+        };
+        let mut list = JsonArray::default();
+        for chunk in chunks {
+            list.push(chunk, &mut emit)?;
+        }
+        list.end(&mut emit)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn a_list_is_split_into_its_elements() {
+        let cases: [(&str, &[&str]); 8] = [
+            ("[]", &[]),
+            ("  ", &[]),
+            (
+                "[{\"a\":[1,2]}\r\n,\r\n{\"b\":\"]},\\\"\"}\r\n]",
+                &["{\"a\":[1,2]}", "{\"b\":\"]},\\\"\"}"],
+            ),
+            ("[1, 2 ,true]", &["1", "2", "true"]),
+            ("[\"a\", \"\\\\\"]", &["\"a\"", "\"\\\\\""]),
+            ("{\"error\":{\"code\":400}}\n", &["{\"error\":{\"code\":400}}"]),
+            ("\u{feff}[[1],[]]", &["[1]", "[]"]),
+            ("[{\"cut\":", &["{\"cut\":"]),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(elements(&[bytes.as_bytes()]).unwrap(), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_list_is_refused() {
+        let error = elements(&[b"[1] 2"]).unwrap_err();
+        assert_eq!(error.message(), "expected nothing behind the list");
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same_elements(
+            values in proptest::collection::vec("[a-zé\\[\\]{},\"\\\\ ]{0,8}", 0..4),
+            cuts in proptest::collection::vec(0_usize..200, 0..6),
+        ) {
+            let list = serde_json::to_string_pretty(&values).unwrap();
+            let bytes = list.as_bytes();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+            cuts.sort_unstable();
+            let mut chunks = Vec::new();
+            let mut start = 0;
+            for cut in cuts.into_iter().chain([bytes.len()]) {
+                chunks.push(&bytes[start..cut]);
+                start = cut;
+            }
+            let split = elements(&chunks).unwrap();
+            let expected: Vec<String> =
+                values.iter().map(|value| serde_json::to_string(value).unwrap()).collect();
+            prop_assert_eq!(split, expected);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Any bytes as JSON.
+
+#![no_main]
+
+use sabir_testkit::fuzz;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::json(bytes));
