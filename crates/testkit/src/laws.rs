@@ -12,6 +12,7 @@ use crate::sample::Kind;
 use crate::sample::Sample;
 use crate::translate;
 
+mod frames;
 mod prefix;
 mod streams;
 
