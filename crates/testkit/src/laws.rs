@@ -5,6 +5,7 @@ use std::panic::catch_unwind;
 
 use sabir_wire::Error;
 use sabir_wire::Protocol;
+use sabir_wire::target::ModelPlace;
 use serde_json::Value;
 
 use crate::meaning;
@@ -12,6 +13,7 @@ use crate::sample::Kind;
 use crate::sample::Sample;
 use crate::translate;
 
+mod frames;
 mod prefix;
 mod streams;
 
@@ -79,7 +81,12 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     let translate = |from: Protocol, to: Protocol, body: &[u8]| {
         // Within one protocol the body says all there is to say; the model is for the foreign encoders.
         let model = model.filter(|_| from != to);
-        translate::request(from, to, body, model)
+        // A model that stood in the path goes back there.
+        let place = match model.is_some() && to == *protocol {
+            true => ModelPlace::Url,
+            false => ModelPlace::Body,
+        };
+        translate::request_naming(from, to, body, model, place)
     };
     let mut violations = bodies(*protocol, body, &translate);
     violations.extend(prefix::check(sample));

@@ -14,13 +14,25 @@ use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse;
 use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
+use serde_json::Value;
 
-/// Translates a request for `model`, or for the model that it names itself.
+/// Translates a request for `model`, or for the model that it names itself, which stands in the body.
 pub fn request(
     from: Protocol,
     to: Protocol,
     body: &[u8],
     model: Option<&str>,
+) -> Result<(String, Report), Error> {
+    request_naming(from, to, body, model, ModelPlace::Body)
+}
+
+/// Translates a request; `place` is where Gemini's model stands.
+pub(crate) fn request_naming(
+    from: Protocol,
+    to: Protocol,
+    body: &[u8],
+    model: Option<&str>,
+    place: ModelPlace,
 ) -> Result<(String, Report), Error> {
     let mut exchange = from.decode_request(body)?;
     if let Some(model) = model {
@@ -30,7 +42,7 @@ pub fn request(
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
-    let encoded = exchange.encode(to, &target.with_gemini_model(ModelPlace::Body))?;
+    let encoded = exchange.encode(to, &target.with_gemini_model(place))?;
     Ok((encoded.body, encoded.report))
 }
 
@@ -73,6 +85,17 @@ pub fn decode_stream<'c>(
         (Ok(()), Some(decoder)) => decoder.end(&mut |event| emit(event)),
         (Ok(()), None) => {}
     }
+}
+
+/// The payloads of a stream's frames; null where one is not JSON.
+pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
+    let mut frames = Vec::new();
+    // What cannot be read ends the list, as it ends the stream.
+    let _ = read_frames([bytes], &mut |frame| {
+        frames.push(serde_json::from_str(frame.data).unwrap_or_default());
+        Ok(())
+    });
+    frames
 }
 
 fn read_frames<'c>(

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::laws::Law;
 use crate::laws::Violation;
 use crate::laws::first_difference;
+use crate::laws::frames;
 use crate::laws::violation;
 use crate::meaning;
 use crate::sample::Sample;
@@ -176,7 +177,8 @@ fn pair(
         (true, true) => {
             let (back, _) = translate::stream(target, protocol, there.as_bytes());
             let back = translate::fold(protocol, back.as_bytes());
-            violations.extend(honesty(protocol, target, whole, &back, &report));
+            let on_whole = frames::report_on_whole(protocol, bytes, &report);
+            violations.extend(honesty(protocol, target, (whole, &back), (&report, &on_whole)));
         }
         (false, false) => {}
         (true, false) => violations.push(violation(Law::Honest, target, message)),
@@ -188,22 +190,21 @@ fn pair(
     violations
 }
 
-/// Law 5 for streams. Pointers name frames and answers have none, so an entry covers the fields of its own name.
+/// Law 5 for streams. An entry covers what its frame names of the whole answer; where the frame does not say which
+/// part that is, the entry covers the fields of its own name.
 fn honesty(
     protocol: Protocol,
     target: Protocol,
-    before: &Response<'_>,
-    after: &Response<'_>,
-    report: &Report,
+    (before, after): (&Response<'_>, &Response<'_>),
+    (report, on_whole): (&Report, &Report),
 ) -> Option<Violation> {
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
     let names: Vec<&str> =
         report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
-    let unreported: Vec<String> =
-        meaning::unreported(protocol, &before, &after, &Report::default())
-            .into_iter()
-            .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
-            .collect();
+    let unreported: Vec<String> = meaning::unreported(protocol, &before, &after, on_whole)
+        .into_iter()
+        .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
+        .collect();
     let detail = format!("not reported: {}", unreported.join(" "));
     (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
 }
