@@ -32,7 +32,12 @@ pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
     request_name!(2, "", "generationConfig", "generation_config"),
     request_name!(3, "", "serviceTier", "service_tier"),
     request_name!(4, "toolConfig/", "functionCallingConfig", "function_calling_config"),
-    request_name!(5, "toolConfig/functionCallingConfig/", "allowedFunctionNames", "allowed_function_names"),
+    request_name!(
+        5,
+        "toolConfig/functionCallingConfig/",
+        "allowedFunctionNames",
+        "allowed_function_names"
+    ),
     request_name!(6, "generationConfig/", "thinkingConfig", "thinking_config"),
     request_name!(7, "generationConfig/thinkingConfig/", "includeThoughts", "include_thoughts"),
     request_name!(8, "generationConfig/thinkingConfig/", "thinkingBudget", "thinking_budget"),
