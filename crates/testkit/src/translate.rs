@@ -99,6 +99,17 @@ pub fn decode_stream<'c>(
     }
 }
 
+/// The data of each frame of a stream, up to the first that cannot be read.
+pub fn frames(bytes: &[u8]) -> Vec<String> {
+    let mut frames = Vec::new();
+    // A stream that cannot be read to its end is another law's concern.
+    let _ = read_frames([bytes], &mut |frame| {
+        frames.push(frame.data.to_owned());
+        Ok(())
+    });
+    frames
+}
+
 fn read_frames<'c>(
     chunks: impl IntoIterator<Item = &'c [u8]>,
     step: &mut dyn FnMut(sse::Frame<'_>) -> Result<(), Error>,

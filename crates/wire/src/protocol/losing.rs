@@ -351,6 +351,9 @@ impl<'r> Losing<'r> {
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(semantics.place(), LossKind::Renamed, RESPELLED);
+        }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
         if let Some(extras) = semantics.extras() {
             self.extras(semantics.place(), extras);
