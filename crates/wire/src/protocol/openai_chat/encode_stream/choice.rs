@@ -50,6 +50,8 @@ pub(super) struct Part {
     from: u64,
     /// Citations that wait for the end of the text they speak of.
     citations: Vec<Citation<'static>>,
+    /// Whether anything of it was written.
+    is_told: bool,
 }
 
 #[derive(Debug)]
@@ -127,7 +129,7 @@ impl Encoder<'_> {
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         let from = self.choices[choice].said;
         let citations = Vec::new();
-        self.parts.push(Part { candidate, kind, place, logprobs, from, citations });
+        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
         }
@@ -292,6 +294,7 @@ impl Encoder<'_> {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
+        part.is_told = true;
         match &mut part.kind {
             PartKind::Text => {
                 self.count_said(candidate, text);
@@ -368,6 +371,20 @@ impl Encoder<'_> {
         });
     }
 
+    /// Writes log probabilities that came after all of the text they speak of.
+    fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let key = match part.kind {
+            PartKind::Text => "content",
+            PartKind::Refusal => "refusal",
+            _ => return,
+        };
+        let candidate = part.candidate;
+        if let Some(json) = part.logprobs.take() {
+            self.write_text(candidate, (key, &Text::default()), Some(json), out);
+        }
+    }
+
     /// Writes thinking as the chunk of content that some servers give.
     fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
         self.chunk(index, out, |delta| {
@@ -421,6 +438,8 @@ impl Encoder<'_> {
         placed.merge(semantics);
         self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
         self.cite_waiting(id, out);
+        self.write_waiting_logprobs(id, out);
+        self.tell_details(id, &placed, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         match &mut part.kind {
@@ -439,10 +458,22 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
-            PartKind::Reasoning(_) => {
-                self.write_details(candidate, &placed, out);
+            PartKind::Reasoning(_) if !part.is_told => {
+                let place = part.place;
+                self.losses.add(self.source, Some(id), |losing| {
+                    losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                });
             }
             _ => {}
+        }
+    }
+
+    /// Writes what came late of what this protocol's own server wants back.
+    fn tell_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
+        let Some(part) = self.parts.get(id.0 as usize) else { return };
+        let reasons = matches!(part.kind, PartKind::Reasoning(_));
+        if reasons && self.write_details(part.candidate, semantics, out) == Written::Yes {
+            self.parts[id.0 as usize].is_told = true;
         }
     }
 
@@ -487,7 +518,10 @@ impl Encoder<'_> {
                 }
             }
             NoteKind::Semantics(semantics) => {
-                self.losses.add(self.source, Some(id), |losing| losing.semantics(&semantics));
+                let mut placed = NodeSemantics::at(place);
+                placed.merge(semantics);
+                self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+                self.tell_details(id, &placed, out);
             }
         }
     }
