@@ -243,7 +243,7 @@ mod tests {
         let json = Json::literal(r#"{"type":"ephemeral"}"#);
         node.set_cache(CacheMarker { ttl: None, json });
         node.extras_mut().keep("function", Cow::Borrowed("a/b"), Json::literal("1.50"));
-        node.item_mut().id = Some(Text::literal("rs_1"));
+        node.set_item(Item { id: Some(Text::literal("rs_1")), ..Item::default() });
         let mut citation = Citation::new(Protocol::Gemini, Json::literal("{}"));
         citation.set_span(1, 4);
         node.add_citation(citation);
