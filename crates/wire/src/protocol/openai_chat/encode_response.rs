@@ -55,7 +55,6 @@ pub(in crate::protocol) fn encode_response(
     if let Some(usage) = &response.usage {
         write_usage(object.key("usage"), usage, &losing);
         report_usage(usage, &mut losing);
-        report_uncounted(usage, &mut losing);
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
         object.key("error").object(|error| fault::write_error(error, fault));
@@ -517,20 +516,7 @@ pub(super) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {
     }
 }
 
-/// Reports the counts that clients of this protocol always find and the usage lacks.
-pub(super) fn report_uncounted(usage: &Usage<'_>, losing: &mut Losing<'_>) {
-    let place = usage.semantics().place();
-    for (field, count) in
-        [(Field::UsageCacheRead, usage.cache_read), (Field::UsageReasoning, usage.reasoning)]
-    {
-        if count.is_none() {
-            losing.field(place, field, LossKind::Synthesised, "what is not counted is zero");
-        }
-    }
-}
-
-/// Writes the usage; of a foreign one, a total that the vendor did not give is the sum, and the counts that clients always
-/// find are there.
+/// Writes the usage; a total that the vendor did not give is the sum.
 pub(super) fn write_usage(writer: &mut Writer, usage: &Usage<'_>, losing: &Losing<'_>) {
     let semantics = usage.semantics();
     let own = content::own_extras(losing, semantics);
@@ -541,21 +527,18 @@ pub(super) fn write_usage(writer: &mut Writer, usage: &Usage<'_>, losing: &Losin
     let sum = usage.input.zip(usage.output).map(|(input, output)| input.saturating_add(output));
     let total = usage.total.or(sum.filter(|_| !losing.is_same()));
     object.optional("total_tokens", total.as_ref());
-    let always = if losing.is_same() { None } else { Some(0) };
-    let cache_read = usage.cache_read.or(always);
-    let reasoning = usage.reasoning.or(always);
-    let cache = cache_read.is_some() || usage.cache_write.is_some();
+    let cache = usage.cache_read.is_some() || usage.cache_write.is_some();
     if cache || shape.has(shape::PROMPT_DETAILS) {
         let scope = own.map(|extras| (extras, "prompt_tokens_details"));
         let mut details = Object::open(object.key("prompt_tokens_details"), scope);
-        details.optional("cached_tokens", cache_read.as_ref());
+        details.optional("cached_tokens", usage.cache_read.as_ref());
         details.optional("cache_write_tokens", usage.cache_write.as_ref());
         details.close();
     }
-    if reasoning.is_some() || shape.has(shape::COMPLETION_DETAILS) {
+    if usage.reasoning.is_some() || shape.has(shape::COMPLETION_DETAILS) {
         let scope = own.map(|extras| (extras, "completion_tokens_details"));
         let mut details = Object::open(object.key("completion_tokens_details"), scope);
-        details.optional("reasoning_tokens", reasoning.as_ref());
+        details.optional("reasoning_tokens", usage.reasoning.as_ref());
         details.close();
     }
     object.close();
