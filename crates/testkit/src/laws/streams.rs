@@ -221,12 +221,6 @@ fn honesty(
     (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
 }
 
-/// The name that the entry's place has in the answer: what opens an element stands in the list of those.
 fn last_name(pointer: &str) -> Option<&str> {
-    let name = pointer.rsplit('/').find(|step| step.parse::<usize>().is_err())?;
-    Some(match name {
-        "item" => "output",
-        "part" | "content_block" => "content",
-        name => name,
-    })
+    pointer.rsplit('/').find(|step| step.parse::<usize>().is_err())
 }
