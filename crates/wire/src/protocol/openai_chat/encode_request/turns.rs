@@ -12,6 +12,8 @@ use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
+use crate::place::Step;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
@@ -86,6 +88,7 @@ impl Turns<'_, '_> {
     }
 
     fn write_turns(&mut self, writer: &mut Writer, messages: &[Message<'_>]) {
+        self.report_first(messages);
         // Media of results wait here until all results that belong together are written.
         let mut waiting: Vec<&Part<'_>> = Vec::new();
         let mut index = 0;
@@ -119,6 +122,20 @@ impl Turns<'_, '_> {
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
+    }
+
+    /// Responses has two places for instructions that come first, and Chat does not tell them apart.
+    fn report_first(&mut self, messages: &[Message<'_>]) {
+        if self.losing.source() != Protocol::OpenaiResponses {
+            return;
+        }
+        let slot = Place::default().step(Step::Instructions);
+        let reason = "instructions that come first have a field of their own";
+        let first = messages.first().filter(|it| matches!(it.role, Role::System | Role::Developer));
+        if let Some(place) = first.map(|it| it.semantics().place()).filter(|it| *it != slot) {
+            self.losing.node(place, LossKind::Renamed, reason);
+            self.losing.node(slot, LossKind::Renamed, reason);
+        }
     }
 
     /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
