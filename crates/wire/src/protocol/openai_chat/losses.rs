@@ -152,7 +152,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::ResultName, "/name", implied("results are paired with their calls by id")),
     row(Field::ResultOutput, "/content", CARRIED),
     row(Field::ResultMedia, "/content", depends("what the result holds")),
-    row(Field::ResultIsError, "", approximated("Chat has no error flag on results")),
+    row(Field::ResultIsError, "", depends("whether the result is an error")),
     row(Field::Reasoning, "", depends("whether it goes to a client or to a server")),
     row(Field::Signature, "", withheld("only its issuer can read it")),
     row(Field::Ciphertext, "", withheld("only its issuer can read it")),
@@ -224,10 +224,6 @@ const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
 
 const fn depends(words: &'static str) -> Fate {
     Fate::Depends(words)
-}
-
-const fn approximated(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Approximated, reason)
 }
 
 const fn dropped(reason: &'static str) -> Fate {

@@ -77,6 +77,8 @@ pub(super) struct Chunk<'f> {
     delta: Option<Reader<'f>>,
     finish: Option<Text<'f>>,
     logprobs: Option<Json<'f>>,
+    /// Whether `logprobs` was a stated null.
+    has_null_logprobs: bool,
     others: Vec<(String, Json<'f>)>,
 }
 
@@ -86,7 +88,10 @@ impl<'f> Chunk<'f> {
         reader.object(|key, reader| {
             let kind = reader.kind()?;
             match (&*key, kind) {
-                (_, Kind::Null) => reader.skip()?,
+                (key, Kind::Null) => {
+                    chunk.has_null_logprobs |= key == "logprobs";
+                    reader.skip()?;
+                }
                 ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
                 ("delta", Kind::Object) => {
                     chunk.delta = Some(reader.checkpoint());
@@ -117,7 +122,15 @@ pub(super) struct Choice {
     details: Details,
     audio: Option<Audio>,
     told: Told,
+    /// Which of the fields that whole answers state were stated as null.
+    nulls: Nulls,
     finished: bool,
+}
+
+#[derive(Debug, Default)]
+struct Nulls {
+    logprobs: bool,
+    refusal: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +151,7 @@ impl Choice {
             details: Details::default(),
             audio: None,
             told: Told::default(),
+            nulls: Nulls::default(),
             finished: false,
         }
     }
@@ -158,6 +172,9 @@ impl Choice {
         if self.finished {
             return Ok(());
         }
+        if chunk.has_null_logprobs && !std::mem::replace(&mut self.nulls.logprobs, true) {
+            self.tell_null(("", "logprobs"), place, sink)?;
+        }
         let place = place.step(Step::Delta);
         let mut logprobs = chunk.logprobs;
         if let Some(mut delta) = chunk.delta {
@@ -165,6 +182,12 @@ impl Choice {
             delta.object(|key, reader| {
                 let kind = reader.kind()?;
                 match (&*key, kind) {
+                    ("refusal", Kind::Null) => {
+                        if !std::mem::replace(&mut self.nulls.refusal, true) {
+                            self.tell_null(("message", "refusal"), place, sink)?;
+                        }
+                        reader.skip()
+                    }
                     (_, Kind::Null) | ("role", _) => reader.skip(),
                     ("content", Kind::String) => {
                         let text = reader.string()?;
@@ -232,6 +255,18 @@ impl Choice {
                 Ok(())
             }
         }
+    }
+
+    /// Tells a null that whole answers state too.
+    fn tell_null(
+        &self,
+        field: (&'static str, &str),
+        place: Place,
+        sink: &mut Sink<'_, '_>,
+    ) -> Result<()> {
+        let null = Json::parse("null")?;
+        sink.send(note(NoteAt::Candidate(self.index), place, field, null));
+        Ok(())
     }
 
     /// Tells a vendor field, if it is news.
