@@ -122,8 +122,10 @@ pub(super) struct Choice {
     details: Details,
     audio: Option<Audio>,
     told: Told,
-    /// Which of the fields that whole answers state were stated as null.
+    /// Which of the fields that whole answers state were stated without saying anything.
     nulls: Nulls,
+    /// Whether there was any reasoning.
+    reasoned: bool,
     finished: bool,
 }
 
@@ -131,6 +133,8 @@ pub(super) struct Choice {
 struct Nulls {
     logprobs: bool,
     refusal: bool,
+    /// Whether the content was stated, if only as an empty text.
+    content: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +156,7 @@ impl Choice {
             audio: None,
             told: Told::default(),
             nulls: Nulls::default(),
+            reasoned: false,
             finished: false,
         }
     }
@@ -292,6 +297,7 @@ impl Choice {
         (sink, logprobs): (&mut Sink<'_, 'f>, &mut Option<Json<'f>>),
     ) {
         if text.is_empty() {
+            self.nulls.content |= kind == Growing::Text;
             return;
         }
         let (opening, place) = match kind {
@@ -340,7 +346,7 @@ impl Choice {
         match kind {
             Growing::Text => self.text = Some(part),
             Growing::Refusal => self.refusal = Some(part),
-            Growing::Reasoning => {}
+            Growing::Reasoning => self.reasoned = true,
         }
         part
     }
@@ -419,7 +425,7 @@ impl Choice {
                 _ => None,
             };
             match part {
-                _ if list.is_null() || list.compact() == "[]" => {}
+                _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
                     let kind = NoteKind::Logprobs(list);
                     sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
@@ -445,6 +451,12 @@ impl Choice {
             let mut semantics = NodeSemantics::at(place.step(Step::Audio));
             semantics.keep(extras);
             sink.whole(self.index, Content::Media(Box::new(media)), semantics);
+        }
+        // An answer of an empty text is not an answer without one.
+        let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
+        if says_nothing && self.nulls.content && !self.reasoned {
+            let part = sink.open(self.index, Opening::Text, NodeSemantics::at(place));
+            sink.close(part);
         }
         self.finished = true;
         sink.send(Event::Finish { candidate: self.index, finish });
