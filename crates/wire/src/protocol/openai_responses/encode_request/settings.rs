@@ -12,13 +12,17 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::tools::Schema;
 use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
+use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::Extras;
+use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Target;
@@ -159,7 +163,9 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let at = (Place::default(), (Field::OutputSchema, *strict));
+            let from = dialect::of_output(self.exchange);
+            let schema = Schema { json: schema, from, strict: *strict };
+            let at = (Place::default(), Field::OutputSchema);
             format.field("schema", &fitted_schema(self.losing, schema, at));
         }
         format.optional("strict", strict.as_ref());
@@ -167,24 +173,17 @@ impl<'s> Settings<'s, '_> {
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.request().service_tier else { return };
-        let word = tier.to_str().to_ascii_lowercase();
-        let mapped = match (self.losing.source(), word.as_str()) {
-            (Protocol::OpenaiResponses | Protocol::OpenaiChat, _) => {
-                return object.field("service_tier", tier);
+        match tier_word(tier, self.losing.source(), Asking::Request) {
+            Some(word) if word != *tier => {
+                object.field("service_tier", &word);
+                let reason = "the same tier has another name here";
+                self.report(Field::ServiceTier, LossKind::Renamed, reason);
             }
-            (_, "standard_only" | "standard") => "default",
-            (_, "auto") => "auto",
-            (_, "flex") => "flex",
-            (_, "priority") => "priority",
-            _ => {
+            Some(word) => object.field("service_tier", &word),
+            None => {
                 let reason = "only its own vendor has this tier";
-                return self.report(Field::ServiceTier, LossKind::Dropped, reason);
+                self.report(Field::ServiceTier, LossKind::Dropped, reason);
             }
-        };
-        object.field("service_tier", mapped);
-        if word != mapped {
-            let reason = "the same tier has another name here";
-            self.report(Field::ServiceTier, LossKind::Renamed, reason);
         }
     }
 

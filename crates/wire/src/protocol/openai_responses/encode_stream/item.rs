@@ -329,6 +329,14 @@ impl Encoder<'_> {
     }
 
     pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
+        if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
+            let semantics = self.left_out[at].semantics_mut();
+            return match kind {
+                NoteKind::Citation(citation) => semantics.add_citation(citation),
+                NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
+                NoteKind::Semantics(later) => semantics.update(later),
+            };
+        }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
             return;
