@@ -125,7 +125,8 @@ fn first_element<'j>(list: &'j Json<'_>) -> Option<Json<'j>> {
 }
 
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    let status = status(fault.kind);
+    // The code may say more than the class that another protocol made of the status.
+    let status = status(refined(fault.kind, own_code(fault), None));
     if let Some((protocol, body)) = &fault.original
         && *protocol == THIS
         && is_body(body)

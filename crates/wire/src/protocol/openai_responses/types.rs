@@ -153,6 +153,9 @@ pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(17);
 /// The answer called itself a `response`.
 pub(super) const OBJECT: Shape = Shape::bit(19);
 
+/// The smallest limit of output tokens that is accepted.
+pub(super) const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
+
 /// The entry of `include` that asks for log probabilities.
 pub(super) const INCLUDE_LOGPROBS: &str = "message.output_text.logprobs";
 

@@ -18,6 +18,7 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::tools::Schema;
 use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
+use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
 use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
 use crate::protocol::openai_responses::types::tier_word;
@@ -27,9 +28,6 @@ use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Target;
 use crate::target::Thinking;
-
-/// The smallest limit of output tokens that is accepted.
-const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
 
 /// Writes the settings of one request.
 pub(super) struct Settings<'s, 'r> {
@@ -257,9 +255,13 @@ impl<'s> Settings<'s, '_> {
         } else {
             None
         };
+        let asks = effort.as_deref().is_some_and(|effort| effort != "none");
         if mode.is_some() {
             let reason = "the effort says how much the model thinks";
             self.report(Field::ThinkingMode, LossKind::Approximated, reason);
+        } else if asks && self.losing.source() == Protocol::AnthropicMessages {
+            let reason = "with an effort the model thinks";
+            self.report(Field::ThinkingMode, LossKind::Synthesised, reason);
         }
         if thinking.budget.is_some() && thinking.effort.is_some() {
             let reason = "the effort says how much the model thinks";
@@ -276,6 +278,7 @@ impl<'s> Settings<'s, '_> {
         };
         let reason = "a budget becomes the nearest effort";
         self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
+        self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
         let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
         self.steers().then(|| effort.as_str().to_owned())
     }

@@ -39,6 +39,7 @@ pub(super) use item::is_doubled;
 pub(super) use item::is_unsaid;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;
+pub(super) use item::report_handed;
 pub(super) use item::takes;
 pub(super) use item::withhold;
 pub(super) use item::write_added_item;
@@ -115,8 +116,10 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
         let item = &parts[at..at + len];
         if takes(losing, &item[0]) && !is_unsaid(losing, &item[0]) {
             let handed = parts.get(at + len).and_then(|next| handed(losing, &item[0], next));
-            if handed.is_none() && !is_handed(losing, at, parts) {
-                withhold(losing, &item[0]);
+            match parts.get(at + len).filter(|_| handed.is_some()) {
+                Some(next) => report_handed(losing, &item[0], next),
+                None if is_handed(losing, at, parts) => {}
+                None => withhold(losing, &item[0]),
             }
             let doubled = is_doubled(losing, &item[0], &mut taken);
             let thing = Thing { parts: item, number, handed, doubled };

@@ -24,6 +24,7 @@ use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
 use crate::protocol::openai_responses::encode_response::item_id;
+use crate::protocol::openai_responses::encode_response::report_handed;
 use crate::protocol::openai_responses::encode_response::takes;
 use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
@@ -124,6 +125,7 @@ impl Encoder<'_> {
             return withhold(&mut losing, part);
         };
         if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
+            report_handed(&mut losing, thought, part);
             thought.semantics_mut().set_artefact(artefact);
         }
     }
