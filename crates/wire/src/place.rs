@@ -114,6 +114,15 @@ impl Place {
         self
     }
 
+    /// The place of the answer, as one of several, that the node at this place stands in, or the place itself.
+    pub(crate) fn of_candidate(mut self) -> Self {
+        let is_list = |step: &Step| matches!(step, Step::Candidates | Step::Choices);
+        if let Some(list) = self.steps.iter().position(is_list) {
+            self.steps[list + 1..].fill(Step::None);
+        }
+        self
+    }
+
     /// The place one step further out; the root stays where it is.
     pub(crate) fn parent(mut self) -> Self {
         if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {

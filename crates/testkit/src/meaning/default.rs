@@ -72,6 +72,8 @@ const RESPONSES: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("type", "\"message\""),
     ("format", "{\"type\":\"text\"}"),
+    // Answers of older models leave it out.
+    ("cache_write_tokens", "0"),
 ];
 
 const ANTHROPIC: &[(&str, &str)] = &[
