@@ -158,6 +158,12 @@ impl Place {
         self
     }
 
+    /// The place of the candidate that the node at this place of a stream belongs to: the second step, after the frame.
+    pub(crate) fn of_candidate(mut self) -> Self {
+        self.steps[2..].fill(Step::None);
+        self
+    }
+
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
         format!("{self}{suffix}")

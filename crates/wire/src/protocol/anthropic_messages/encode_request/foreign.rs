@@ -42,11 +42,7 @@ pub(super) struct Encoding<'r, 'l> {
     pub(super) marks_to_skip: usize,
 }
 
-pub(super) fn encode(
-    exchange: &Exchange<'_>,
-    target: &Target,
-    report: &mut Report,
-) -> String {
+pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Report) -> String {
     let request = &exchange.request;
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);

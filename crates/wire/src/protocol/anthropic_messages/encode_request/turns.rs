@@ -19,6 +19,7 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::LateSystem;
+use crate::target::SystemRole;
 use crate::target::Target;
 
 /// The conversation in turns, with the system prompt apart.
@@ -78,6 +79,7 @@ impl<'r> Turns<'r> {
             turns: Self { system: Vec::new(), turns: Vec::new() },
             held: Vec::new(),
             last: None,
+            border: Border::Open,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
@@ -204,6 +206,15 @@ struct Gathering<'r, 'g, 'l> {
     held: Vec<Held<'r>>,
     /// The message that the last turn ends with.
     last: Option<&'r Message<'r>>,
+    border: Border,
+}
+
+/// Whether words of the same side may join the last turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Border {
+    Open,
+    /// The other side said nothing in between. The turns stay apart, so that what was sent before stays as it was.
+    Kept,
 }
 
 struct Held<'r> {
@@ -216,6 +227,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
     fn lead(&mut self, index: usize, message: &'r Message<'r>, leading: usize) {
         self.lose_role(message);
+        self.lose_word(message);
         if leading > 1 || self.losing.source() == Protocol::OpenaiResponses {
             let reason = "system prompts share one slot, each in a block of its own";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -229,6 +241,19 @@ impl<'r> Gathering<'r, '_, '_> {
             let reason = "developers speak as the system";
             let place = message.semantics().place();
             self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Models that OpenAI's protocols instruct by developers get their system prompts back as such.
+    fn lose_word(&mut self, message: &Message<'_>) {
+        let is_developer = self.target.system_role() == SystemRole::Developer;
+        if message.role == Role::System
+            && is_developer
+            && self.losing.source() == Protocol::OpenaiChat
+        {
+            let reason = "one role instructs here";
+            let place = message.semantics().place();
+            self.losing.field(place, Field::Role, LossKind::Renamed, reason);
         }
     }
 
@@ -296,10 +321,14 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
         if pieces.is_empty() {
+            if self.turns.turns.last().is_some_and(|turn| turn.side != side) {
+                self.border = Border::Kept;
+            }
             return;
         }
+        let border = std::mem::replace(&mut self.border, Border::Open);
         match self.turns.turns.last_mut() {
-            Some(turn) if turn.side == side => {
+            Some(turn) if turn.side == side && border == Border::Open => {
                 turn.pieces.extend(pieces);
                 self.lose_border(message);
             }

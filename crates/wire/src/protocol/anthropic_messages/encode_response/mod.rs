@@ -10,7 +10,7 @@ use self::finish::write_finish;
 use self::finish::write_foreign_finish;
 use self::usage::Told;
 use self::usage::lose_absent_usage;
-use self::usage::lose_sum;
+use self::usage::lose_counts;
 use self::usage::tier_word;
 use self::usage::write_usage;
 use crate::conversation::CallForm;
@@ -55,11 +55,27 @@ pub(in crate::protocol) fn encode_response(
     losing.response(response);
     let mut writer = Writer::default();
     match (&response.fault, losing.is_same()) {
-        (Some(fault), _) => write_fault(&mut writer, fault),
+        (Some(fault), _) => {
+            lose_failed(response, &mut losing);
+            write_fault(&mut writer, fault);
+        }
         (None, true) => write_own_response(&mut writer, response, asked),
         (None, false) => write_foreign_response(&mut writer, response, asked, &mut losing),
     }
     writer.into_string()
+}
+
+/// Reports what an answer that failed said besides: an error is all there is.
+fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
+    let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+    losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
+    losing.below(root, "/error", LossKind::Renamed, reason);
+    if response.model.is_some() {
+        losing.field(root, Field::ResponseModel, LossKind::Dropped, reason);
+    }
+    for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+        losing.node(part.semantics().place(), LossKind::Dropped, reason);
+    }
 }
 
 fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Asked<'_>) {
@@ -119,6 +135,11 @@ fn write_foreign_response(
             answering.write(list, part, asked, losing);
         }
     });
+    lose_likelihoods(candidate, losing);
+    lose_sources(candidate, losing);
+    if answering.has_refusal {
+        lose_place_of_refusal(candidate.semantics().place(), "/message/content", losing);
+    }
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
     }
@@ -126,11 +147,11 @@ fn write_foreign_response(
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
     let tier = tier.map(Text::literal);
-    if response.usage.is_none() {
-        lose_absent_usage(root, losing);
+    match &response.usage {
+        Some(usage) => lose_counts(usage, losing),
+        None => lose_absent_usage(root, losing),
     }
     let usage = response.usage.clone().unwrap_or_default();
-    lose_sum(&usage, losing);
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
 }
@@ -172,6 +193,7 @@ pub(super) fn response_model<'t>(
 #[derive(Debug, Default)]
 pub(super) struct Answering {
     pub(super) said: Said,
+    has_refusal: bool,
     /// The ids of the calls so far: each must be answerable.
     ids: HashSet<String>,
 }
@@ -191,7 +213,7 @@ impl Answering {
                 if text.is_empty() {
                     losing.node(place, LossKind::Implied, "an empty text says nothing");
                 } else {
-                    write_cited(list, text, semantics, losing);
+                    write_cited(list, text, semantics);
                 }
             }
             Content::Refusal(text) => {
@@ -210,6 +232,7 @@ impl Answering {
                 lose_change(change, place, losing);
             }
             Content::Reasoning(reasoning) => {
+                lose_pieces(reasoning, semantics, losing);
                 if says_something(reasoning, semantics) {
                     write_reasoning(list, reasoning, semantics, block);
                 }
@@ -226,6 +249,7 @@ impl Answering {
     }
 
     pub(super) fn refused(&mut self) {
+        self.has_refusal = true;
         if self.said == Said::Nothing {
             self.said = Said::Refusal;
         }
@@ -256,6 +280,49 @@ impl Answering {
     }
 }
 
+/// Reports a thought that is one text here, or none.
+fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    if !says_something(reasoning, semantics) {
+        losing.node(semantics.place(), LossKind::Implied, NO_THOUGHT);
+    } else if reasoning.texts.len() > 1 {
+        losing.node(semantics.place(), LossKind::Renamed, ONE_THOUGHT);
+    }
+}
+
+pub(super) const NO_THOUGHT: &str = "a thought without words says nothing";
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
+
+/// Reports log probabilities where their protocol tells them: Chat beside the message, Responses on the text.
+fn lose_likelihoods(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
+    let reason = "no log probabilities are told";
+    for part in candidate.message.parts.iter().filter(|part| part.semantics().logprobs().is_some())
+    {
+        let place = match losing.source() {
+            Protocol::OpenaiChat => candidate.semantics().place(),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
+                part.semantics().place()
+            }
+        };
+        losing.below(place, "/logprobs", LossKind::Dropped, reason);
+    }
+}
+
+fn lose_sources(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
+    let place = candidate.semantics().place();
+    let parts = candidate.message.parts.iter().map(Part::semantics);
+    for part in parts.filter(|part| !part.citations().is_empty()) {
+        lose_citations(place, ("/message", part.place()), losing);
+    }
+}
+
+/// Chat has a place of its own for refusals, which comes back among the words of the message.
+pub(super) fn lose_place_of_refusal(candidate: Place, suffix: &str, losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::OpenaiChat {
+        let reason = "a refusal stands among the other words";
+        losing.below(candidate, suffix, LossKind::Synthesised, reason);
+    }
+}
+
 /// Whether there is a thought to show or an artefact to carry.
 fn says_something(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
     semantics.artefact().is_some() || reasoning.texts.iter().any(|text| !text.is_empty())
@@ -275,25 +342,35 @@ pub(super) fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     }
 }
 
-fn write_cited(
-    list: &mut Writer,
-    text: &Text<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
+fn write_cited(list: &mut Writer, text: &Text<'_>, semantics: &NodeSemantics<'_>) {
     let mut cited = NodeSemantics::default();
     for citation in semantics.citations() {
         if let Some(citation) = foreign_citation(citation) {
             cited.add_citation(citation);
         }
     }
-    if !semantics.citations().is_empty() {
-        losing.field(semantics.place(), Field::Citations, LossKind::Approximated, CITED);
-    }
     Block::Own(&cited).text(list, text);
 }
 
-pub(super) const CITED: &str = "sources are cited for the whole block, by address and title";
+/// Reports citations where their protocol tells them: Chat beside the words, Gemini beside the content.
+pub(super) fn lose_citations(
+    candidate: Place,
+    (message, part): (&str, Place),
+    losing: &mut Losing<'_>,
+) {
+    let kind = LossKind::Approximated;
+    match losing.source() {
+        Protocol::OpenaiChat => {
+            losing.below(candidate, &format!("{message}/annotations"), kind, CITED);
+        }
+        Protocol::Gemini => losing.below(candidate, "/groundingMetadata", kind, CITED),
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            losing.field(part, Field::Citations, kind, CITED);
+        }
+    }
+}
+
+const CITED: &str = "sources are cited for the whole block, by address and title";
 
 /// The source of a text as this protocol states results of a search; none without an address.
 pub(super) fn foreign_citation(citation: &Citation<'_>) -> Option<Citation<'static>> {
