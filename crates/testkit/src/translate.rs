@@ -15,10 +15,29 @@ use sabir_wire::sse;
 use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
 
-/// Translates a request for `model`, or for the model that it names itself.
+/// Translates a request for `model`, or for the model that it names itself. Gemini's model is written into the body.
 pub fn request(
     from: Protocol,
     to: Protocol,
+    body: &[u8],
+    model: Option<&str>,
+) -> Result<(String, Report), Error> {
+    request_placing(ModelPlace::Body, (from, to), body, model)
+}
+
+/// Translates a request and leaves Gemini's model to the URL, as a real call does.
+pub fn request_as_sent(
+    from: Protocol,
+    to: Protocol,
+    body: &[u8],
+    model: Option<&str>,
+) -> Result<(String, Report), Error> {
+    request_placing(ModelPlace::Url, (from, to), body, model)
+}
+
+fn request_placing(
+    place: ModelPlace,
+    (from, to): (Protocol, Protocol),
     body: &[u8],
     model: Option<&str>,
 ) -> Result<(String, Report), Error> {
@@ -30,7 +49,7 @@ pub fn request(
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
-    let encoded = exchange.encode(to, &target.with_gemini_model(ModelPlace::Body))?;
+    let encoded = exchange.encode(to, &target.with_gemini_model(place))?;
     Ok((encoded.body, encoded.report))
 }
 

@@ -1,8 +1,5 @@
 //! The limits of this crate: nothing read here grows without one.
 
-/// How deep JSON may nest.
-pub const JSON_DEPTH_MAX: usize = 128;
-
 /// How many bytes one frame of a stream may have.
 pub const FRAME_BYTES_MAX: usize = 32 * 1024 * 1024;
 

@@ -164,9 +164,32 @@ impl Place {
         self
     }
 
-    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
+    /// The place one step further out; the root stays where it is.
+    pub(crate) fn parent(mut self) -> Self {
+        if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {
+            self.steps[last] = Step::None;
+        }
+        self
+    }
+
+    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning under two
+    /// names, in fields that stand side by side.
+    pub(crate) fn twin(self) -> Option<Self> {
+        let last = self.steps.iter().rposition(|step| *step != Step::None)?;
+        match self.steps[last] {
+            Step::Refusal => Some(self.parent().step(Step::Content)),
+            Step::Reasoning => Some(self.parent().step(Step::ReasoningContent)),
+            _ => None,
+        }
+    }
+
+    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
+    /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        format!("{self}{suffix}")
+        match suffix.strip_prefix("..") {
+            Some(outside) => self.parent().pointer(outside),
+            None => format!("{self}{suffix}"),
+        }
     }
 }
 

@@ -99,7 +99,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::Opaque, "", depends("its issuer")),
     row(Field::CacheMarker, "/cache_control", depends("at most four, with times of its own")),
     row(Field::Citations, "/citations", depends("their shape")),
-    row(Field::PartLogprobs, "/logprobs", depends("where the source tells them: none are told")),
+    row(Field::PartLogprobs, "/logprobs", dropped("no log probabilities are told")),
     row(Field::ItemId, "/id", implied("blocks have no ids of their own")),
     row(Field::ItemStatus, "/status", implied("blocks have no status")),
     row(Field::ItemPhase, "/phase", dropped("texts have no phase")),

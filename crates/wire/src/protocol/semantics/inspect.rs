@@ -164,6 +164,7 @@ impl Semantics<'_> {
             audit,
             shape,
             respelled,
+            unsaid,
         } = self;
         optional(writer, "session", Some(session));
         writer.key("tools");
@@ -177,6 +178,10 @@ impl Semantics<'_> {
         show_shape(*shape, writer);
         if !respelled.is_empty() {
             writer.field("respelled", respelled);
+        }
+        if !unsaid.is_empty() {
+            let paths: Vec<&str> = unsaid.iter().map(|(path, _)| *path).collect();
+            writer.field("unsaid", &paths);
         }
     }
 }

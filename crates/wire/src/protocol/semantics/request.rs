@@ -24,6 +24,8 @@ pub struct Semantics<'a> {
     pub(super) shape: Shape,
     /// Paths of fields that were spelled in an older or a server's own way.
     pub(super) respelled: Vec<&'static str>,
+    /// Paths of fields that the request leaves out and every translation states, each with the reason.
+    pub(super) unsaid: Vec<(&'static str, &'static str)>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -84,6 +86,15 @@ impl<'a> Semantics<'a> {
         &self.respelled
     }
 
+    /// Says that the field at `path` (without a leading slash) was left out, and why every translation states it.
+    pub(in crate::protocol) fn leave_unsaid(&mut self, path: &'static str, reason: &'static str) {
+        self.unsaid.push((path, reason));
+    }
+
+    pub(in crate::protocol) fn unsaid(&self) -> &[(&'static str, &'static str)] {
+        &self.unsaid
+    }
+
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
         self.shape.has(shape)
     }
@@ -135,6 +146,7 @@ impl<'a> Semantics<'a> {
             audit: self.audit,
             shape: self.shape,
             respelled: self.respelled,
+            unsaid: self.unsaid,
         }
     }
 }

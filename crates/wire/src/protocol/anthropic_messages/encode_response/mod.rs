@@ -135,11 +135,6 @@ fn write_foreign_response(
             answering.write(list, part, asked, losing);
         }
     });
-    lose_likelihoods(candidate, losing);
-    lose_sources(candidate, losing);
-    if answering.has_refusal {
-        lose_place_of_refusal(candidate.semantics().place(), "/message/content", losing);
-    }
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
     }
@@ -193,7 +188,6 @@ pub(super) fn response_model<'t>(
 #[derive(Debug, Default)]
 pub(super) struct Answering {
     pub(super) said: Said,
-    has_refusal: bool,
     /// The ids of the calls so far: each must be answerable.
     ids: HashSet<String>,
 }
@@ -213,7 +207,7 @@ impl Answering {
                 if text.is_empty() {
                     losing.node(place, LossKind::Implied, "an empty text says nothing");
                 } else {
-                    write_cited(list, text, semantics);
+                    write_cited(list, text, semantics, losing);
                 }
             }
             Content::Refusal(text) => {
@@ -249,7 +243,6 @@ impl Answering {
     }
 
     pub(super) fn refused(&mut self) {
-        self.has_refusal = true;
         if self.said == Said::Nothing {
             self.said = Said::Refusal;
         }
@@ -292,37 +285,6 @@ fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing:
 pub(super) const NO_THOUGHT: &str = "a thought without words says nothing";
 pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
 
-/// Reports log probabilities where their protocol tells them: Chat beside the message, Responses on the text.
-fn lose_likelihoods(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
-    let reason = "no log probabilities are told";
-    for part in candidate.message.parts.iter().filter(|part| part.semantics().logprobs().is_some())
-    {
-        let place = match losing.source() {
-            Protocol::OpenaiChat => candidate.semantics().place(),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
-                part.semantics().place()
-            }
-        };
-        losing.below(place, "/logprobs", LossKind::Dropped, reason);
-    }
-}
-
-fn lose_sources(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
-    let place = candidate.semantics().place();
-    let parts = candidate.message.parts.iter().map(Part::semantics);
-    for part in parts.filter(|part| !part.citations().is_empty()) {
-        lose_citations(place, ("/message", part.place()), losing);
-    }
-}
-
-/// Chat has a place of its own for refusals, which comes back among the words of the message.
-pub(super) fn lose_place_of_refusal(candidate: Place, suffix: &str, losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::OpenaiChat {
-        let reason = "a refusal stands among the other words";
-        losing.below(candidate, suffix, LossKind::Synthesised, reason);
-    }
-}
-
 /// Whether there is a thought to show or an artefact to carry.
 fn says_something(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
     semantics.artefact().is_some() || reasoning.texts.iter().any(|text| !text.is_empty())
@@ -342,29 +304,30 @@ pub(super) fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     }
 }
 
-fn write_cited(list: &mut Writer, text: &Text<'_>, semantics: &NodeSemantics<'_>) {
+fn write_cited(
+    list: &mut Writer,
+    text: &Text<'_>,
+    semantics: &NodeSemantics<'_>,
+    losing: &mut Losing<'_>,
+) {
     let mut cited = NodeSemantics::default();
     for citation in semantics.citations() {
         if let Some(citation) = foreign_citation(citation) {
             cited.add_citation(citation);
         }
     }
+    if !semantics.citations().is_empty() {
+        lose_citations(semantics.place(), losing);
+    }
     Block::Own(&cited).text(list, text);
 }
 
-/// Reports citations where their protocol tells them: Chat beside the words, Gemini beside the content.
-pub(super) fn lose_citations(
-    candidate: Place,
-    (message, part): (&str, Place),
-    losing: &mut Losing<'_>,
-) {
+/// Reports citations where their protocol tells them; Gemini does so beside the content.
+pub(super) fn lose_citations(part: Place, losing: &mut Losing<'_>) {
     let kind = LossKind::Approximated;
     match losing.source() {
-        Protocol::OpenaiChat => {
-            losing.below(candidate, &format!("{message}/annotations"), kind, CITED);
-        }
-        Protocol::Gemini => losing.below(candidate, "/groundingMetadata", kind, CITED),
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+        Protocol::Gemini => losing.below(part, "../../groundingMetadata", kind, CITED),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
             losing.field(part, Field::Citations, kind, CITED);
         }
     }

@@ -268,14 +268,7 @@ impl Writing<'_> {
         self.reported.push(field);
         let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
         let reason = "no place for it is left in this stream";
-        match (self.source, field) {
-            // Chat tells them beside the words.
-            (Protocol::OpenaiChat, Field::PartLogprobs) => {
-                let place = place.of_candidate();
-                self.losing().below(place, "/logprobs", LossKind::Dropped, reason);
-            }
-            _ => self.losing().field(place, field, LossKind::Dropped, reason),
-        }
+        self.losing().field(place, field, LossKind::Dropped, reason);
     }
 
     /// Writes the end of the answer, now that all is known.

@@ -31,7 +31,6 @@ use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::encode_response::lose_citations;
-use crate::protocol::anthropic_messages::encode_response::lose_place_of_refusal;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
@@ -93,7 +92,6 @@ impl Writing<'_> {
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
                 let mut losing = self.losing();
                 lose_refusal(place, &mut losing);
-                lose_place_of_refusal(place.of_candidate(), "/delta/content", &mut losing);
             }
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
             Opening::Whole(content) => self.whole(content, out),
@@ -267,7 +265,7 @@ impl Writing<'_> {
         if !self.reported.contains(&Field::Citations) {
             self.reported.push(Field::Citations);
             let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-            lose_citations(place.of_candidate(), ("/delta", place), &mut self.losing());
+            lose_citations(place, &mut self.losing());
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
-pub(super) use usage::report_cache_writes;
+pub(super) use usage::report_usage;
 pub(super) use usage::tier_word;
 pub(super) use usage::write_usage;
 
@@ -22,6 +22,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -111,7 +112,7 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
-            report_cache_writes(&mut self.losing, usage);
+            report_usage(&mut self.losing, usage);
             let same = self.losing.is_same();
             write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
         }
@@ -154,8 +155,8 @@ impl<'x> Answer<'x, '_> {
         if let Some(finish) = &candidate.finish {
             let refused = parts.iter().any(|it| matches!(it.content(), Content::Refusal(_)));
             object.field("finishReason", &finish_word(finish, refused, same));
-            if let Some((kind, reason)) = finish_fate(finish, parts.iter().any(is_call)) {
-                self.losing.field(semantics.place(), Field::FinishReason, kind, reason);
+            if let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused) {
+                report_finish(&mut self.losing, semantics.place(), change);
             }
         }
         if !same || has(INDEX_STATED) {
@@ -206,7 +207,12 @@ impl<'x> Answer<'x, '_> {
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
         if !self.losing.is_same() && says_nothing(part) {
-            return;
+            let reason = "an empty text says nothing";
+            let place = part.semantics().place();
+            return self.losing.field(place, Field::Text, LossKind::Implied, reason);
+        }
+        if matches!(part.content(), Content::Refusal(_)) {
+            report_refusal(&mut self.losing, part.semantics().place());
         }
         if is_custom_call(part) {
             let reason = "free text becomes the one argument of a function";
@@ -218,6 +224,23 @@ impl<'x> Answer<'x, '_> {
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
+}
+
+/// A refusal comes back as text, which some protocols keep apart from it.
+pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
+    let reason = "a refusal is plain text";
+    losing.field(place, Field::Refusal, LossKind::Approximated, reason);
+    losing.field(place, Field::Text, LossKind::Approximated, reason);
+}
+
+/// The finish reason and what some protocols say beside it change together.
+pub(super) fn report_finish(
+    losing: &mut Losing<'_>,
+    place: Place,
+    (kind, reason): (LossKind, &'static str),
+) {
+    losing.field(place, Field::FinishReason, kind, reason);
+    losing.field(place, Field::FinishDetails, kind, reason);
 }
 
 /// Whether a part is an empty text that nobody signed.

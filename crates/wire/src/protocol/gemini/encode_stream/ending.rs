@@ -95,7 +95,7 @@ impl Encoder<'_> {
     }
 
     fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {
-        self.parts.iter().filter(move |part| part.candidate == candidate)
+        self.parts.iter().filter(move |part| part.candidate == candidate && !part.silent)
     }
 
     /// An empty content: the official clients look for one in every frame.

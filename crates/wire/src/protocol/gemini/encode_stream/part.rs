@@ -20,6 +20,7 @@ use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::semantics::NodeSemantics;
@@ -35,6 +36,8 @@ pub(super) struct OpenPart {
     pub(super) candidate: u32,
     pub(super) place: Place,
     state: State,
+    /// Whether nothing of it goes out.
+    pub(super) silent: bool,
     pub(super) citations: Vec<Citation<'static>>,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
@@ -62,6 +65,7 @@ impl Encoder<'_> {
         if matches!(opening, Opening::Refusal) {
             self.ending(candidate).refused = true;
         }
+        let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
@@ -75,7 +79,7 @@ impl Encoder<'_> {
             self.report_joined(candidate, place);
         }
         let citations = Vec::new();
-        self.parts.push(OpenPart { id, candidate, place, state, citations, text });
+        self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
     }
 
     /// Texts that follow each other are one text to the readers of a stream.
@@ -91,6 +95,19 @@ impl Encoder<'_> {
         });
     }
 
+    /// Whether the vendor's answers have no word for it.
+    fn is_unsaid(&self, content: &Content<'_>) -> bool {
+        match content {
+            Content::Opaque(opaque) => opaque.protocol != GEMINI,
+            Content::ToolResult(_) => !self.is_same(),
+            Content::Text(_)
+            | Content::Media(_)
+            | Content::ToolCall(_)
+            | Content::Reasoning(_)
+            | Content::Refusal(_) => false,
+        }
+    }
+
     /// Whether a part has a spelling or extras that must come back with it.
     fn keeps(&self, semantics: &NodeSemantics<'_>) -> bool {
         let spelled = semantics.shape() != Shape::default();
@@ -99,7 +116,7 @@ impl Encoder<'_> {
 
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
         let (field, kind, reason) = match opening {
-            Opening::Refusal => (Field::Refusal, LossKind::Approximated, "a refusal is plain text"),
+            Opening::Refusal => return self.tell(|losing| report_refusal(losing, place)),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
                 (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
             }
@@ -156,9 +173,12 @@ impl Encoder<'_> {
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
         let Closed { part, semantics } = closed;
-        self.tell(|losing| losing.semantics(&semantics));
         let Some(open) = self.find(part) else { return };
         let candidate = open.candidate;
+        let mut placed = NodeSemantics::at(open.place);
+        placed.merge(semantics.clone());
+        self.tell(|losing| losing.semantics(&placed));
+        let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
         let part = match state {
             State::Buffered(mut part) => {
@@ -175,8 +195,7 @@ impl Encoder<'_> {
     }
 
     fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
-        let foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != GEMINI);
-        if foreign || matches!(part.content(), Content::ToolResult(_)) && !self.is_same() {
+        if self.is_unsaid(part.content()) {
             return;
         }
         let place = part.semantics().place();

@@ -8,6 +8,8 @@ pub(super) use name::REQUEST_NAMES;
 pub(super) use name::TOOL_NAMES;
 pub(super) use name::camel;
 pub(super) use name::generation_scope;
+pub(super) use name::is_respelled;
+pub(super) use name::respelled_paths;
 pub(super) use name::spelled;
 pub(super) use name::thinking_scope;
 pub(super) use name::tool_choice_scope;
