@@ -186,8 +186,9 @@ impl Place {
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        match suffix.strip_prefix("..") {
-            Some(outside) => self.parent().pointer(outside),
+        match suffix.strip_prefix("../") {
+            Some(outside) if outside.starts_with("../") => self.parent().pointer(outside),
+            Some(outside) => format!("{}/{outside}", self.parent()),
             None => format!("{self}{suffix}"),
         }
     }

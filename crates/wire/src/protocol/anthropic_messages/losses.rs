@@ -130,7 +130,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::UsageCacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", CARRIED),
     row(Field::UsageToolPrompt, "/tool_prompt_tokens", implied("part of the input")),
     row(Field::UsageOutput, "/output_tokens", depends("required")),
-    row(Field::UsageReasoning, THOUGHT, depends("zero is left out")),
+    row(Field::UsageReasoning, THOUGHT, CARRIED),
     row(Field::UsageTotal, "/total_tokens", implied("the sum of the other counts")),
 ];
 

@@ -1,5 +1,6 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
@@ -117,14 +118,22 @@ impl<'r> Turns<'r> {
     }
 
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
-    pub(super) fn arrange(&mut self, calls: &Calls<'_>, losing: &mut Losing<'_>) -> ToldApart {
+    pub(super) fn arrange(
+        &mut self,
+        messages: &[Message<'_>],
+        calls: &Calls<'_>,
+        losing: &mut Losing<'_>,
+    ) -> ToldApart {
         let mut told_apart = ToldApart::new();
         let mut seen = HashSet::new();
         let mut open: Vec<(String, Option<String>)> = Vec::new();
         for turn in &mut self.turns {
             match turn.side {
                 Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
-                Side::User => arrange_results(turn, calls, &mut open, &mut told_apart, losing),
+                Side::User => {
+                    let moved = arrange_results(turn, calls, &mut open, &mut told_apart);
+                    lose_order(moved, messages, losing);
+                }
                 Side::System => {}
             }
         }
@@ -162,13 +171,13 @@ fn open_calls(
     open
 }
 
+/// Puts the results of a turn first; answers the messages of a turn that changed by it.
 fn arrange_results(
     turn: &mut Turn<'_>,
     calls: &Calls<'_>,
     open: &mut [(String, Option<String>)],
     told_apart: &mut ToldApart,
-    losing: &mut Losing<'_>,
-) {
+) -> BTreeSet<usize> {
     let mut answered = vec![false; open.len()];
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
@@ -188,13 +197,17 @@ fn arrange_results(
         ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
     }
     ranked.sort_by_key(|(rank, _)| *rank);
-    for ((_, piece), before) in ranked.iter().zip(&turn.pieces) {
-        if piece.at != before.at {
-            let reason = "results come first, in the order of their calls";
-            losing.node(piece.part.semantics().place(), LossKind::Renamed, reason);
-        }
-    }
+    let is_moved = ranked.iter().zip(&turn.pieces).any(|((_, it), before)| it.at != before.at);
     turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
+    let messages = turn.pieces.iter().map(|piece| piece.at.0);
+    if is_moved { messages.collect() } else { BTreeSet::new() }
+}
+
+fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    let reason = "results come first, in the order of their calls";
+    for message in moved.into_iter().filter_map(|index| messages.get(index)) {
+        losing.node(message.semantics().place(), LossKind::Renamed, reason);
+    }
 }
 
 /// Turns in the making.

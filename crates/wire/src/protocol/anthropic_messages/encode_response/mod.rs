@@ -275,10 +275,20 @@ impl Answering {
 
 /// Reports a thought that is one text here, or none.
 fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let place = semantics.place();
     if !says_something(reasoning, semantics) {
-        losing.node(semantics.place(), LossKind::Implied, NO_THOUGHT);
+        losing.node(place, LossKind::Implied, NO_THOUGHT);
     } else if reasoning.texts.len() > 1 {
-        losing.node(semantics.place(), LossKind::Renamed, ONE_THOUGHT);
+        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
+    } else {
+        lose_name_of_thought(place, losing);
+    }
+}
+
+/// Chat servers have several names for thinking, which comes back under one.
+pub(super) fn lose_name_of_thought(place: Place, losing: &mut Losing<'_>) {
+    if place.twin().is_some() {
+        losing.node(place, LossKind::Renamed, "thinking has one name here");
     }
 }
 

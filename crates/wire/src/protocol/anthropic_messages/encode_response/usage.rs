@@ -50,9 +50,7 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
         inner.close();
     }
     object.optional("output_tokens", total(usage.output).as_ref());
-    // Some vendors state that they did not count.
-    let is_told = |count: &u64| told == Told::AsItWas || *count > 0;
-    if let Some(reasoning) = usage.reasoning.filter(is_told) {
+    if let Some(reasoning) = usage.reasoning {
         let extras = extras.map(|extras| (extras, "output_tokens_details"));
         let mut inner = Object::open(object.key("output_tokens_details"), extras);
         inner.field("thinking_tokens", &reasoning);

@@ -31,6 +31,7 @@ use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::encode_response::lose_citations;
+use crate::protocol::anthropic_messages::encode_response::lose_name_of_thought;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
@@ -72,9 +73,11 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
+        if matches!(opening, Opening::Reasoning(_)) {
+            lose_name_of_thought(semantics.place(), &mut self.losing());
+        }
         let shown = match &opening {
-            Opening::Text => Shown::Text,
-            Opening::Refusal => Shown::Text,
+            Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
             Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Shown::Thinking,
             Opening::ToolCall { form, .. } => Shown::Call(*form),
