@@ -64,7 +64,7 @@ impl<'a> Exchange<'a> {
 
     /// Writes the request in `protocol` for the model that `target` describes.
     pub fn encode(&self, protocol: Protocol, target: &Target) -> Result<Encoded> {
-        let mut report = self.semantics.audit().clone();
+        let mut report = Report::default();
         let body = match protocol {
             Protocol::OpenaiChat => openai_chat::encode_request(self, target, &mut report),
             Protocol::OpenaiResponses => {

@@ -2,7 +2,6 @@
 
 use crate::json::Json;
 use crate::json::Text;
-use crate::loss::Report;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
@@ -20,7 +19,6 @@ pub struct Semantics<'a> {
     pub(super) anthropic: Option<Box<AnthropicSemantics<'a>>>,
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
-    pub(super) audit: Report,
     pub(super) shape: Shape,
     /// Paths of fields that were spelled in an older or a server's own way.
     pub(super) respelled: Vec<&'static str>,
@@ -63,10 +61,6 @@ impl<'a> Semantics<'a> {
 
     pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.extras
-    }
-
-    pub(in crate::protocol) fn audit_mut(&mut self) -> &mut Report {
-        &mut self.audit
     }
 
     pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
@@ -129,11 +123,6 @@ impl<'a> Semantics<'a> {
         &self.extras
     }
 
-    /// What reading the request already had to mend.
-    pub fn audit(&self) -> &Report {
-        &self.audit
-    }
-
     pub fn into_owned(self) -> Semantics<'static> {
         Semantics {
             session: self.session.into_owned(),
@@ -143,7 +132,6 @@ impl<'a> Semantics<'a> {
             anthropic: self.anthropic.map(|it| Box::new(it.into_owned())),
             gemini: self.gemini.map(|it| Box::new(it.into_owned())),
             extras: self.extras.into_owned(),
-            audit: self.audit,
             shape: self.shape,
             respelled: self.respelled,
             unsaid: self.unsaid,
