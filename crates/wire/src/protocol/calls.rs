@@ -27,6 +27,8 @@ pub(in crate::protocol) struct Calls<'r> {
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
     /// order of their positions.
     made_up: Vec<(Position, Position)>,
+    /// The ids of calls that have one, for results that carry none, in the order of their positions.
+    lent: Vec<(Position, &'r Text<'r>)>,
     /// The names of calls for results that carry no id, in the order of their positions.
     answered: Vec<(Position, &'r Text<'r>)>,
     /// The name of each call by its id, for targets whose results name their tool.
@@ -61,6 +63,7 @@ impl<'r> Calls<'r> {
             names: None,
             ids: None,
             made_up: Vec::new(),
+            lent: Vec::new(),
             answered: Vec::new(),
             called: HashMap::new(),
         };
@@ -128,47 +131,56 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
-        let Some(id) = id else {
-            return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
-        };
-        match &self.ids {
-            Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
-            None => id.reborrow(),
+        match id.or_else(|| find(&self.lent, at)) {
+            Some(id) => match &self.ids {
+                Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
+                None => id.reborrow(),
+            },
+            None => find(&self.made_up, at).map(made_up_id).unwrap_or_default(),
         }
     }
 
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls without an id that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r Text<'r>)> = Vec::new();
+        // The calls that wait for their results, in order.
+        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
         for (message_index, message) in request.messages.iter().enumerate() {
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
-                    Content::ToolCall(call) if call.id.is_none() => {
-                        self.made_up.push((at, at));
-                        waiting.push((at, &call.name));
+                    Content::ToolCall(call) => {
+                        if call.id.is_none() {
+                            self.made_up.push((at, at));
+                        }
+                        waiting.push((at, call));
                     }
-                    Content::ToolResult(result) if result.call_id.is_none() => {
-                        self.answer(at, result, &mut waiting);
-                    }
+                    Content::ToolResult(result) => self.answer(at, result, &mut waiting),
                     _ => {}
                 }
             }
         }
     }
 
-    /// Gives a result without an id to the first waiting call of its name.
+    /// Gives a result to the waiting call of its id, or one without an id to the first of its name.
     fn answer(
         &mut self,
         at: Position,
         result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r Text<'r>)>,
+        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
     ) {
-        let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, name)| same_name(name)) else { return };
-        let (call, name) = waiting.remove(index);
-        self.made_up.push((at, call));
-        self.answered.push((at, name));
+        let is_it = |call: &ToolCall<'_>| match &result.call_id {
+            Some(_) => call.id == result.call_id,
+            None => result.name.as_ref().is_none_or(|own| *own == call.name),
+        };
+        let Some(index) = waiting.iter().position(|(_, call)| is_it(call)) else { return };
+        let (call_at, call) = waiting.remove(index);
+        if result.call_id.is_some() {
+            return;
+        }
+        self.answered.push((at, &call.name));
+        match &call.id {
+            Some(id) => self.lent.push((at, id)),
+            None => self.made_up.push((at, call_at)),
+        }
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {
