@@ -8,6 +8,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::thinking_scope;
 use crate::protocol::object::Object;
@@ -170,12 +171,24 @@ impl<'x> Scribe<'x, '_> {
                 effort > Effort::High
             }
         };
+        self.report_mode(field);
         let (kind, reason) = match (changed, is_off) {
             (true, _) => (LossKind::Approximated, "the nearest that the model can be told"),
             (false, true) => (LossKind::Renamed, "told as a budget of zero"),
             (false, false) => return,
         };
         self.losing.field(Place::default(), field, kind, reason);
+    }
+
+    /// An effort comes back to a protocol that has a mode beside it with that mode.
+    fn report_mode(&mut self, told: Field) {
+        let thinking = &self.exchange.request.thinking;
+        let has_modes = self.losing.source() == Protocol::AnthropicMessages;
+        if told == Field::ThinkingEffort && thinking.mode.is_none() && has_modes {
+            let reason = "a level makes the model think";
+            let root = Place::default();
+            self.losing.field(root, Field::ThinkingMode, LossKind::Synthesised, reason);
+        }
     }
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {

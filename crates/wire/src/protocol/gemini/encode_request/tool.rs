@@ -12,6 +12,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::dialect;
 
 use crate::protocol::gemini::types::JSON_SCHEMA;
@@ -209,6 +210,10 @@ impl<'x> Scribe<'x, '_> {
 
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         let (kind, reason) = match strict {
+            // Responses checks arguments unless told otherwise, and always says so.
+            None if self.losing.source() == Protocol::OpenaiResponses => {
+                (LossKind::Implied, "arguments are not checked")
+            }
             None => return,
             Some(false) => (LossKind::Implied, "arguments are not checked"),
             Some(true) => (LossKind::Approximated, "arguments are not checked"),

@@ -2,6 +2,7 @@
 
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
+use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::Citation;
@@ -30,6 +31,8 @@ pub(super) struct Ending {
     pub(super) refused: bool,
     /// Whether one of its parts is a call.
     pub(super) calls: bool,
+    /// A signature of the vendor's own that waits for the part it was on.
+    pub(super) handed: Option<Part<'static>>,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
 }
