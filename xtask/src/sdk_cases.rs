@@ -36,7 +36,9 @@ fn case(sample: &Sample, target: Protocol) -> Option<String> {
     let mut status = None;
     let mut ends = None;
     let body = match sample.kind {
-        Kind::Request => translate::request(from, target, body, sample.model.as_deref()).ok()?.0,
+        Kind::Request => {
+            translate::request_as_sent(from, target, body, sample.model.as_deref()).ok()?.0
+        }
         Kind::Response => {
             let response = from.decode_response(body).ok()?;
             if response.fault.is_some() {

@@ -5,7 +5,6 @@ use std::panic::catch_unwind;
 
 use sabir_wire::Error;
 use sabir_wire::Protocol;
-use sabir_wire::target::ModelPlace;
 use serde_json::Value;
 
 use crate::meaning;
@@ -82,11 +81,10 @@ fn requests(sample: &Sample) -> Vec<Violation> {
         // Within one protocol the body says all there is to say; the model is for the foreign encoders.
         let model = model.filter(|_| from != to);
         // A model that stood in the path goes back there.
-        let place = match model.is_some() && to == *protocol {
-            true => ModelPlace::Url,
-            false => ModelPlace::Body,
-        };
-        translate::request_naming(from, to, body, model, place)
+        match model.is_some() && to == *protocol {
+            true => translate::request_as_sent(from, to, body, model),
+            false => translate::request(from, to, body, model),
+        }
     };
     let mut violations = bodies(*protocol, body, &translate);
     violations.extend(prefix::check(sample));

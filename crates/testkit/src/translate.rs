@@ -14,25 +14,32 @@ use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse;
 use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
-use serde_json::Value;
 
-/// Translates a request for `model`, or for the model that it names itself, which stands in the body.
+/// Translates a request for `model`, or for the model that it names itself. Gemini's model is written into the body.
 pub fn request(
     from: Protocol,
     to: Protocol,
     body: &[u8],
     model: Option<&str>,
 ) -> Result<(String, Report), Error> {
-    request_naming(from, to, body, model, ModelPlace::Body)
+    request_placing(ModelPlace::Body, (from, to), body, model)
 }
 
-/// Translates a request; `place` is where Gemini's model stands.
-pub(crate) fn request_naming(
+/// Translates a request and leaves Gemini's model to the URL, as a real call does.
+pub fn request_as_sent(
     from: Protocol,
     to: Protocol,
     body: &[u8],
     model: Option<&str>,
+) -> Result<(String, Report), Error> {
+    request_placing(ModelPlace::Url, (from, to), body, model)
+}
+
+fn request_placing(
     place: ModelPlace,
+    (from, to): (Protocol, Protocol),
+    body: &[u8],
+    model: Option<&str>,
 ) -> Result<(String, Report), Error> {
     let mut exchange = from.decode_request(body)?;
     if let Some(model) = model {
@@ -87,12 +94,12 @@ pub fn decode_stream<'c>(
     }
 }
 
-/// The payloads of a stream's frames; null where one is not JSON.
-pub(crate) fn frames(bytes: &[u8]) -> Vec<Value> {
+/// The data of each frame of a stream, up to the first that cannot be read.
+pub fn frames(bytes: &[u8]) -> Vec<String> {
     let mut frames = Vec::new();
-    // What cannot be read ends the list, as it ends the stream.
+    // A stream that cannot be read to its end is another law's concern.
     let _ = read_frames([bytes], &mut |frame| {
-        frames.push(serde_json::from_str(frame.data).unwrap_or_default());
+        frames.push(frame.data.to_owned());
         Ok(())
     });
     frames

@@ -10,6 +10,7 @@ pub mod sse;
 pub mod target;
 pub mod unified;
 
+mod base64;
 mod diagnostics;
 mod error;
 mod fault;

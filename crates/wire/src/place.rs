@@ -16,113 +16,69 @@ pub struct Place {
 const STEPS_MAX: usize = 4;
 const NO_INDEX: u32 = u32::MAX;
 
-/// A fixed stretch of path in one of the four protocols.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Step {
-    #[default]
-    None,
-    Annotations,
-    Audio,
-    Candidates,
-    Choices,
-    Citations,
-    CodeExecution,
-    Content,
-    ContentBlock,
-    Contents,
-    Delta,
-    DeltaToolCalls,
-    FileSearch,
-    /// The number of a frame in a stream; it has no name of its own.
-    Frame,
-    FunctionCall,
-    FunctionDeclarations,
-    FunctionDeclarationsSnake,
-    Functions,
-    FunctionResponseParts,
-    GoogleMaps,
-    GoogleSearch,
-    GoogleSearchRetrieval,
-    Input,
-    Instructions,
-    Item,
-    Message,
-    MessageContent,
-    MessageToolCalls,
-    Messages,
-    Output,
-    Part,
-    Parts,
-    Reasoning,
-    ReasoningContent,
-    ReasoningDetails,
-    Refusal,
-    Response,
-    ResponseOutput,
-    Summary,
-    System,
-    SystemInstruction,
-    SystemInstructionSnake,
-    ToolCalls,
-    Tools,
-    UrlContext,
-    Usage,
-    WebSearchOptions,
-    UsageMetadata,
+macro_rules! steps {
+    ($( $(#[$doc:meta])* $step:ident => $path:literal; )*) => {
+        /// A fixed stretch of path in one of the four protocols.
+        #[derive(Clone, Copy, Default, PartialEq, Eq)]
+        pub(crate) enum Step {
+            #[default]
+            None,
+            $( $(#[$doc])* $step, )*
+        }
+
+        impl Step {
+            fn path(self) -> &'static str {
+                match self {
+                    Self::None => "",
+                    $( Self::$step => $path, )*
+                }
+            }
+        }
+    };
 }
 
-impl Step {
-    fn path(self) -> &'static str {
-        match self {
-            Self::None | Self::Frame => "",
-            Self::Annotations => "/annotations",
-            Self::Audio => "/audio",
-            Self::Candidates => "/candidates",
-            Self::Choices => "/choices",
-            Self::CodeExecution => "/codeExecution",
-            Self::Citations => "/citations",
-            Self::Content => "/content",
-            Self::ContentBlock => "/content_block",
-            Self::Contents => "/contents",
-            Self::Delta => "/delta",
-            Self::FileSearch => "/fileSearch",
-            Self::DeltaToolCalls => "/delta/tool_calls",
-            Self::FunctionCall => "/function_call",
-            Self::FunctionDeclarationsSnake => "/function_declarations",
-            Self::FunctionDeclarations => "/functionDeclarations",
-            Self::Functions => "/functions",
-            Self::GoogleSearchRetrieval => "/googleSearchRetrieval",
-            Self::GoogleSearch => "/googleSearch",
-            Self::GoogleMaps => "/googleMaps",
-            Self::FunctionResponseParts => "/functionResponse/parts",
-            Self::Input => "/input",
-            Self::Instructions => "/instructions",
-            Self::Item => "/item",
-            Self::Message => "/message",
-            Self::MessageContent => "/message/content",
-            Self::MessageToolCalls => "/message/tool_calls",
-            Self::Messages => "/messages",
-            Self::Output => "/output",
-            Self::Part => "/part",
-            Self::Parts => "/parts",
-            Self::Reasoning => "/reasoning",
-            Self::ReasoningContent => "/reasoning_content",
-            Self::ReasoningDetails => "/reasoning_details",
-            Self::Refusal => "/refusal",
-            Self::Response => "/response",
-            Self::ResponseOutput => "/response/output",
-            Self::Summary => "/summary",
-            Self::System => "/system",
-            Self::SystemInstructionSnake => "/system_instruction",
-            Self::SystemInstruction => "/systemInstruction",
-            Self::ToolCalls => "/tool_calls",
-            Self::UrlContext => "/urlContext",
-            Self::Tools => "/tools",
-            Self::UsageMetadata => "/usageMetadata",
-            Self::Usage => "/usage",
-            Self::WebSearchOptions => "/web_search_options",
-        }
-    }
+steps! {
+    Audio => "/audio";
+    Candidates => "/candidates";
+    Choices => "/choices";
+    CodeExecution => "/codeExecution";
+    Content => "/content";
+    ContentBlock => "/content_block";
+    Contents => "/contents";
+    Delta => "/delta";
+    FileSearch => "/fileSearch";
+    /// The number of a frame in a stream; it has no name of its own.
+    Frame => "";
+    FunctionCall => "/function_call";
+    FunctionDeclarations => "/functionDeclarations";
+    FunctionDeclarationsSnake => "/function_declarations";
+    FunctionResponseParts => "/functionResponse/parts";
+    Functions => "/functions";
+    GoogleMaps => "/googleMaps";
+    GoogleSearch => "/googleSearch";
+    GoogleSearchRetrieval => "/googleSearchRetrieval";
+    Input => "/input";
+    Instructions => "/instructions";
+    Item => "/item";
+    Message => "/message";
+    Messages => "/messages";
+    Output => "/output";
+    Part => "/part";
+    Parts => "/parts";
+    Reasoning => "/reasoning";
+    ReasoningContent => "/reasoning_content";
+    ReasoningDetails => "/reasoning_details";
+    Refusal => "/refusal";
+    Response => "/response";
+    System => "/system";
+    SystemInstruction => "/systemInstruction";
+    SystemInstructionSnake => "/system_instruction";
+    ToolCalls => "/tool_calls";
+    Tools => "/tools";
+    UrlContext => "/urlContext";
+    Usage => "/usage";
+    UsageMetadata => "/usageMetadata";
+    WebSearchOptions => "/web_search_options";
 }
 
 impl Place {
@@ -158,9 +114,32 @@ impl Place {
         self
     }
 
-    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
+    /// The place one step further out; the root stays where it is.
+    pub(crate) fn parent(mut self) -> Self {
+        if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {
+            self.steps[last] = Step::None;
+        }
+        self
+    }
+
+    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning under two
+    /// names, in fields that stand side by side.
+    pub(crate) fn twin(self) -> Option<Self> {
+        let last = self.steps.iter().rposition(|step| *step != Step::None)?;
+        match self.steps[last] {
+            Step::Refusal => Some(self.parent().step(Step::Content)),
+            Step::Reasoning => Some(self.parent().step(Step::ReasoningContent)),
+            _ => None,
+        }
+    }
+
+    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
+    /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        format!("{self}{suffix}")
+        match suffix.strip_prefix("..") {
+            Some(outside) => self.parent().pointer(outside),
+            None => format!("{self}{suffix}"),
+        }
     }
 }
 

@@ -30,6 +30,9 @@ use sabir_wire::protocol::Start;
 /// How many bytes make an event: what it is, which part it is about, and what it says.
 const EVENT_BYTES: usize = 3;
 
+/// The highest number of a candidate: folding makes room for all the candidates before it.
+const CANDIDATE_MAX: u32 = 200;
+
 /// Texts that deltas are made of.
 const TEXTS: &[&str] = &["", "tide", "{\"a\":", "1}", "\"\\\n\u{0}", "🌊", " ", "{}", "]"];
 
@@ -70,7 +73,7 @@ fn event([what, which, says]: [u8; EVENT_BYTES], opened: u32) -> Event<'static> 
         0 => Event::Start(start(says)),
         1..=4 => Event::Open(Open {
             part: if which < 240 { PartId(opened) } else { PartId(u32::MAX - 1) },
-            candidate: if which == 255 { u32::MAX } else { candidate },
+            candidate: if which == 255 { CANDIDATE_MAX } else { candidate },
             opening: opening(says),
             semantics: NodeSemantics::default(),
         }),

@@ -177,8 +177,8 @@ fn pair(
         (true, true) => {
             let (back, _) = translate::stream(target, protocol, there.as_bytes());
             let back = translate::fold(protocol, back.as_bytes());
-            let on_whole = frames::report_on_whole(protocol, bytes, &report);
-            violations.extend(honesty(protocol, target, (whole, &back), (&report, &on_whole)));
+            let report = in_answer(protocol, bytes, &report);
+            violations.extend(honesty(protocol, target, whole, &back, &report));
         }
         (false, false) => {}
         (true, false) => violations.push(violation(Law::Honest, target, message)),
@@ -190,18 +190,30 @@ fn pair(
     violations
 }
 
-/// Law 5 for streams. An entry covers what its frame names of the whole answer; where the frame does not say which
-/// part that is, the entry covers the fields of its own name.
+/// The report with every entry also at the place in the answer that its frame speaks of.
+fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
+    let frames = frames::values(bytes);
+    let mut both = report.clone();
+    for loss in report.entries() {
+        if let Some(pointer) = frames::in_answer(protocol, &frames, &loss.pointer) {
+            both.lose(pointer, loss.kind, loss.reason.clone());
+        }
+    }
+    both
+}
+
+/// Law 5 for streams. Where a frame does not tell its place in the answer, an entry covers the fields of its own name.
 fn honesty(
     protocol: Protocol,
     target: Protocol,
-    (before, after): (&Response<'_>, &Response<'_>),
-    (report, on_whole): (&Report, &Report),
+    before: &Response<'_>,
+    after: &Response<'_>,
+    report: &Report,
 ) -> Option<Violation> {
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
     let names: Vec<&str> =
         report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
-    let unreported: Vec<String> = meaning::unreported(protocol, &before, &after, on_whole)
+    let unreported: Vec<String> = meaning::unreported(protocol, &before, &after, report)
         .into_iter()
         .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
         .collect();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::json;
 
 /// Whether the protocol's documentation gives this value as the one that an absent field means.
-pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
+pub(super) fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
     let stated: &[(&str, &str)] = match protocol {
         Protocol::OpenaiChat => CHAT,
         Protocol::OpenaiResponses => RESPONSES,
@@ -19,7 +19,7 @@ pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
 }
 
 /// The parts that a string under this key stands for.
-pub fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
+pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
     match (protocol, key) {
         (Protocol::OpenaiChat, "content") => Some(json!([{"type": "text", "text": text}])),
         (Protocol::OpenaiChat, "stop") | (Protocol::OpenaiResponses, "stop") => Some(json!([text])),

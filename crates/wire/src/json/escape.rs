@@ -74,6 +74,11 @@ fn unit(digits: &str) -> Option<(u16, &str)> {
     Some((u16::from_str_radix(digits, 16).ok()?, rest))
 }
 
+/// Whether `text` can stand in a JSON string as it is.
+pub(super) fn is_clean(text: &str) -> bool {
+    scan::special(text.as_bytes(), 0) == text.len()
+}
+
 /// Appends `text` as the body of a JSON string.
 pub(super) fn escape(out: &mut String, text: &str) {
     let bytes = text.as_bytes();

@@ -78,6 +78,15 @@ impl Writer {
         self.out.push(':');
     }
 
+    /// A key of ours, which needs no escapes and is not searched for any.
+    pub(crate) fn literal_key(&mut self, key: &'static str) {
+        debug_assert!(escape::is_clean(key), "{key} needs escapes");
+        self.separate();
+        self.out.push('"');
+        self.out.push_str(key);
+        self.out.push_str("\":");
+    }
+
     pub fn value(&mut self, value: &(impl Encode + ?Sized)) {
         value.encode(self);
     }
@@ -260,7 +269,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::super::testing::document;
+    use super::super::tests::document;
     use super::*;
 
     /// A foreign document, written value by value.

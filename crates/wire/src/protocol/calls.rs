@@ -17,6 +17,8 @@ use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
 use crate::conversation::ToolResult;
 use crate::json::Text;
+use crate::protocol::Protocol;
+use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target.
 pub(in crate::protocol) struct Calls<'r> {
@@ -29,6 +31,20 @@ pub(in crate::protocol) struct Calls<'r> {
     answered: Vec<(Position, &'r Text<'r>)>,
     /// The name of each call by its id, for targets whose results name their tool.
     called: HashMap<Cow<'r, str>, &'r Text<'r>>,
+}
+
+/// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
+pub(in crate::protocol) fn rules(
+    protocol: Protocol,
+    target: &Target,
+) -> (ToolNameRule, CallIdRule) {
+    let (names, ids) = match protocol {
+        Protocol::OpenaiChat => (ToolNameRule::CHAT, target.dialect.call_ids),
+        Protocol::OpenaiResponses => return (ToolNameRule::RESPONSES, CallIdRule::RESPONSES),
+        Protocol::AnthropicMessages => (ToolNameRule::ANTHROPIC, CallIdRule::ANTHROPIC),
+        Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
+    };
+    (names.with_max_len(target.family.tool_name_len_max), ids)
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -106,7 +122,7 @@ impl<'r> Calls<'r> {
         find(&self.made_up, at).is_some()
     }
 
-    /// The names that the target knows tools by and the client's own for them, where they differ.
+    /// The client's own names of tools that the target knows by others, each with the target's.
     pub(in crate::protocol) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.names.iter().flat_map(Aliases::renamed)
     }

@@ -69,9 +69,10 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            let pointer = place.pointer(self.source.pointer(field, self.shape));
-            self.report.lose(pointer, kind, reason);
+        let suffix = self.source.pointer(field, self.shape);
+        match suffix {
+            "" => self.node(place, kind, reason),
+            suffix => self.below(place, suffix, kind, reason),
         }
     }
 
@@ -83,10 +84,8 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            let pointer = place.pointer(self.source.pointer(field, self.shape));
-            self.report.lose(pointer + suffix, kind, reason);
-        }
+        let suffix = format!("{}{suffix}", self.source.pointer(field, self.shape));
+        self.below(place, &suffix, kind, reason);
     }
 
     /// Reports what happened to the whole node at `place`.
@@ -96,12 +95,19 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            self.report.lose(place.pointer(""), kind, reason);
+        if self.is_same() {
+            return;
         }
+        let reason = reason.into();
+        if matches!(kind, LossKind::Renamed | LossKind::Approximated)
+            && let Some(twin) = place.twin()
+        {
+            self.report.lose(twin.pointer(""), kind, reason.clone());
+        }
+        self.report.lose(place.pointer(""), kind, reason);
     }
 
-    /// Reports what happened at a pointer below the node at `place`; `suffix` begins with a slash.
+    /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
     pub(in crate::protocol) fn below(
         &mut self,
         place: Place,
@@ -253,6 +259,9 @@ impl<'r> Losing<'r> {
         }
         for path in semantics.respelled() {
             self.report.lose(format!("/{path}"), LossKind::Renamed, RESPELLED);
+        }
+        for (path, reason) in semantics.unsaid() {
+            self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);
         }
         self.extras(root, semantics.extras());
     }

@@ -12,6 +12,7 @@ mod object;
 mod record;
 mod semantics;
 mod splice;
+mod tier;
 
 pub mod anthropic_messages;
 pub mod gemini;

@@ -57,7 +57,7 @@ impl<'w, 'e> Object<'w, 'e> {
         if self.extras.is_some() {
             self.written.push(key);
         }
-        self.writer.key(key);
+        self.writer.literal_key(key);
         self.writer
     }
 

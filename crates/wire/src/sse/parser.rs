@@ -43,7 +43,10 @@ impl Parser {
             self.after_return = bytes[end] == b'\r';
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             bytes = rest;
-            if self.line.is_empty() {
+            if self.is_alone(line, rest) {
+                self.emit_alone(line, emit)?;
+                bytes = &rest[1..];
+            } else if self.line.is_empty() {
                 self.line(line, emit)?;
             } else {
                 self.hold(line)?;
@@ -54,6 +57,35 @@ impl Parser {
             }
         }
         Ok(())
+    }
+
+    /// Whether `line` is the whole data of a frame that ends right behind it, as nearly every frame does: then it need not
+    /// be copied. With other line ends than a line feed it is read like any line.
+    fn is_alone(&self, line: &[u8], rest: &[u8]) -> bool {
+        self.begun
+            && self.line.is_empty()
+            && !self.has_data
+            && !self.after_return
+            && line.starts_with(b"data:")
+            && rest.first() == Some(&b'\n')
+    }
+
+    /// Emits a frame whose data is one line of the chunk.
+    fn emit_alone(
+        &mut self,
+        line: &[u8],
+        emit: &mut dyn FnMut(Frame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let value = &line[b"data:".len()..];
+        let value = utf8(value.strip_prefix(b" ").unwrap_or(value))?;
+        if value.len() > FRAME_BYTES_MAX {
+            return Err(too_long());
+        }
+        let event = self.has_event.then_some(self.event.as_str());
+        let emitted = emit(Frame { event, data: value });
+        self.event.clear();
+        self.has_event = false;
+        emitted
     }
 
     /// Reads what stands after the last line end: some servers leave out the last blank line.
@@ -78,8 +110,7 @@ impl Parser {
         if line.is_empty() {
             return self.dispatch(emit);
         }
-        let line = std::str::from_utf8(line)
-            .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the event stream"))?;
+        let line = utf8(line)?;
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
@@ -127,6 +158,11 @@ impl Parser {
         self.has_data = false;
         emitted
     }
+}
+
+fn utf8(line: &[u8]) -> Result<&str> {
+    std::str::from_utf8(line)
+        .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the event stream"))
 }
 
 fn too_long() -> Error {

@@ -1,5 +1,8 @@
 //! Writing frames in exactly the framing that the official clients accept.
 
+use memchr::memchr2;
+
+use crate::json::Json;
 use crate::json::Writer;
 
 /// A frame with only data: `data: {…}` and a blank line.
@@ -19,7 +22,32 @@ pub(crate) fn named_frame(out: &mut String, event: &str, json: impl FnOnce(&mut 
 }
 
 fn write_json(out: &mut String, json: impl FnOnce(&mut Writer)) {
+    let start = out.len();
     let mut writer = Writer::appending(std::mem::take(out));
     json(&mut writer);
     *out = writer.into_string();
+    keep_on_one_line(out, start);
+}
+
+/// Takes out the line ends of raw values that were pretty-printed where they came from: one would end the frame's data.
+fn keep_on_one_line(out: &mut String, start: usize) {
+    if memchr2(b'\n', b'\r', &out.as_bytes()[start..]).is_some() {
+        let compact = Json::trusted(out[start..].into()).compact().into_owned();
+        out.truncate(start);
+        out.push_str(&compact);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_over_several_lines_stay_in_one_frame() {
+        let mut out = String::new();
+        data_frame(&mut out, |writer| {
+            writer.object(|object| object.field("raw", &Json::literal("{\n  \"a\": 1\r\n}")));
+        });
+        assert_eq!(out, "data: {\"raw\":{\"a\":1}}\n\n");
+    }
 }

@@ -37,6 +37,7 @@ mod tests {
             let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
             let fits = |byte: u8| plain(byte) || matches!(byte, b'-' | b'*' | b'#');
             assert!(pattern.bytes().all(fits), "{pattern}");
+            assert!(pattern.bytes().next().is_some_and(plain), "{pattern} begins with a letter");
         }
     }
 

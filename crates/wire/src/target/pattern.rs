@@ -4,8 +4,10 @@
 /// A model name with everything taken off that vendors spell differently.
 pub(super) struct ModelName {
     name: Vec<u8>,
-    /// Where its words begin. The table of families is long, so they are looked for only once.
+    /// Where its words begin, and with which bytes (a bit for each of ASCII): the table of families is long, and most of
+    /// its rows are ruled out by their first byte.
     starts: Vec<usize>,
+    initials: u128,
 }
 
 /// How much of a name a pattern explains; the greater one is the more specific.
@@ -23,18 +25,28 @@ impl ModelName {
             byte => byte,
         };
         let name: Vec<u8> = name.bytes().map(spell).collect();
-        let starts = (0..name.len()).filter(|start| begins_word(&name, *start)).collect();
-        Self { name, starts }
+        let starts: Vec<usize> =
+            (0..name.len()).filter(|start| begins_word(&name, *start)).collect();
+        let initials = starts.iter().fold(0, |initials, start| initials | bit(name[*start]));
+        Self { name, starts, initials }
     }
 
-    /// The best way in which `pattern` stands in this name.
+    /// The best way in which `pattern`, which begins with a letter, stands in this name.
     pub(super) fn matches(&self, pattern: &str) -> Option<Specificity> {
         let pattern = pattern.as_bytes();
+        if self.initials & bit(*pattern.first()?) == 0 {
+            return None;
+        }
         let tails = self.starts.iter().map(|start| &self.name[*start..]);
         let covered = tails.filter_map(|tail| match_at(pattern, tail)).max()?;
         let literal = pattern.iter().filter(|byte| !matches!(byte, b'*' | b'#')).count();
         Some(Specificity { covered, literal })
     }
+}
+
+/// Bytes beyond ASCII have no bit; no pattern begins with one.
+fn bit(byte: u8) -> u128 {
+    1_u128.checked_shl(byte.into()).unwrap_or_default()
 }
 
 fn begins_word(name: &[u8], start: usize) -> bool {

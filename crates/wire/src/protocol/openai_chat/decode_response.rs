@@ -8,7 +8,6 @@ use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::Usage;
 use crate::error::Result;
-use crate::fault::FaultKind;
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
@@ -45,7 +44,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
             read(read_usage(reader, place).map(|usage| response.usage = Some(usage)))
         }
         ("error", Kind::Object) => {
-            let fault = fault_of(&reader.checkpoint().raw()?, FaultKind::Internal);
+            let fault = fault_of(&reader.checkpoint().raw()?);
             response.fault = Some(fault);
             Ok(Member::Unknown)
         }

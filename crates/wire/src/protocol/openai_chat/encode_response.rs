@@ -13,6 +13,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Citation;
 use crate::protocol::Field;
@@ -200,12 +201,13 @@ impl Answer<'_, '_> {
         let reasoned = parts.iter().filter(is_reasoning).count() > 1;
         let mut after_call = false;
         for part in parts {
-            let place = part.semantics().place();
+            let place = outermost(part.semantics());
             after_call |= matches!(part.content(), Content::ToolCall(_));
             match part.content() {
                 Content::Text(_) if joined || after_call => {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
+                Content::Reasoning(_) if message::details(part).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
@@ -239,6 +241,10 @@ impl Answer<'_, '_> {
                 let reason = "the client does not want to see it";
                 self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
                 continue;
+            }
+            // What this protocol's own server wants back has travelled in a foreign field.
+            if let Some(json) = message::details(part) {
+                object.field("reasoning_details", &json);
             }
             for piece in &reasoning.texts {
                 match &mut text {
@@ -299,15 +305,16 @@ impl Answer<'_, '_> {
     }
 
     fn write_annotations(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
-        let citations = || {
-            parts.iter().flat_map(|part| {
-                part.semantics().citations().iter().map(move |citation| (part, citation))
-            })
-        };
-        if citations().any(|(_, citation)| citation.url().is_some()) {
+        let citations = |part: &Part<'_>| part.semantics().citations().iter().any(is_cited);
+        if parts.iter().any(citations) {
             object.key("annotations").array(|writer| {
-                for (_, citation) in citations() {
-                    write_annotation(writer, citation);
+                let mut from = 0;
+                for part in parts {
+                    let stretch = (from, from + chars_of(part));
+                    for citation in part.semantics().citations() {
+                        write_annotation(writer, citation, stretch);
+                    }
+                    from = stretch.1;
                 }
             });
         }
@@ -360,6 +367,14 @@ impl Answer<'_, '_> {
     }
 }
 
+/// The place of the item that a part begins, or of the part itself.
+pub(super) fn outermost(semantics: &NodeSemantics<'_>) -> Place {
+    match semantics.item() {
+        Some(_) => semantics.place().of_item(),
+        None => semantics.place(),
+    }
+}
+
 /// Why texts lose their borders.
 pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";
 
@@ -386,23 +401,42 @@ fn write_arguments(payload: &mut Writer, call: &ToolCall<'_>) {
     }
 }
 
-/// Writes a citation as this protocol spells it, if it has an address.
-pub(super) fn write_annotation(writer: &mut Writer, citation: &Citation<'_>) {
+/// Whether this protocol can tell a citation: its own, or one with an address.
+pub(super) fn is_cited(citation: &Citation<'_>) -> bool {
+    citation.protocol() == Protocol::OpenaiChat || citation.url().is_some()
+}
+
+/// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it speaks of stands
+/// in the text of the answer; a citation without a stretch of its own speaks of all of it.
+pub(super) fn write_annotation(
+    writer: &mut Writer,
+    citation: &Citation<'_>,
+    (from, to): (u64, u64),
+) {
     if citation.protocol() == Protocol::OpenaiChat {
         return writer.value(citation.json());
     }
     let Some(url) = citation.url() else { return };
+    let own = citation.span().map(|(start, end)| (from + start, from + end));
+    let (start, end) = own.unwrap_or((from, to));
     writer.object(|object| {
         object.field("type", "url_citation");
         object.key("url_citation");
         object.object(|inner| {
             inner.field("url", url);
             inner.field("title", &citation.title().map(Text::reborrow).unwrap_or_default());
-            let (start, end) = citation.span().unwrap_or_default();
             inner.field("start_index", &start);
             inner.field("end_index", &end);
         });
     });
+}
+
+/// How much a part adds to the text of the answer, in characters.
+fn chars_of(part: &Part<'_>) -> u64 {
+    match part.content() {
+        Content::Text(text) => text.to_str().chars().count() as u64,
+        _ => 0,
+    }
 }
 
 /// Reports what an annotation cannot say of the citations of a part.
@@ -419,7 +453,7 @@ pub(super) fn report_citations(semantics: &NodeSemantics<'_>, losing: &mut Losin
 pub(super) fn finish_word(
     kind: FinishKind,
     has_calls: bool,
-    place: crate::place::Place,
+    place: Place,
     losing: &mut Losing<'_>,
 ) -> &'static str {
     let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);

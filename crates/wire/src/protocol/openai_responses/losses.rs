@@ -172,6 +172,13 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
             Fate::Lost(Approximated, "cache writes are counted together")
         }
         Field::UsageToolPrompt => Fate::Lost(Approximated, "it is counted with the input"),
+        other => carried(other),
+    }
+}
+
+/// The fields that arrive as they are; one that is not named here would be lost, and says so.
+fn carried(field: Field) -> Fate {
+    match field {
         Field::Model
         | Field::Stream
         | Field::OutputFormat
@@ -223,5 +230,6 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         | Field::UsageOutput
         | Field::UsageReasoning
         | Field::UsageTotal => Fate::Carried,
+        _ => Fate::Lost(Dropped, "Responses has no such field"),
     }
 }

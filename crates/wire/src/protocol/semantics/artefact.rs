@@ -1,5 +1,6 @@
 //! Artefacts that only their issuer can read: signatures and ciphertext, stamped with who made them.
 
+use crate::base64;
 use crate::json::Text;
 use crate::protocol::Protocol;
 
@@ -52,7 +53,13 @@ impl<'a> Artefact<'a> {
         };
         let mut carried = Text::plain(format!("{CARRIER_PREFIX}{}:{kind}:", self.issuer.as_str()));
         carried.push(&self.data);
-        carried
+        match carrier {
+            // A thought signature is bytes, and clients check that it is base64.
+            Protocol::Gemini => Text::plain(base64::encode(carried.to_str().as_bytes())),
+            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+                carried
+            }
+        }
     }
 
     /// Reads a field of `carrier`'s protocol: a carried foreign artefact becomes its issuer's again.
@@ -61,7 +68,7 @@ impl<'a> Artefact<'a> {
         kind: ArtefactKind,
         data: Text<'a>,
     ) -> Artefact<'a> {
-        match carried(&data) {
+        match carried(carrier, &data) {
             Some((issuer, kind, inner)) => Artefact::new(issuer, kind, inner),
             None => Artefact::new(carrier, kind, data),
         }
@@ -75,8 +82,14 @@ impl<'a> Artefact<'a> {
 /// Marks an artefact that travels in another protocol's field; the number is the version of this form.
 const CARRIER_PREFIX: &str = "sabir1:";
 
-fn carried(data: &Text<'_>) -> Option<(Protocol, ArtefactKind, Text<'static>)> {
-    let text = data.to_str();
+/// How every carried artefact begins in base64: the prefix without its last, incomplete group.
+const CARRIER_PREFIX_BASE64: &str = "c2FiaXIx";
+
+fn carried(carrier: Protocol, data: &Text<'_>) -> Option<(Protocol, ArtefactKind, Text<'static>)> {
+    let mut text = data.to_str();
+    if carrier == Protocol::Gemini && text.starts_with(CARRIER_PREFIX_BASE64) {
+        text = String::from_utf8(base64::decode(&text)?).ok()?.into();
+    }
     let mut fields = text.strip_prefix(CARRIER_PREFIX)?.splitn(3, ':');
     let issuer = Protocol::parse(fields.next()?)?;
     let kind = match fields.next()? {
@@ -85,4 +98,34 @@ fn carried(data: &Text<'_>) -> Option<(Protocol, ArtefactKind, Text<'static>)> {
         _ => return None,
     };
     Some((issuer, kind, Text::plain(fields.next()?.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_artefact_comes_back_from_every_foreign_field() {
+        for issuer in Protocol::ALL {
+            for carrier in Protocol::ALL {
+                let artefact =
+                    Artefact::new(issuer, ArtefactKind::Ciphertext, Text::literal("a:b=="));
+                let field = artefact.carried_in(carrier).into_owned();
+                let back = Artefact::read(carrier, ArtefactKind::Ciphertext, field);
+                assert_eq!((back.issuer(), back.kind()), (issuer, ArtefactKind::Ciphertext));
+                assert_eq!(back.data(), "a:b==");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_carried_belongs_to_the_field_it_stands_in() {
+        let own = Artefact::read(Protocol::Gemini, ArtefactKind::Signature, Text::literal("CtQB"));
+        assert_eq!((own.issuer(), own.data().to_str().as_ref()), (Protocol::Gemini, "CtQB"));
+    }
+
+    #[test]
+    fn the_prefix_is_told_in_base64_too() {
+        assert!(base64::encode(CARRIER_PREFIX.as_bytes()).starts_with(CARRIER_PREFIX_BASE64));
+    }
 }

@@ -16,8 +16,11 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Sampling;
@@ -43,13 +46,7 @@ impl<'r> Plan<'r> {
                 limit.reborrow()
             }
             None => {
-                let reason = "a limit is required";
-                losing.field(
-                    Place::default(),
-                    Field::MaxOutputTokens,
-                    LossKind::Synthesised,
-                    reason,
-                );
+                lose_absent_limit(losing);
                 Number::from(target.required_output_tokens())
             }
         };
@@ -69,6 +66,18 @@ fn lose_limit_name(losing: &mut Losing<'_>) {
         for name in ["/max_tokens", "/max_completion_tokens"] {
             let reason = "the limit has one name here";
             losing.below(Place::default(), name, LossKind::Renamed, reason);
+        }
+    }
+}
+
+fn lose_absent_limit(losing: &mut Losing<'_>) {
+    let (root, reason) = (Place::default(), "a limit is required");
+    match losing.source() {
+        Protocol::OpenaiChat => {
+            losing.below(root, "/max_completion_tokens", LossKind::Synthesised, reason);
+        }
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
+            losing.field(root, Field::MaxOutputTokens, LossKind::Synthesised, reason);
         }
     }
 }
@@ -231,8 +240,8 @@ impl Encoding<'_, '_> {
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
         let schema = output.schema.as_ref()?;
-        let (place, shape) = (Place::default(), self.shape);
-        let at = schemas::At { place, field: Field::OutputSchema, shape };
+        let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
+        let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 
@@ -281,15 +290,12 @@ impl Encoding<'_, '_> {
 
     fn write_tier(&mut self, body: &mut Object<'_, '_>) {
         let Some(tier) = &self.request.service_tier else { return };
-        let (word, kind) = match &*tier.to_str() {
-            "auto" => (Some("auto"), None),
-            "standard_only" => (Some("standard_only"), None),
-            "default" | "standard" => (Some("standard_only"), Some(LossKind::Renamed)),
-            "priority" | "fast" => (Some("auto"), Some(LossKind::Approximated)),
-            _ => (None, Some(LossKind::Dropped)),
-        };
-        if let Some(kind) = kind {
-            self.lose(Field::ServiceTier, kind, "the vendors' tiers differ");
+        let asked = tier.to_str();
+        let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
+        match word {
+            Some(word) if *asked == *word => {}
+            Some(_) => self.lose(Field::ServiceTier, LossKind::Renamed, "the vendor's own word"),
+            None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),
         }
         body.optional("service_tier", word);
     }

@@ -23,6 +23,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
+use crate::protocol::dialect;
 use crate::protocol::object::Object;
 use crate::target::ForcedToolChoice;
 
@@ -108,7 +109,7 @@ impl<'r> Encoding<'r, '_> {
             ToolKind::Function(function) => {
                 if self.is_allowed(place, &function.name) {
                     let name = self.tool_name(place, &function.name, namespace, used);
-                    self.write_function(list, place, function, &name);
+                    self.write_function(list, tool, function, &name);
                 }
             }
             ToolKind::Custom(custom) => {
@@ -157,10 +158,11 @@ impl<'r> Encoding<'r, '_> {
     fn write_function(
         &mut self,
         list: &mut Writer,
-        place: Place,
+        tool: &Tool<'_>,
         function: &FunctionTool<'_>,
         name: &str,
     ) {
+        let place = tool.semantics().place();
         let is_strict = function.strict == Some(true) && self.target.family.schema_output;
         if function.strict == Some(true) && !is_strict {
             let reason = "the model does not hold to schemas";
@@ -169,7 +171,9 @@ impl<'r> Encoding<'r, '_> {
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
             Some(parameters) => {
-                let at = schemas::At { place, field: Field::ToolParameters, shape: self.shape };
+                let dialect = dialect::of_parameters(self.losing.source(), tool);
+                let (field, shape) = (Field::ToolParameters, self.shape);
+                let at = schemas::At { place, field, shape, dialect };
                 schemas::translate(parameters, asked, at, &mut self.losing)
             }
             None => {

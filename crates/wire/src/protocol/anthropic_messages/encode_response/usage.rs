@@ -7,8 +7,11 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
 
 /// How much a usage report must say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +68,15 @@ pub(in crate::protocol::anthropic_messages) fn tier_word(
     root: Place,
     losing: &mut Losing<'_>,
 ) -> Option<&'static str> {
-    let (word, kind) = match &*tier.to_str() {
-        "standard" => (Some("standard"), None),
-        "priority" => (Some("priority"), None),
-        "batch" => (Some("batch"), None),
-        "default" => (Some("standard"), Some(LossKind::Renamed)),
-        "auto" => (None, Some(LossKind::Implied)),
-        _ => (None, Some(LossKind::Dropped)),
+    let served = tier.to_str();
+    let word = tier::translated(&served, losing.source(), HERE, Asking::Answer);
+    let lost = match word {
+        Some(word) if *served == *word => None,
+        Some(_) => Some((LossKind::Renamed, "the vendor's own word")),
+        None => Some((LossKind::Dropped, "the vendor has no such tier")),
     };
-    if let Some(kind) = kind {
-        losing.field(root, Field::ResponseServiceTier, kind, "the vendors' tiers differ");
+    if let Some((kind, reason)) = lost {
+        losing.field(root, Field::ResponseServiceTier, kind, reason);
     }
     word
 }

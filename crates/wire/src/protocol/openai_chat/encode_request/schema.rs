@@ -13,7 +13,7 @@ const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
 
 /// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
 pub(super) fn translated<'s>(
-    schema: &'s Json<'_>,
+    (schema, language): (&'s Json<'_>, Dialect),
     strict: Option<bool>,
     (place, field): (Place, Field),
     losing: &mut Losing<'_>,
@@ -22,11 +22,10 @@ pub(super) fn translated<'s>(
     let from = match (losing.source(), strict) {
         (Protocol::OpenaiChat | Protocol::OpenaiResponses, true) => Dialect::OpenaiStrict,
         (Protocol::AnthropicMessages, true) => Dialect::AnthropicStrict,
-        (Protocol::Gemini, _) => Dialect::GeminiSchema,
-        (_, false) => Dialect::JsonSchema,
+        (Protocol::Gemini, _) | (_, false) => language,
     };
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
-    if losing.source() == Protocol::Gemini {
+    if from == Dialect::GeminiSchema {
         // The root is no node to speak of, but a tool is.
         match place.is_root() {
             true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),

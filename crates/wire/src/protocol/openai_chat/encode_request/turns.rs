@@ -95,8 +95,11 @@ impl Turns<'_, '_> {
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
             let parts = placed(&messages[index..end], index);
+            if let Some(before) = index.checked_sub(1).map(|before| &messages[before]) {
+                self.report_neighbours(before, turn);
+            }
             if turn.role != Role::Assistant {
-                self.report_moved(&parts);
+                self.report_moved(turn, &parts);
                 let before = waiting.len();
                 self.write_results(writer, &parts, &mut waiting);
                 if waiting.len() > before {
@@ -135,12 +138,25 @@ impl Turns<'_, '_> {
         start + run
     }
 
+    /// Reports a message of which nothing can be said here; one that never said anything stays.
+    fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
+        let is_lost = kept.is_empty() && !message.parts.is_empty();
+        if is_lost {
+            let reason = "nothing of it can be said in Chat";
+            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+        }
+        is_lost
+    }
+
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
+        let parts: Vec<&Part<'_>> =
+            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        if self.is_lost(message, &parts) {
+            return;
+        }
         let mut object = Object::open(writer, None);
         object.field("role", self.role(message));
         object.optional("name", message.name.as_ref());
-        let parts: Vec<&Part<'_>> =
-            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
         if parts.is_empty() {
             object.field("content", "");
         } else {
@@ -205,31 +221,41 @@ impl Turns<'_, '_> {
                 }
             }
         }
+        let told: Vec<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
+        if self.is_lost(first, &told) {
+            return;
+        }
         let mut object = Object::open(writer, None);
         object.field("role", "assistant");
         object.optional("name", first.name.as_ref());
-        let text: Vec<&Part<'_>> = kept
+        let text: Vec<&Part<'_>> =
+            told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
+        let elsewhere = kept
             .iter()
-            .copied()
-            .chain(&spoken)
-            .filter(|part| message::stands_in_content(part))
-            .collect();
-        let calls = kept.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
-        match (text.is_empty(), calls) {
+            .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
+        match (text.is_empty(), elsewhere) {
             (true, true) => object.key("content").null(),
             (true, false) => object.field("content", ""),
             (false, _) => {
                 message::write_content(&mut object, &text, Shape::default(), self.losing);
             }
         }
-        kept.extend(&spoken);
         let names = Names::Fitted(self.calls, &positions);
-        Fields { parts: &kept, shape: Shape::default(), names: &names }.write_beside(&mut object);
+        Fields { parts: &told, shape: Shape::default(), names: &names }.write_beside(&mut object);
         object.close();
     }
 
-    /// Chat has text and calls in two fields, so that text behind a call moves before it.
+    /// Chat has text and calls in two fields, so that text behind a call moves before it, and texts of several items stand
+    /// in one message.
     fn report_order(&mut self, parts: &[Placed<'_>]) {
+        let is_said =
+            |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        let said =
+            parts.iter().filter(|(_, part)| is_said(part) && part.semantics().item().is_some());
+        for (_, part) in said.skip(1) {
+            let reason = "Chat has one message for what is said in one turn";
+            self.losing.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
+        }
         let first_call = parts
             .iter()
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
@@ -317,11 +343,22 @@ impl Turns<'_, '_> {
     }
 
     /// Results come right behind their calls, so that what stood before them moves behind.
-    fn report_moved(&mut self, parts: &[Placed<'_>]) {
+    fn report_moved(&mut self, turn: &Message<'_>, parts: &[Placed<'_>]) {
         let last = parts.iter().rposition(|(_, part)| is_result(part)).unwrap_or_default();
-        for (_, part) in parts[..last].iter().filter(|(_, part)| !is_result(part)) {
+        if parts[..last].iter().any(|(_, part)| !is_result(part)) {
             let reason = "Chat has results before what the user says";
-            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            self.losing.node(turn.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// Neighbours of one side stay apart here, but protocols of turns have them in one turn.
+    fn report_neighbours(&mut self, before: &Message<'_>, turn: &Message<'_>) {
+        let turns = matches!(self.losing.source(), Protocol::AnthropicMessages | Protocol::Gemini);
+        if turns && is_speaker(before.role) && is_speaker(turn.role) && before.role == turn.role {
+            for message in [before, turn] {
+                let reason = "neighbouring turns of one side count as one";
+                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+            }
         }
     }
 
@@ -444,6 +481,14 @@ fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
         parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));
     }
     parts
+}
+
+/// Whether messages of this role are turns of the conversation.
+fn is_speaker(role: Role) -> bool {
+    match role {
+        Role::User | Role::Assistant => true,
+        Role::System | Role::Developer | Role::Tool => false,
+    }
 }
 
 fn is_result(part: &Part<'_>) -> bool {

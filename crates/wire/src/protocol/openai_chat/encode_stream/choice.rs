@@ -11,6 +11,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::Citation;
 use crate::protocol::Closed;
 use crate::protocol::Field;
 use crate::protocol::NoteKind;
@@ -33,6 +34,8 @@ pub(super) struct Choice {
     calls: u32,
     /// The part whose reasoning was written last.
     reasoned: Option<PartId>,
+    /// How many characters of text were written.
+    said: u64,
 }
 
 /// A part by its number in the stream.
@@ -43,6 +46,10 @@ pub(super) struct Part {
     pub(super) place: Place,
     /// Log probabilities that wait for the text they speak of.
     logprobs: Option<Json<'static>>,
+    /// Where its text begins in the text of the choice.
+    from: u64,
+    /// Citations that wait for the end of the text they speak of.
+    citations: Vec<Citation<'static>>,
 }
 
 #[derive(Debug)]
@@ -73,7 +80,7 @@ impl Encoder<'_> {
         if let Some(position) = self.choices.iter().position(|choice| choice.index == index) {
             return position;
         }
-        self.choices.push(Choice { index, calls: 0, reasoned: None });
+        self.choices.push(Choice { index, calls: 0, reasoned: None, said: 0 });
         self.chunk(index, out, |delta| {
             delta.field("role", "assistant");
             delta.field("content", "");
@@ -102,30 +109,37 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, |losing| losing.semantics(&semantics));
-        self.report_joined(candidate, &opening, place);
+        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
-            Opening::Reasoning(_) => self.open_reasoning(candidate, &semantics, out),
+            Opening::Reasoning(_) => self.open_reasoning((part, candidate), &semantics, out),
             Opening::ToolCall { id, name, form } => {
                 let call = NewCall { part, choice, id, name, form };
                 self.open_call(call, &semantics, out)
             }
             Opening::Whole(content) => {
-                self.write_whole(candidate, &content, &semantics, out);
+                self.write_whole((part, candidate), &content, &semantics, out);
                 PartKind::Hidden
             }
         };
-        for citation in semantics.citations() {
-            self.cite(candidate, citation, out);
-        }
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
-        self.parts.push(Part { candidate, kind, place, logprobs });
+        let from = self.choices[choice].said;
+        let citations = Vec::new();
+        self.parts.push(Part { candidate, kind, place, logprobs, from, citations });
+        for citation in semantics.citations() {
+            self.cite(part, citation.clone(), out);
+        }
     }
 
     /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
-    fn report_joined(&mut self, candidate: u32, opening: &Opening<'_>, place: Place) {
+    fn report_joined(
+        &mut self,
+        (part, candidate): (PartId, u32),
+        opening: &Opening<'_>,
+        place: Place,
+    ) {
         let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
         let joined = match opening {
             Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
@@ -133,7 +147,7 @@ impl Encoder<'_> {
             Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
         };
         if joined {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
@@ -141,20 +155,18 @@ impl Encoder<'_> {
 
     fn open_reasoning(
         &mut self,
-        candidate: u32,
+        (part, candidate): (PartId, u32),
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
         }
-        let details = semantics.artefact().filter(|_| self.is_same());
-        if let Some(json) = details.and_then(|it| Json::parse_text(it.data()).ok()) {
-            self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+        if self.write_details(candidate, semantics, out) == Written::Yes {
             return PartKind::Hidden;
         }
         if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
@@ -164,6 +176,21 @@ impl Encoder<'_> {
             true => PartKind::Reasoning("reasoning"),
             false => PartKind::Reasoning("reasoning_content"),
         }
+    }
+
+    /// Writes what this protocol's own server wants back to go on reasoning, if the node holds that.
+    fn write_details(
+        &self,
+        candidate: u32,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) -> Written {
+        let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat);
+        let Some(json) = artefact.and_then(|it| Json::parse_text(it.data()).ok()) else {
+            return Written::No;
+        };
+        self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+        Written::Yes
     }
 
     fn open_call(
@@ -186,7 +213,7 @@ impl Encoder<'_> {
         let number = self.choices[call.choice].calls;
         self.choices[call.choice].calls += 1;
         if call.id.is_none() {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(call.part), |losing| {
                 let reason = "Chat pairs results with calls by id";
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
@@ -224,7 +251,7 @@ impl Encoder<'_> {
     /// Writes a part that comes in one piece, if this protocol has it in answers.
     fn write_whole(
         &mut self,
-        candidate: u32,
+        (part, candidate): (PartId, u32),
         content: &Content<'_>,
         semantics: &NodeSemantics<'_>,
         out: &mut String,
@@ -250,7 +277,7 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(self.source, |losing| {
+            _ => self.losses.add(self.source, Some(part), |losing| {
                 let reason = "Chat has nothing like it in answers";
                 losing.node(semantics.place(), LossKind::Dropped, reason);
             }),
@@ -266,7 +293,10 @@ impl Encoder<'_> {
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
         match &mut part.kind {
-            PartKind::Text => self.write_text(candidate, ("content", text), logprobs, out),
+            PartKind::Text => {
+                self.count_said(candidate, text);
+                self.write_text(candidate, ("content", text), logprobs, out);
+            }
             PartKind::Refusal => self.write_text(candidate, ("refusal", text), logprobs, out),
             PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
             PartKind::Reasoning(key) => {
@@ -284,6 +314,16 @@ impl Encoder<'_> {
             }),
             PartKind::Wrapped { number: _, arguments } => arguments.push(text),
             PartKind::Hidden => {}
+        }
+    }
+
+    /// Counts the text of a foreign answer, whose citations speak of stretches of their own part.
+    fn count_said(&mut self, candidate: u32, text: &Text<'_>) {
+        if self.is_same() {
+            return;
+        }
+        if let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) {
+            choice.said += text.to_str().chars().count() as u64;
         }
     }
 
@@ -379,7 +419,8 @@ impl Encoder<'_> {
         let same = self.is_same();
         let mut placed = NodeSemantics::at(self.place(id));
         placed.merge(semantics);
-        self.losses.add(self.source, |losing| losing.semantics(&placed));
+        self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+        self.cite_waiting(id, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         match &mut part.kind {
@@ -398,6 +439,9 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
+            PartKind::Reasoning(_) => {
+                self.write_details(candidate, &placed, out);
+            }
             _ => {}
         }
     }
@@ -408,7 +452,7 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) {
-        self.losses.add(self.source, |losing| losing.semantics(semantics));
+        self.losses.add(self.source, None, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.frame(out, |writer| {
@@ -428,31 +472,61 @@ impl Encoder<'_> {
 
     pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
         let place = self.place(id);
-        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        let candidate = part.candidate;
         match kind {
             NoteKind::Citation(citation) => {
-                self.cite(candidate, &citation, out);
                 let mut cited = NodeSemantics::at(place);
-                cited.add_citation(citation);
-                self.losses.add(self.source, |losing| {
+                cited.add_citation(citation.clone());
+                self.losses.add(self.source, Some(id), |losing| {
                     encode_response::report_citations(&cited, losing);
                 });
+                self.cite(id, citation, out);
             }
-            NoteKind::Logprobs(json) => part.logprobs = Some(json.into_owned()),
+            NoteKind::Logprobs(json) => {
+                if let Some(part) = self.parts.get_mut(id.0 as usize) {
+                    part.logprobs = Some(json.into_owned());
+                }
+            }
             NoteKind::Semantics(semantics) => {
-                self.losses.add(self.source, |losing| losing.semantics(&semantics));
+                self.losses.add(self.source, Some(id), |losing| losing.semantics(&semantics));
             }
         }
     }
 
-    fn cite(&self, index: u32, citation: &crate::protocol::Citation<'_>, out: &mut String) {
-        if citation.protocol() == Protocol::OpenaiChat || citation.url().is_some() {
-            self.chunk(index, out, |delta| {
-                delta.key("annotations");
-                delta.array(|writer| encode_response::write_annotation(writer, citation));
-            });
+    /// Tells a citation; one that speaks of all of its part waits for the part's end.
+    fn cite(&mut self, id: PartId, citation: Citation<'_>, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        if !encode_response::is_cited(&citation) {
+            return;
         }
+        if citation.span().is_none() && citation.protocol() != Protocol::OpenaiChat {
+            return part.citations.push(citation.into_owned());
+        }
+        let (candidate, from) = (part.candidate, part.from);
+        self.write_citation(candidate, &citation, (from, from), out);
+    }
+
+    fn cite_waiting(&mut self, id: PartId, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let (candidate, from) = (part.candidate, part.from);
+        let waiting = std::mem::take(&mut part.citations);
+        let choice = self.choices.iter().find(|choice| choice.index == candidate);
+        let said = choice.map_or(from, |choice| choice.said);
+        for citation in waiting {
+            self.write_citation(candidate, &citation, (from, said), out);
+        }
+    }
+
+    fn write_citation(
+        &self,
+        candidate: u32,
+        citation: &Citation<'_>,
+        stretch: (u64, u64),
+        out: &mut String,
+    ) {
+        self.chunk(candidate, out, |delta| {
+            delta.key("annotations");
+            delta.array(|writer| encode_response::write_annotation(writer, citation, stretch));
+        });
     }
 
     pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
@@ -462,7 +536,7 @@ impl Encoder<'_> {
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
         let place = Place::default();
-        self.losses.add(self.source, |losing| {
+        self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, has_calls, place, losing);
         });
@@ -479,6 +553,13 @@ impl Encoder<'_> {
             });
         });
     }
+}
+
+/// Whether there was something to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Yes,
+    No,
 }
 
 /// A call that begins.

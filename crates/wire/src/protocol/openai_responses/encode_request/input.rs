@@ -125,7 +125,7 @@ impl<'i, 'r> Items<'i, 'r> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let len = item_len(&parts[at..]);
+            let len = item_len(self.losing, &parts[at..]);
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),

@@ -88,11 +88,15 @@ pub(super) fn is_content(part: &Part<'_>) -> bool {
 }
 
 /// How many parts from the first on make one item.
-pub(in crate::protocol::openai_responses) fn item_len(parts: &[Part<'_>]) -> usize {
+pub(in crate::protocol::openai_responses) fn item_len(
+    losing: &Losing<'_>,
+    parts: &[Part<'_>],
+) -> usize {
     let Some((first, rest)) = parts.split_first() else { return 0 };
     let continues = |part: &&Part<'_>| match first.content() {
         Content::Reasoning(_) => {
-            matches!(part.content(), Content::Reasoning(_)) && part.semantics().has_shape(CONTINUES)
+            let is_thought = matches!(part.content(), Content::Reasoning(_));
+            losing.is_same() && is_thought && part.semantics().has_shape(CONTINUES)
         }
         _ if is_content(first) => is_content(part) && part.semantics().item().is_none(),
         _ => false,

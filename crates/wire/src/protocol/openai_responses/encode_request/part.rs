@@ -113,7 +113,8 @@ pub(in crate::protocol::openai_responses) fn write_text(
     };
     object.field("type", if is_output { "output_text" } else { "input_text" });
     object.field("text", text);
-    let stated = semantics.has_shape(ANNOTATIONS) || !semantics.citations().is_empty();
+    let has_list = losing.is_same() && semantics.has_shape(ANNOTATIONS);
+    let stated = has_list || !semantics.citations().is_empty();
     let is_ours = !losing.is_same() || !semantics.has_shape(OUTPUT_TEXT);
     if (losing.is_same() && stated) || (is_output && is_ours) {
         write_citations(&mut object, losing, semantics);
@@ -211,7 +212,7 @@ fn write_media(
     match kind {
         MediaKind::Image | MediaKind::Video => {
             object.field("type", "input_image");
-            write_source(&mut object, source, semantics, &IMAGE);
+            write_source(&mut object, source, own(losing, semantics), &IMAGE);
             write_detail(&mut object, losing, detail.as_ref());
             if name.is_some() {
                 let reason = "images have no name here";
@@ -221,7 +222,7 @@ fn write_media(
         MediaKind::Document => {
             object.field("type", "input_file");
             write_file_name(&mut object, losing, media, semantics);
-            write_source(&mut object, source, semantics, &FILE);
+            write_source(&mut object, source, own(losing, semantics), &FILE);
             object.optional("detail", detail.as_ref());
         }
         MediaKind::Audio => {
@@ -268,6 +269,11 @@ fn write_file_name(
     }
 }
 
+/// The semantics of a node, if they are this protocol's.
+fn own<'s>(losing: &Losing<'_>, semantics: &'s NodeSemantics<'s>) -> Option<&'s NodeSemantics<'s>> {
+    losing.is_same().then_some(semantics)
+}
+
 /// The keys under which a medium's source stands.
 struct Keys {
     url: &'static str,
@@ -280,26 +286,27 @@ const FILE: Keys = Keys { url: "file_url", data: "file_data" };
 fn write_source(
     object: &mut Object<'_, '_>,
     source: &Source<'_>,
-    semantics: &NodeSemantics<'_>,
+    own: Option<&NodeSemantics<'_>>,
     keys: &Keys,
 ) {
+    let is_bare = own.is_some_and(|own| own.has_shape(BARE_DATA));
     match source {
-        Source::Base64 { data, .. } if semantics.has_shape(BARE_DATA) => {
+        Source::Base64 { data, .. } if is_bare => {
             object.field(keys.data, data);
         }
         Source::Base64 { mime, data } => {
-            let mut url = Text::plain(match spelling(semantics, keys.data, "prefix") {
+            let mut url = Text::plain(match spelling(own, keys.data, "prefix") {
                 Some(prefix) => prefix,
                 None => format!("data:{};base64,", mime_or_octets(mime.as_ref())),
             });
             url.push(data);
             object.field(keys.data, &url);
         }
-        Source::Text { mime, text } => match spelling(semantics, keys.data, "url") {
+        Source::Text { mime, text } => match spelling(own, keys.data, "url") {
             Some(url) => object.field(keys.data, &url),
             None => object.field(keys.data, &text_url(mime.as_ref(), text)),
         },
-        Source::Url { url, .. } if semantics.has_shape(BARE_DATA) => object.field(keys.data, url),
+        Source::Url { url, .. } if is_bare => object.field(keys.data, url),
         Source::Url { url, .. } => object.field(keys.url, url),
         Source::File { id, .. } => object.field("file_id", id),
     }
@@ -310,8 +317,8 @@ fn mime_or_octets(mime: Option<&Text<'_>>) -> String {
 }
 
 /// How a data URL was spelled where that was not the usual way.
-fn spelling(semantics: &NodeSemantics<'_>, scope: &str, key: &str) -> Option<String> {
-    let extra = semantics.extras()?.within(scope).find(|extra| extra.key == key)?;
+fn spelling(own: Option<&NodeSemantics<'_>>, scope: &str, key: &str) -> Option<String> {
+    let extra = own?.extras()?.within(scope).find(|extra| extra.key == key)?;
     string_of(&extra.json)
 }
 

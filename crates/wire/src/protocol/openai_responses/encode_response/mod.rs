@@ -108,7 +108,7 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
     let mut taken = Vec::new();
     while at < parts.len() {
         // Another protocol's parts are items of their own, as they are in a stream.
-        let len = if losing.is_same() { item_len(&parts[at..]) } else { 1 };
+        let len = if losing.is_same() { item_len(losing, &parts[at..]) } else { 1 };
         let item = &parts[at..at + len];
         if takes(losing, &item[0]) && !is_unsaid(losing, &item[0]) {
             let handed = parts.get(at + len).and_then(|next| handed(losing, &item[0], next));

@@ -1,4 +1,4 @@
-//! Writing the items of a stream: added, grown piece by piece, done.
+//! Writing the items of a stream as they begin and grow.
 
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
@@ -18,24 +18,18 @@ use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::Side;
 use crate::protocol::openai_responses::encode_request::write_citation;
-use crate::protocol::openai_responses::encode_request::write_part;
 use crate::protocol::openai_responses::encode_request::write_piece;
-use crate::protocol::openai_responses::encode_response::Thing;
 use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
 use crate::protocol::openai_responses::encode_response::item_id;
-use crate::protocol::openai_responses::encode_response::no_arguments;
 use crate::protocol::openai_responses::encode_response::takes;
 use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
-use crate::protocol::openai_responses::encode_response::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
 use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -48,7 +42,7 @@ pub(super) struct OutItem {
     /// The complete item.
     pub(super) json: Option<String>,
     /// Whether an earlier call has the same id.
-    doubled: bool,
+    pub(super) doubled: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,18 +62,18 @@ impl OutItem {
 }
 
 /// What a part grows under: the events' names and their index.
-struct Names {
+pub(super) struct Names {
     delta: &'static str,
-    done: &'static str,
-    index: &'static str,
+    pub(super) done: &'static str,
+    pub(super) index: &'static str,
 }
 
-const TEXT: Names = Names {
+pub(super) const TEXT: Names = Names {
     delta: "response.output_text.delta",
     done: "response.output_text.done",
     index: "content_index",
 };
-const REFUSAL: Names = Names {
+pub(super) const REFUSAL: Names = Names {
     delta: "response.refusal.delta",
     done: "response.refusal.done",
     index: "content_index",
@@ -167,7 +161,7 @@ impl Encoder<'_> {
     }
 
     /// Writes one frame about a part or a piece of an item.
-    fn item_frame(
+    pub(super) fn item_frame(
         &mut self,
         out: &mut String,
         kind: &str,
@@ -207,7 +201,7 @@ impl Encoder<'_> {
     }
 
     /// Tells of a part of a message, unless that has been done.
-    fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+    pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].added, true) {
             return;
         }
@@ -250,7 +244,12 @@ impl Encoder<'_> {
         });
     }
 
-    fn grow_call(&mut self, (item, at): (usize, usize), text: &Text<'_>, out: &mut String) {
+    pub(super) fn grow_call(
+        &mut self,
+        (item, at): (usize, usize),
+        text: &Text<'_>,
+        out: &mut String,
+    ) {
         let Content::ToolCall(call) = self.items[item].parts[at].content_mut() else { return };
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
@@ -296,7 +295,7 @@ impl Encoder<'_> {
     }
 
     /// Tells that the current piece is complete.
-    fn end_piece(&mut self, (item, at): (usize, usize), out: &mut String) {
+    pub(super) fn end_piece(&mut self, (item, at): (usize, usize), out: &mut String) {
         let Content::Reasoning(thought) = self.items[item].parts[at].content() else { return };
         let names = self.thought_names(thought);
         let Some(text) = thought.texts.last().cloned() else { return };
@@ -385,126 +384,6 @@ impl Encoder<'_> {
         };
         if !waits {
             self.finish_item(item, out);
-        }
-    }
-
-    /// Completes the items all of whose parts are closed.
-    fn finish_closed(&mut self, out: &mut String) {
-        for item in 0..self.items.len() {
-            if self.items[item].is_closed() {
-                self.finish_item(item, out);
-            }
-        }
-    }
-
-    /// Completes every item.
-    pub(super) fn finish_items(&mut self, out: &mut String) {
-        for item in 0..self.items.len() {
-            self.finish_item(item, out);
-        }
-    }
-
-    pub(super) fn finish_item(&mut self, item: usize, out: &mut String) {
-        if self.items[item].json.is_some() {
-            return;
-        }
-        for at in 0..self.items[item].parts.len() {
-            self.part_done((item, at), out);
-        }
-        let parts = std::mem::take(&mut self.items[item].parts);
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        let mut writer = Writer::default();
-        let doubled = self.items[item].doubled;
-        let thing = Thing { parts: &parts, number: item, handed: None, doubled };
-        write_item(&mut writer, &mut losing, &self.asked, &thing);
-        self.items[item].parts = parts;
-        let json = writer.into_string();
-        self.frame(out, "response.output_item.done", |writer| {
-            writer.field("output_index", &item);
-            writer.field("item", &Json::trusted(json.as_str().into()));
-        });
-        self.items[item].json = Some(json);
-    }
-
-    /// Tells that a part is complete, with all that it has grown to.
-    fn part_done(&mut self, (item, at): (usize, usize), out: &mut String) {
-        let part = &self.items[item].parts[at];
-        match part.content() {
-            Content::Text(text) if part.semantics().has_shape(NO_PARTS) && text.is_empty() => {}
-            Content::Text(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&TEXT, "text", &text), out);
-            }
-            Content::Refusal(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&REFUSAL, "refusal", &text), out);
-            }
-            Content::Reasoning(_) => self.end_piece((item, at), out),
-            Content::ToolCall(_) => self.call_done((item, at), out),
-            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {}
-        }
-    }
-
-    fn text_done(
-        &mut self,
-        (item, at): (usize, usize),
-        (names, key, text): (&Names, &str, &Text<'_>),
-        out: &mut String,
-    ) {
-        self.add_part((item, at), out);
-        let position = (item, Some((names.index, at)));
-        self.item_frame(out, names.done, position, |writer| {
-            writer.field(key, text);
-            if names.done == TEXT.done {
-                writer.key("logprobs");
-                writer.array(|_| {});
-            }
-        });
-        let mut unread = Report::default();
-        let mut losing = Losing::new(self.source, THIS, &mut unread);
-        let mut part = Writer::default();
-        write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
-        let part = part.into_string();
-        let kind = "response.content_part.done";
-        self.item_frame(out, kind, position, |writer| {
-            writer.field("part", &Json::trusted(part.into()));
-        });
-    }
-
-    fn call_done(&mut self, (item, at): (usize, usize), out: &mut String) {
-        let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        if let Content::ToolCall(call) = self.items[item].parts[at].content()
-            && let Some(Arguments::Text(empty)) = no_arguments(&losing, call)
-        {
-            self.grow_call((item, at), &empty, out);
-        }
-        let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
-        let Arguments::Text(text) = &call.arguments else { return };
-        let text = text.clone();
-        match (client_form(&self.asked, call), call.form) {
-            (CallForm::Function, _) => {
-                let kind = "response.function_call_arguments.done";
-                self.item_frame(out, kind, (item, None), |writer| {
-                    writer.field("arguments", &text);
-                });
-            }
-            (CallForm::Custom, form) => {
-                let unwrapped = match form {
-                    CallForm::Function => crate::protocol::arguments::custom_input(&call.arguments),
-                    CallForm::Custom => None,
-                };
-                if form == CallForm::Function {
-                    let input = unwrapped.as_ref().unwrap_or(&text).clone();
-                    let kind = "response.custom_tool_call_input.delta";
-                    self.item_frame(out, kind, (item, None), |writer| {
-                        writer.field("delta", &input);
-                    });
-                }
-                let input = unwrapped.unwrap_or(text);
-                let kind = "response.custom_tool_call_input.done";
-                self.item_frame(out, kind, (item, None), |writer| writer.field("input", &input));
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Writing streams. Deltas leave at once; the text is kept too, because every part and the whole answer are told again
 //! when they are complete.
 
+mod done;
 mod item;
 
 use crate::conversation::Candidate;
