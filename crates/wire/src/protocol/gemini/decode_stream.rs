@@ -363,11 +363,7 @@ fn closed<'f>(part: PartId) -> Event<'f> {
     Event::Close(Closed { part, semantics: NodeSemantics::default() })
 }
 
-fn finish_candidates(
-    candidates: Vec<Running>,
-    place: Place,
-    emit: &mut dyn FnMut(Event<'static>),
-) {
+fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
     for (index, mut candidate) in (0..).zip(candidates) {
         candidate.close(emit);
         let shape = match candidate.parts.is_empty() {

@@ -102,7 +102,8 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
 
 /// Whether a finish reason says more than its class, so that it comes back as another word.
 pub(in crate::protocol) fn is_finer(finish: &Finish<'_>) -> bool {
-    let plain = ["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER", "CONTINUATION"];
+    let plain =
+        ["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER", "CONTINUATION"];
     let raw = finish.raw.as_ref().map(Text::to_str);
     raw.is_some_and(|raw| !plain.contains(&&*raw))
 }

@@ -175,7 +175,7 @@ impl<'x> Scribe<'x, '_> {
         let (kind, reason) = match (changed, is_off) {
             (true, _) => (LossKind::Approximated, "the nearest that the model can be told"),
             (false, true) => (LossKind::Renamed, "told as a budget of zero"),
-            (false, false) => return,
+            (false, false) => (LossKind::Renamed, "told as a thinking level"),
         };
         self.losing.field(Place::default(), field, kind, reason);
     }
@@ -184,10 +184,13 @@ impl<'x> Scribe<'x, '_> {
     fn report_mode(&mut self, told: Field) {
         let thinking = &self.exchange.request.thinking;
         let has_modes = self.losing.source() == Protocol::AnthropicMessages;
-        if told == Field::ThinkingEffort && thinking.mode.is_none() && has_modes {
+        if told == Field::ThinkingEffort && has_modes {
+            let kind = match thinking.mode {
+                Some(_) => LossKind::Implied,
+                None => LossKind::Synthesised,
+            };
             let reason = "a level makes the model think";
-            let root = Place::default();
-            self.losing.field(root, Field::ThinkingMode, LossKind::Synthesised, reason);
+            self.losing.field(Place::default(), Field::ThinkingMode, kind, reason);
         }
     }
 

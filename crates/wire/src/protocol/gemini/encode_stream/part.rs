@@ -220,8 +220,7 @@ impl Encoder<'_> {
             }
             State::Streaming { thought: true, begun: false } => {
                 let reason = "thoughts that were not told say nothing";
-                return self
-                    .tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
+                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
             State::Streaming { .. } | State::Closed => return,
         };
