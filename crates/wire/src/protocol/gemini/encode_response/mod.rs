@@ -35,12 +35,14 @@ use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -163,8 +165,9 @@ impl<'x> Answer<'x, '_> {
         if !same || has(INDEX_STATED) {
             object.field("index", &index);
         }
-        if !same {
-            self.grounding(&mut object, parts);
+        match same {
+            true => same_grounding(&mut object, semantics),
+            false => self.grounding(&mut object, parts),
         }
         object.close();
     }
@@ -231,6 +234,10 @@ impl<'x> Answer<'x, '_> {
         if matches!(part.content(), Content::Refusal(_)) {
             report_refusal(&mut self.losing, part.semantics().place());
         }
+        if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
+            let reason = "pieces of thoughts are joined";
+            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
         if is_custom_call(part) {
             let reason = "free text becomes the one argument of a function";
             self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
@@ -294,6 +301,14 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         _ => (None, None),
     };
     Pen { same, signature, name, id }
+}
+
+/// Writes the sources of an answer in this protocol as they were.
+pub(super) fn same_grounding(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
+    let Some(extras) = semantics.extras() else { return };
+    if extras.within(GROUNDING_SCOPE).next().is_some() {
+        Object::open(object.key(GROUNDING_SCOPE), Some((extras, GROUNDING_SCOPE))).close();
+    }
 }
 
 fn text_of<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {

@@ -8,6 +8,7 @@ use crate::json::Writer;
 use crate::protocol::Citation;
 use crate::protocol::gemini::encode_response::BLOCKED;
 use crate::protocol::gemini::encode_response::finish_word;
+use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
 use crate::protocol::gemini::encode_response::write_usage;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
@@ -88,6 +89,9 @@ impl Encoder<'_> {
         }
         if self.has_index(index) {
             object.field("index", &index);
+        }
+        if same {
+            same_grounding(&mut object, &ending.semantics);
         }
         let parts: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             self.parts_of(index).map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();

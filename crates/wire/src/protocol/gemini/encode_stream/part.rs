@@ -17,6 +17,7 @@ use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::gemini::decode_response::is_call;
+use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
@@ -302,9 +303,6 @@ impl Encoder<'_> {
         !self.is_same() || stated || candidate > 0
     }
 }
-
-/// What stands between two pieces of thoughts.
-const PIECE_BREAK: &str = "\n\n";
 
 fn begin(opening: Opening<'static>) -> Content<'static> {
     match opening {
