@@ -94,4 +94,11 @@ const GEMINI: &[(&str, &str)] = &[
     ("responseMimeType", "\"text/plain\""),
     ("role", "\"user\""),
     ("args", "{}"),
+    // Counts are numbers of Protocol Buffers, whose zero is the same as none.
+    ("promptTokenCount", "0"),
+    ("candidatesTokenCount", "0"),
+    ("cachedContentTokenCount", "0"),
+    ("toolUsePromptTokenCount", "0"),
+    ("thoughtsTokenCount", "0"),
+    ("totalTokenCount", "0"),
 ];
