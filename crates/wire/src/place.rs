@@ -145,10 +145,9 @@ impl Place {
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        match suffix.strip_prefix("..") {
-            Some(outside) => self.parent().pointer(outside),
-            None => format!("{self}{suffix}"),
-        }
+        let Some(outside) = suffix.strip_prefix("..") else { return format!("{self}{suffix}") };
+        let further = outside.strip_prefix('/').filter(|rest| rest.starts_with(".."));
+        self.parent().pointer(further.unwrap_or(outside))
     }
 }
 

@@ -27,8 +27,8 @@ pub(in crate::protocol) struct Calls<'r> {
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
     /// order of their positions.
     made_up: Vec<(Position, Position)>,
-    /// The names of calls for results that carry no id, in the order of their positions.
-    answered: Vec<(Position, &'r Text<'r>)>,
+    /// The calls that results without an id answer, in the order of the results' positions.
+    answered: Vec<(Position, &'r ToolCall<'r>)>,
     /// The name of each call by its id, for targets whose results name their tool.
     called: HashMap<Cow<'r, str>, &'r Text<'r>>,
 }
@@ -112,7 +112,7 @@ impl<'r> Calls<'r> {
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
             Some(id) => self.called.get(&*id.to_str()).copied(),
-            None => find(&self.answered, at),
+            None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
@@ -128,7 +128,8 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
-        let Some(id) = id else {
+        let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
+        let Some(id) = id.or_else(answered) else {
             return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
         };
         match &self.ids {
@@ -138,19 +139,22 @@ impl<'r> Calls<'r> {
     }
 
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls without an id that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r Text<'r>)> = Vec::new();
+        // The calls that wait for their results, in order.
+        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
         for (message_index, message) in request.messages.iter().enumerate() {
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
-                    Content::ToolCall(call) if call.id.is_none() => {
-                        self.made_up.push((at, at));
-                        waiting.push((at, &call.name));
+                    Content::ToolCall(call) => {
+                        if call.id.is_none() {
+                            self.made_up.push((at, at));
+                        }
+                        waiting.push((at, call));
                     }
-                    Content::ToolResult(result) if result.call_id.is_none() => {
-                        self.answer(at, result, &mut waiting);
-                    }
+                    Content::ToolResult(result) => match &result.call_id {
+                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        None => self.answer(at, result, &mut waiting),
+                    },
                     _ => {}
                 }
             }
@@ -162,13 +166,17 @@ impl<'r> Calls<'r> {
         &mut self,
         at: Position,
         result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r Text<'r>)>,
+        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
     ) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, name)| same_name(name)) else { return };
-        let (call, name) = waiting.remove(index);
-        self.made_up.push((at, call));
-        self.answered.push((at, name));
+        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
+            return;
+        };
+        let (position, call) = waiting.remove(index);
+        if call.id.is_none() {
+            self.made_up.push((at, position));
+        }
+        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {

@@ -23,6 +23,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::gemini;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -450,6 +451,9 @@ impl<'r> Losing<'r> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         self.set(place, Field::FinishReason);
+        if self.source == Protocol::Gemini && gemini::is_finer(finish) {
+            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);
     }
@@ -500,6 +504,7 @@ impl<'r> Losing<'r> {
 }
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
+const FINER_FINISH: &str = "other protocols have fewer finish reasons";
 const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.
