@@ -79,7 +79,7 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
     losing.node(place, kind, reason);
 }
 
-/// Reports what a file of the type that it states changes: how the type is spelled, and text that was base64.
+/// Reports what becomes of a file that is what it says: its type has one spelling, and text is told as text.
 fn lose_spelling(
     sendable: &Sendable<'_>,
     media: &Media<'_>,
@@ -87,7 +87,7 @@ fn lose_spelling(
     losing: &mut Losing<'_>,
 ) {
     let is_spelled = |mime: &Text<'_>| *mime == *plain_type(mime).as_str();
-    if matches!((sendable, &media.source), (Sendable::PlainText(_), Source::Base64 { .. })) {
+    if matches!(sendable, Sendable::PlainText(_)) {
         losing.node(place, LossKind::Renamed, "text goes as such");
     } else if !media.source.mime().is_none_or(is_spelled) {
         losing.node(place, LossKind::Renamed, "the type alone, in lower case");

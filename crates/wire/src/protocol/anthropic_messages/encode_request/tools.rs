@@ -278,7 +278,7 @@ impl<'r> Encoding<'r, '_> {
                 let reason = "there is no tool to choose";
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }
-            return;
+            return self.lose_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
         let choice = match self.choice() {
@@ -287,12 +287,24 @@ impl<'r> Encoding<'r, '_> {
             None => return,
         };
         let takes_serial = !matches!(choice, Choice::None);
+        if !takes_serial {
+            self.lose_parallel();
+        }
         body.key("tool_choice").object(|object| {
             choice.write(object);
             if is_serial && takes_serial {
                 object.field("disable_parallel_tool_use", &true);
             }
         });
+    }
+
+    /// Reports how many calls may come at once where none can come.
+    fn lose_parallel(&mut self) {
+        if self.request.parallel_tool_calls.is_some() {
+            let reason = "there is nothing to call";
+            let field = Field::ParallelToolCalls;
+            self.losing.field(Place::default(), field, LossKind::Implied, reason);
+        }
     }
 
     /// The choice that can be written, with what it weakens reported.

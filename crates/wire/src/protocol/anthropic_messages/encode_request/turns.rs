@@ -226,7 +226,7 @@ struct Gathering<'r, 'g, 'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Border {
     Open,
-    /// The other side said nothing in between. The turns stay apart, so that what was sent before stays as it was.
+    /// A message in between has nothing to say here. The turns stay apart, so that what was sent before stays as it was.
     Kept,
 }
 
@@ -334,9 +334,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
         if pieces.is_empty() {
-            if self.turns.turns.last().is_some_and(|turn| turn.side != side) {
-                self.border = Border::Kept;
-            }
+            self.border = Border::Kept;
             return;
         }
         let border = std::mem::replace(&mut self.border, Border::Open);

@@ -34,6 +34,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::emptied;
+use crate::protocol::anthropic_messages::encode_request::blocks::is_sealed;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
 use crate::protocol::anthropic_messages::fault::write_fault;
@@ -130,11 +131,14 @@ fn write_foreign_response(
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
+    let (parts, last) = without_last_seals(&candidate.message.parts);
     object.key("content").array(|list| {
-        for part in &candidate.message.parts {
-            answering.write(list, part, asked, losing);
-        }
+        parts.iter().for_each(|part| answering.write(list, part, asked, losing));
     });
+    for part in last {
+        let reason = "no answer ends with sealed thinking";
+        losing.node(part.semantics().place(), LossKind::Withheld, reason);
+    }
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
     }
@@ -149,6 +153,16 @@ fn write_foreign_response(
     let usage = response.usage.clone().unwrap_or_default();
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
+}
+
+/// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
+fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'p>]) {
+    let seals = |part: &Part<'_>| match part.content() {
+        Content::Reasoning(reasoning) => is_sealed(reasoning, part.semantics()),
+        _ => false,
+    };
+    let end = parts.iter().rposition(|part| !seals(part)).map_or(parts.len(), |last| last + 1);
+    parts.split_at(end)
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.
