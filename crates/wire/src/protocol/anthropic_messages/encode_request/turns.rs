@@ -291,6 +291,10 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
+        if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
+            let pieces = self.pieces(Side::System, index, message);
+            return self.extend(Side::System, message, pieces);
+        }
         match self.target.late_system {
             LateSystem::Lift => {
                 let reason = "lifted to the beginning, as configured";
