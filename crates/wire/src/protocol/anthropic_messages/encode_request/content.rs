@@ -217,7 +217,10 @@ impl<'r> Encoding<'r, '_> {
     fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
         let name = self.calls.result_name(piece.at, result).map(Text::into_owned);
-        if result.name.is_some() && result.name != name {
+        if result.name.is_some() && self.losing.source() != Protocol::Gemini {
+            let reason = "results are paired by id";
+            self.losing.field(place, Field::ResultName, LossKind::Implied, reason);
+        } else if result.name.is_some() && result.name != name {
             self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
         }
         if result.form == CallForm::Custom {

@@ -10,6 +10,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::target::Family;
 
@@ -67,7 +68,7 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Sendable::Image { mime, .. } => *mime,
         Sendable::Pdf(_) => "application/pdf",
         Sendable::PlainText(_) => "text/plain",
-        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return,
+        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return lose_stated(place, losing),
     };
     let (kind, reason) = match declared.as_deref() {
         Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
@@ -77,6 +78,14 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         None => (LossKind::Synthesised, "the type is told by the bytes"),
     };
     losing.node(place, kind, reason);
+}
+
+/// Gemini states the type of what an address leads to; here the file itself tells.
+fn lose_stated(place: Place, losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::Gemini {
+        let reason = "the file itself tells its type";
+        losing.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+    }
 }
 
 /// Reports what becomes of a file that is what it says: its type has one spelling, and text is told as text.

@@ -273,10 +273,14 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools {
-            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. }))
-            {
+            let kind = match request.tool_choice {
+                None => None,
+                Some(ToolChoice::Auto | ToolChoice::None) => Some(LossKind::Implied),
+                Some(_) => Some(LossKind::Dropped),
+            };
+            if let Some(kind) = kind {
                 let reason = "there is no tool to choose";
-                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.losing.field(root, Field::ToolChoice, kind, reason);
             }
             return self.lose_parallel();
         }

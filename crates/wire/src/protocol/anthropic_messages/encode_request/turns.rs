@@ -14,6 +14,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::encode_response::lose_items;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
@@ -284,6 +285,7 @@ impl<'r> Gathering<'r, '_, '_> {
             }
             Role::Assistant => {
                 self.settle();
+                lose_items(&message.parts, self.losing);
                 let pieces = self.pieces(Side::Assistant, index, message);
                 self.extend(Side::Assistant, message, pieces);
             }

@@ -131,6 +131,7 @@ fn write_foreign_response(
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
+    lose_items(&candidate.message.parts, losing);
     let (parts, last) = without_last_seals(&candidate.message.parts);
     object.key("content").array(|list| {
         parts.iter().for_each(|part| answering.write(list, part, asked, losing));
@@ -153,6 +154,21 @@ fn write_foreign_response(
     let usage = response.usage.clone().unwrap_or_default();
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
+}
+
+/// Reports messages of one assistant that only their items kept apart.
+pub(in crate::protocol::anthropic_messages) fn lose_items(
+    parts: &[Part<'_>],
+    losing: &mut Losing<'_>,
+) {
+    let is_text =
+        |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+    for pair in parts.windows(2).filter(|pair| pair.iter().all(is_text)) {
+        if pair[1].semantics().item().is_some() {
+            let reason = "neighbours of one role are one message";
+            losing.node(pair[1].semantics().place().of_item(), LossKind::Renamed, reason);
+        }
+    }
 }
 
 /// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
