@@ -191,6 +191,15 @@ impl<'r> Encoding<'r, '_> {
         block: Block<'_>,
     ) {
         let id = self.calls.result_id(piece.at, result).into_owned();
+        if id.is_empty() {
+            let reason = "no call is known that it answers";
+            self.losing.field(
+                piece.part.semantics().place(),
+                Field::ResultName,
+                LossKind::Dropped,
+                reason,
+            );
+        }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.lose_name(piece, result);
         let told = self.told(piece.part.semantics(), &result.output);

@@ -71,8 +71,15 @@ fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
     let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
     losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
     losing.below(root, "/error", LossKind::Renamed, reason);
-    if response.model.is_some() {
-        losing.field(root, Field::ResponseModel, LossKind::Dropped, reason);
+    let told = [
+        (Field::ResponseModel, response.model.is_some()),
+        (Field::ResponseServiceTier, response.service_tier.is_some()),
+    ];
+    for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+        losing.field(root, field, LossKind::Dropped, reason);
+    }
+    if let Some(usage) = &response.usage {
+        losing.node(usage.semantics().place(), LossKind::Dropped, reason);
     }
     for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
         losing.node(part.semantics().place(), LossKind::Dropped, reason);
