@@ -114,9 +114,12 @@ impl Place {
         self
     }
 
-    /// The place of the candidate that the node at this place of a stream belongs to: the second step, after the frame.
+    /// The place of the answer, as one of several, that the node at this place stands in, or the place itself.
     pub(crate) fn of_candidate(mut self) -> Self {
-        self.steps[2..].fill(Step::None);
+        let is_list = |step: &Step| matches!(step, Step::Candidates | Step::Choices);
+        if let Some(list) = self.steps.iter().position(is_list) {
+            self.steps[list + 1..].fill(Step::None);
+        }
         self
     }
 
@@ -142,11 +145,9 @@ impl Place {
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        match suffix.strip_prefix("../") {
-            Some(outside) if outside.starts_with("../") => self.parent().pointer(outside),
-            Some(outside) => format!("{}/{outside}", self.parent()),
-            None => format!("{self}{suffix}"),
-        }
+        let Some(outside) = suffix.strip_prefix("..") else { return format!("{self}{suffix}") };
+        let further = outside.strip_prefix('/').filter(|rest| rest.starts_with(".."));
+        self.parent().pointer(further.unwrap_or(outside))
     }
 }
 

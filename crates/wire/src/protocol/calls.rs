@@ -27,10 +27,8 @@ pub(in crate::protocol) struct Calls<'r> {
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
     /// order of their positions.
     made_up: Vec<(Position, Position)>,
-    /// The ids of calls that have one, for results that carry none, in the order of their positions.
-    lent: Vec<(Position, &'r Text<'r>)>,
-    /// The names of calls for results that carry no id, in the order of their positions.
-    answered: Vec<(Position, &'r Text<'r>)>,
+    /// The calls that results without an id answer, in the order of the results' positions.
+    answered: Vec<(Position, &'r ToolCall<'r>)>,
     /// The name of each call by its id, for targets whose results name their tool.
     called: HashMap<Cow<'r, str>, &'r Text<'r>>,
 }
@@ -63,7 +61,6 @@ impl<'r> Calls<'r> {
             names: None,
             ids: None,
             made_up: Vec::new(),
-            lent: Vec::new(),
             answered: Vec::new(),
             called: HashMap::new(),
         };
@@ -115,7 +112,7 @@ impl<'r> Calls<'r> {
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
             Some(id) => self.called.get(&*id.to_str()).copied(),
-            None => find(&self.answered, at),
+            None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
@@ -131,12 +128,13 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
-        match id.or_else(|| find(&self.lent, at)) {
-            Some(id) => match &self.ids {
-                Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
-                None => id.reborrow(),
-            },
-            None => find(&self.made_up, at).map(made_up_id).unwrap_or_default(),
+        let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
+        let Some(id) = id.or_else(answered) else {
+            return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
+        };
+        match &self.ids {
+            Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
+            None => id.reborrow(),
         }
     }
 
@@ -153,34 +151,32 @@ impl<'r> Calls<'r> {
                         }
                         waiting.push((at, call));
                     }
-                    Content::ToolResult(result) => self.answer(at, result, &mut waiting),
+                    Content::ToolResult(result) => match &result.call_id {
+                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        None => self.answer(at, result, &mut waiting),
+                    },
                     _ => {}
                 }
             }
         }
     }
 
-    /// Gives a result to the waiting call of its id, or one without an id to the first of its name.
+    /// Gives a result without an id to the first waiting call of its name.
     fn answer(
         &mut self,
         at: Position,
         result: &'r ToolResult<'r>,
         waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
     ) {
-        let is_it = |call: &ToolCall<'_>| match &result.call_id {
-            Some(_) => call.id == result.call_id,
-            None => result.name.as_ref().is_none_or(|own| *own == call.name),
-        };
-        let Some(index) = waiting.iter().position(|(_, call)| is_it(call)) else { return };
-        let (call_at, call) = waiting.remove(index);
-        if result.call_id.is_some() {
+        let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
+        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
             return;
+        };
+        let (position, call) = waiting.remove(index);
+        if call.id.is_none() {
+            self.made_up.push((at, position));
         }
-        self.answered.push((at, &call.name));
-        match &call.id {
-            Some(id) => self.lent.push((at, id)),
-            None => self.made_up.push((at, call_at)),
-        }
+        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {

@@ -158,7 +158,8 @@ impl<'a> PartDraft<'a> {
             Content::Text(Text::default())
         });
         let content = self.thinking(data);
-        if is_respelled(PART_NAMES, self.shape) || self.shape.has(URL_SAFE) {
+        let guessed = matches!(&content, Content::Media(media) if media.source.mime().is_none());
+        if is_respelled(PART_NAMES, self.shape) || self.shape.has(URL_SAFE) || guessed {
             self.shape = self.shape.with(Shape::RESPELLED);
         }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
