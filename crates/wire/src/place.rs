@@ -114,6 +114,15 @@ impl Place {
         self
     }
 
+    /// The place of the answer, as one of several, that the node at this place stands in, or the place itself.
+    pub(crate) fn of_candidate(mut self) -> Self {
+        let is_list = |step: &Step| matches!(step, Step::Candidates | Step::Choices);
+        if let Some(list) = self.steps.iter().position(is_list) {
+            self.steps[list + 1..].fill(Step::None);
+        }
+        self
+    }
+
     /// The place one step further out; the root stays where it is.
     pub(crate) fn parent(mut self) -> Self {
         if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {
@@ -136,10 +145,9 @@ impl Place {
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        match suffix.strip_prefix("..") {
-            Some(outside) => self.parent().pointer(outside),
-            None => format!("{self}{suffix}"),
-        }
+        let Some(outside) = suffix.strip_prefix("..") else { return format!("{self}{suffix}") };
+        let further = outside.strip_prefix('/').filter(|rest| rest.starts_with(".."));
+        self.parent().pointer(further.unwrap_or(outside))
     }
 }
 

@@ -61,7 +61,7 @@ fn keep(sort: Sort, samples: impl Strategy<Value = Sample>) {
 
 fn sample(protocol: Protocol, kind: Kind, body: Vec<u8>) -> Sample {
     let name = format!("a generated {} of {}", kind.name(), protocol.as_str());
-    Sample { name, protocol, kind, body, model: None, is_cut: false }
+    Sample { name, protocol, kind, body, model: None, is_cut: false, was_refused: false }
 }
 
 fn requests(sort: Sort, protocol: Protocol, history: History) {

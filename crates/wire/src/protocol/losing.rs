@@ -337,6 +337,10 @@ impl<'r> Losing<'r> {
                 self.set_if(place, Field::ToolDescription, description);
                 self.set_if(place, Field::ToolParameters, parameters);
                 self.set_if(place, Field::ToolStrict, strict);
+                if strict.is_none() && self.source == Protocol::OpenaiResponses {
+                    let reason = "left out, it is strict only where that is possible";
+                    self.field(place, Field::ToolStrict, LossKind::Implied, reason);
+                }
                 self.set_if(place, Field::ToolOutputSchema, output_schema);
             }
             ToolKind::Custom(custom) => {
@@ -365,6 +369,10 @@ impl<'r> Losing<'r> {
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
+            let place = match self.source {
+                Protocol::OpenaiResponses => place.of_item(),
+                Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+            };
             self.node(place, LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {

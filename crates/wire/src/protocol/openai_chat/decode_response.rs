@@ -23,6 +23,7 @@ use crate::protocol::openai_chat::fault::fault_of;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -137,7 +138,11 @@ fn read_choice<'a>(
         semantics.add_shape(shape::OWN_WORD);
     }
     semantics.keep(extras);
-    let mut candidate = Candidate::new(Message::new(Role::Assistant, fields.into_parts()));
+    let mut parts = fields.into_parts();
+    for part in parts.iter_mut().filter(|part| part.semantics().has_shape(shape::REASONING)) {
+        part.semantics_mut().add_shape(Shape::RESPELLED);
+    }
+    let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
     Ok(candidate)
@@ -288,7 +293,7 @@ pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
 /// Reads a usage object; counts that are not whole numbers stay as they are.
 pub(super) fn read_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
     let mut usage = Usage::default();
-    let mut shapes = crate::protocol::semantics::Shape::default();
+    let mut shapes = Shape::default();
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| {
         let count = match key {

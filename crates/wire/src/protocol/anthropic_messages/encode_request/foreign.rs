@@ -50,7 +50,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let names = ToolNameRule::ANTHROPIC.with_max_len(target.family.tool_name_len_max);
     let calls = Calls::of(request, names, CallIdRule::ANTHROPIC);
     let mut turns = Turns::of(request, target, &mut losing);
-    let told_apart = turns.arrange(&calls, &mut losing);
+    let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);
     let mut encoding = Encoding {
         request,
@@ -72,7 +72,6 @@ const MARKS_MAX: usize = 4;
 
 impl<'r> Encoding<'r, '_> {
     fn write(&mut self, turns: &Turns<'r>) -> String {
-        let request = self.request;
         let mut writer = Writer::with_capacity(4096);
         let mut body = Object::open(&mut writer, None);
         self.write_model(&mut body);

@@ -21,6 +21,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::dialect;
@@ -168,6 +169,10 @@ impl<'r> Encoding<'r, '_> {
             let reason = "the model does not hold to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
         }
+        if function.strict.is_none() && self.losing.source() == Protocol::OpenaiResponses {
+            let reason = "tools are held to their schemas only where they say so";
+            self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+        }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
             Some(parameters) => {
@@ -177,8 +182,7 @@ impl<'r> Encoding<'r, '_> {
                 schemas::translate(parameters, asked, at, &mut self.losing)
             }
             None => {
-                let reason = "a schema is required";
-                self.losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
+                schemas::lose_absent(place, &mut self.losing);
                 schemas::NO_ARGUMENTS
             }
         };

@@ -3,6 +3,7 @@
 pub(super) mod content;
 pub(super) mod message;
 mod options;
+mod results;
 mod schema;
 mod thinking;
 mod tools;

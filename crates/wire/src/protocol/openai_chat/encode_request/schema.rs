@@ -18,11 +18,14 @@ pub(super) fn translated<'s>(
     (place, field): (Place, Field),
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
+    if losing.source() == Protocol::OpenaiResponses {
+        // The same vendor's servers take the same schemas.
+        return schema.reborrow();
+    }
     let strict = strict == Some(true);
     let from = match (losing.source(), strict) {
-        (Protocol::OpenaiChat | Protocol::OpenaiResponses, true) => Dialect::OpenaiStrict,
         (Protocol::AnthropicMessages, true) => Dialect::AnthropicStrict,
-        (Protocol::Gemini, _) | (_, false) => language,
+        _ => language,
     };
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
     if from == Dialect::GeminiSchema {
@@ -34,7 +37,9 @@ pub(super) fn translated<'s>(
     }
     let translated = translate(schema, from, to);
     for loss in translated.losses {
-        losing.within(place, (field, &loss.pointer), loss.kind, loss.reason);
+        // What a reference is replaced by stands beside where the reference stood.
+        let pointer = loss.pointer.strip_suffix("/$ref").unwrap_or(&loss.pointer);
+        losing.within(place, (field, pointer), loss.kind, loss.reason);
     }
     translated.json
 }

@@ -1,6 +1,7 @@
 //! Writing streams: chunks in the framing and order that clients of this protocol rely on.
 
 mod choice;
+mod part;
 
 use std::collections::BTreeSet;
 
