@@ -95,6 +95,7 @@ fn pairs(protocol: Protocol) {
     let answers = (generate::response(protocol), proptest::prelude::any::<generate::Cuts>());
     let outcome = TestRunner::new(config()).run(&answers, |(mut whole, cuts)| {
         generate::without_extras(&mut whole);
+        generate::join_as_streams_do(protocol, &mut whole);
         let stream = generate::stream_of(protocol, &whole, cuts);
         let folded = encoded(protocol, &translate::fold(protocol, &stream));
         if meaning::same(protocol, &whole, &folded) {
