@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::json::push_whole;
+
 /// A JSON pointer into the input, as up to four steps of a static path and an index.
 ///
 /// The default place is the root, which is also where nodes stand that no input spoke of.
@@ -15,6 +17,9 @@ pub struct Place {
 
 const STEPS_MAX: usize = 4;
 const NO_INDEX: u32 = u32::MAX;
+
+/// What the pointer of a place mostly takes, so that it seldom grows.
+const POINTER_BYTES: usize = 32;
 
 /// A fixed stretch of path in one of the four protocols.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -160,22 +165,22 @@ impl Place {
 
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        format!("{self}{suffix}")
+        let mut pointer = String::with_capacity(suffix.len() + POINTER_BYTES);
+        for (step, index) in self.steps.iter().zip(self.indices) {
+            pointer.push_str(step.path());
+            if index != NO_INDEX && *step != Step::None {
+                pointer.push('/');
+                push_whole(&mut pointer, index.into());
+            }
+        }
+        pointer.push_str(suffix);
+        pointer
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (step, index) in self.steps.iter().zip(self.indices) {
-            if *step == Step::None {
-                break;
-            }
-            f.write_str(step.path())?;
-            if index != NO_INDEX {
-                write!(f, "/{index}")?;
-            }
-        }
-        Ok(())
+        f.write_str(&self.pointer(""))
     }
 }
 

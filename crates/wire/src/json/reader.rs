@@ -196,6 +196,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The key of the first member of the object that comes next; nothing is consumed.
+    pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
+        let mut ahead = self.clone();
+        ahead.open(Kind::Object)?;
+        if ahead.closes(b'}') {
+            return Ok(None);
+        }
+        ahead.key().map(Some)
+    }
+
     /// How many bytes of the input lie behind the cursor.
     pub(crate) fn position(&self) -> usize {
         self.at

@@ -64,7 +64,7 @@ pub(super) fn encode(
         has_tools: false,
         marks_to_skip: turns.marks().saturating_sub(MARKS_MAX),
     };
-    Ok(encoding.write(&turns))
+    Ok(encoding.write(&turns, Writer::with_capacity(exchange.body_bytes_expected())))
 }
 
 /// How many cache marks the vendor takes.
@@ -96,9 +96,8 @@ fn refuse(exchange: &Exchange<'_>) -> Result<()> {
 }
 
 impl<'r> Encoding<'r, '_> {
-    fn write(&mut self, turns: &Turns<'r>) -> String {
+    fn write(&mut self, turns: &Turns<'r>, mut writer: Writer) -> String {
         let request = self.request;
-        let mut writer = Writer::with_capacity(4096);
         let mut body = Object::open(&mut writer, None);
         body.optional("model", request.model.as_ref());
         body.field("max_tokens", &self.plan.max_tokens);

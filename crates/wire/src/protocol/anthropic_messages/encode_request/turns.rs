@@ -1,5 +1,6 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
@@ -63,6 +64,9 @@ pub(super) enum LastTurn {
     CallsWithoutThinking,
 }
 
+/// The id of a call, and another where it shares that with an earlier one.
+type OpenCall<'c> = (Cow<'c, str>, Option<String>);
+
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type ToldApart = HashMap<Position, String>;
 
@@ -118,11 +122,11 @@ impl<'r> Turns<'r> {
     pub(super) fn arrange(&mut self, calls: &Calls<'_>, losing: &mut Losing<'_>) -> ToldApart {
         let mut told_apart = ToldApart::new();
         let mut seen = HashSet::new();
-        let mut open: Vec<(String, Option<String>)> = Vec::new();
+        let mut open: Vec<OpenCall<'_>> = Vec::new();
         for turn in &mut self.turns {
             match turn.side {
                 Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
-                Side::User => arrange_results(turn, calls, &mut open, &mut told_apart, losing),
+                Side::User => arrange_results(turn, calls, &open, &mut told_apart, losing),
                 Side::System => {}
             }
         }
@@ -139,21 +143,21 @@ fn marks_of(part: &Part<'_>) -> usize {
 }
 
 /// The calls of a turn by id, each with another id where it shares its own with an earlier one.
-fn open_calls(
-    turn: &Turn<'_>,
-    calls: &Calls<'_>,
-    seen: &mut HashSet<String>,
+fn open_calls<'c>(
+    turn: &Turn<'c>,
+    calls: &'c Calls<'_>,
+    seen: &mut HashSet<Cow<'c, str>>,
     told_apart: &mut ToldApart,
-) -> Vec<(String, Option<String>)> {
+) -> Vec<OpenCall<'c>> {
     let mut open = Vec::new();
     for piece in &turn.pieces {
         if let Content::ToolCall(call) = piece.part.content() {
-            let id = calls.call_id(piece.at, call).to_str().into_owned();
-            let other = seen.contains(&id).then(|| format!("{id}_{}", seen.len()));
+            let id = calls.call_id(piece.at, call).into_str();
+            let other = (!seen.insert(id.clone())).then(|| format!("{id}_{}", seen.len()));
             if let Some(other) = &other {
                 told_apart.insert(piece.at, other.clone());
+                seen.insert(Cow::Owned(other.clone()));
             }
-            seen.insert(other.clone().unwrap_or_else(|| id.clone()));
             open.push((id, other));
         }
     }
@@ -163,7 +167,7 @@ fn open_calls(
 fn arrange_results(
     turn: &mut Turn<'_>,
     calls: &Calls<'_>,
-    open: &mut [(String, Option<String>)],
+    open: &[OpenCall<'_>],
     told_apart: &mut ToldApart,
     losing: &mut Losing<'_>,
 ) {
@@ -174,7 +178,7 @@ fn arrange_results(
             ranked.push((usize::MAX, *piece));
             continue;
         };
-        let id = calls.result_id(piece.at, result).to_str().into_owned();
+        let id = calls.result_id(piece.at, result).into_str();
         let is_it = |index: &usize| open[*index].0 == id && !answered[*index];
         let rank = (0..open.len()).find(is_it);
         if let Some(rank) = rank {

@@ -58,7 +58,7 @@ pub(in crate::protocol) fn encode_request(
     refuse_several(&losing, exchange)?;
     report_prefill(&mut losing, exchange);
     let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     object.optional("model", request.model.as_ref());
