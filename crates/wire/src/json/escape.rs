@@ -1,7 +1,5 @@
 //! Adds and removes the escapes of JSON strings.
 
-use memchr::memchr;
-
 use super::scan;
 
 /// What a string body says, and which halves of surrogate pairs it holds that no text can.
@@ -30,8 +28,13 @@ pub(super) fn unescape_behind(text: String, body: &str) -> Unescaped {
     unescaped
 }
 
+/// In a checked body nothing but a backslash is special; other specials are passed over.
 fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
-    memchr(b'\\', body.as_bytes()).map(|at| (&body[..at], &body[at + 1..]))
+    let mut at = scan::special(body.as_bytes(), 0);
+    while *body.as_bytes().get(at)? != b'\\' {
+        at = scan::special(body.as_bytes(), at + 1);
+    }
+    Some((&body[..at], &body[at + 1..]))
 }
 
 impl Unescaped {

@@ -98,6 +98,15 @@ impl Writer {
         self.value(value);
     }
 
+    /// A field of ours whose value is a word of ours too: neither needs escapes nor is searched for any.
+    pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
+        debug_assert!(escape::is_clean(value), "{value} needs escapes");
+        self.literal_key(key);
+        self.out.push('"');
+        self.out.push_str(value);
+        self.out.push('"');
+    }
+
     /// A field that is left out when there is no value.
     pub fn optional(&mut self, key: &str, value: Option<&(impl Encode + ?Sized)>) {
         if let Some(value) = value {

@@ -137,7 +137,7 @@ impl Turns<'_, '_> {
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
         let mut object = Object::open(writer, None);
-        object.field("role", self.role(message));
+        object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
         let parts: Vec<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
@@ -206,7 +206,7 @@ impl Turns<'_, '_> {
             }
         }
         let mut object = Object::open(writer, None);
-        object.field("role", "assistant");
+        object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
         let text: Vec<&Part<'_>> = kept
             .iter()
@@ -348,7 +348,7 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         self.report_result(at, part, result);
         let mut object = Object::open(writer, None);
-        object.field("role", "tool");
+        object.word("role", "tool");
         object.field("tool_call_id", &self.calls.result_id(at, result));
         let mut texts: Vec<Part<'_>> = Vec::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {
