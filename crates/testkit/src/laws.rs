@@ -12,6 +12,7 @@ use crate::sample::Kind;
 use crate::sample::Sample;
 use crate::translate;
 
+mod frames;
 mod prefix;
 mod streams;
 
@@ -79,7 +80,11 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     let translate = |from: Protocol, to: Protocol, body: &[u8]| {
         // Within one protocol the body says all there is to say; the model is for the foreign encoders.
         let model = model.filter(|_| from != to);
-        translate::request(from, to, body, model)
+        // A model that stood in the path goes back there.
+        match model.is_some() && to == *protocol {
+            true => translate::request_as_sent(from, to, body, model),
+            false => translate::request(from, to, body, model),
+        }
     };
     let mut violations = bodies(*protocol, body, &translate);
     violations.extend(prefix::check(sample));

@@ -53,17 +53,22 @@ fn request_placing(
     Ok((encoded.body, encoded.report))
 }
 
+/// What every answer here is translated by: at a time that no sample states, so that a made-up time shows.
+fn asked() -> Asked<'static> {
+    Asked { created_s: 1, ..Asked::default() }
+}
+
 /// Translates a whole answer.
 pub fn response(from: Protocol, to: Protocol, body: &[u8]) -> Result<(String, Report), Error> {
     let response = from.decode_response(body)?;
-    let encoded = to.encode_response(&response, from, &Asked::default());
+    let encoded = to.encode_response(&response, from, &asked());
     Ok((encoded.body, encoded.report))
 }
 
 /// Translates a stream.
 pub fn stream(from: Protocol, to: Protocol, bytes: &[u8]) -> (String, Report) {
     let mut out = String::new();
-    let mut encoder = Some(StreamEncoder::new(to, from, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(to, from, asked()));
     decode_stream(from, [bytes], &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
     });
@@ -92,6 +97,17 @@ pub fn decode_stream<'c>(
         (Ok(()), Some(decoder)) => decoder.end(&mut |event| emit(event)),
         (Ok(()), None) => {}
     }
+}
+
+/// The data of each frame of a stream, up to the first that cannot be read.
+pub fn frames(bytes: &[u8]) -> Vec<String> {
+    let mut frames = Vec::new();
+    // A stream that cannot be read to its end is another law's concern.
+    let _ = read_frames([bytes], &mut |frame| {
+        frames.push(frame.data.to_owned());
+        Ok(())
+    });
+    frames
 }
 
 fn read_frames<'c>(

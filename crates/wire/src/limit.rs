@@ -1,13 +1,10 @@
 //! The limits of this crate: nothing read here grows without one.
 
-/// How deep JSON may nest.
-pub const JSON_DEPTH_MAX: usize = 128;
-
 /// How many bytes one frame of a stream may have.
-pub const FRAME_BYTES_MAX: usize = 32 * 1024 * 1024;
+pub(crate) const FRAME_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// How many parts may be open or buffered at once in a stream.
-pub const OPEN_PARTS_MAX: usize = 1024;
+pub(crate) const OPEN_PARTS_MAX: usize = 1024;
 
 /// How many candidates one answer may have; a number beyond this is taken for the last one.
-pub const CANDIDATES_MAX: usize = 1024;
+pub(crate) const CANDIDATES_MAX: usize = 1024;

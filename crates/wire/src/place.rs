@@ -21,113 +21,69 @@ const NO_INDEX: u32 = u32::MAX;
 /// What the pointer of a place mostly takes, so that it seldom grows.
 const POINTER_BYTES: usize = 32;
 
-/// A fixed stretch of path in one of the four protocols.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Step {
-    #[default]
-    None,
-    Annotations,
-    Audio,
-    Candidates,
-    Choices,
-    Citations,
-    CodeExecution,
-    Content,
-    ContentBlock,
-    Contents,
-    Delta,
-    DeltaToolCalls,
-    FileSearch,
-    /// The number of a frame in a stream; it has no name of its own.
-    Frame,
-    FunctionCall,
-    FunctionDeclarations,
-    FunctionDeclarationsSnake,
-    Functions,
-    FunctionResponseParts,
-    GoogleMaps,
-    GoogleSearch,
-    GoogleSearchRetrieval,
-    Input,
-    Instructions,
-    Item,
-    Message,
-    MessageContent,
-    MessageToolCalls,
-    Messages,
-    Output,
-    Part,
-    Parts,
-    Reasoning,
-    ReasoningContent,
-    ReasoningDetails,
-    Refusal,
-    Response,
-    ResponseOutput,
-    Summary,
-    System,
-    SystemInstruction,
-    SystemInstructionSnake,
-    ToolCalls,
-    Tools,
-    UrlContext,
-    Usage,
-    WebSearchOptions,
-    UsageMetadata,
+macro_rules! steps {
+    ($( $(#[$doc:meta])* $step:ident => $path:literal; )*) => {
+        /// A fixed stretch of path in one of the four protocols.
+        #[derive(Clone, Copy, Default, PartialEq, Eq)]
+        pub(crate) enum Step {
+            #[default]
+            None,
+            $( $(#[$doc])* $step, )*
+        }
+
+        impl Step {
+            fn path(self) -> &'static str {
+                match self {
+                    Self::None => "",
+                    $( Self::$step => $path, )*
+                }
+            }
+        }
+    };
 }
 
-impl Step {
-    fn path(self) -> &'static str {
-        match self {
-            Self::None | Self::Frame => "",
-            Self::Annotations => "/annotations",
-            Self::Audio => "/audio",
-            Self::Candidates => "/candidates",
-            Self::Choices => "/choices",
-            Self::CodeExecution => "/codeExecution",
-            Self::Citations => "/citations",
-            Self::Content => "/content",
-            Self::ContentBlock => "/content_block",
-            Self::Contents => "/contents",
-            Self::Delta => "/delta",
-            Self::FileSearch => "/fileSearch",
-            Self::DeltaToolCalls => "/delta/tool_calls",
-            Self::FunctionCall => "/function_call",
-            Self::FunctionDeclarationsSnake => "/function_declarations",
-            Self::FunctionDeclarations => "/functionDeclarations",
-            Self::Functions => "/functions",
-            Self::GoogleSearchRetrieval => "/googleSearchRetrieval",
-            Self::GoogleSearch => "/googleSearch",
-            Self::GoogleMaps => "/googleMaps",
-            Self::FunctionResponseParts => "/functionResponse/parts",
-            Self::Input => "/input",
-            Self::Instructions => "/instructions",
-            Self::Item => "/item",
-            Self::Message => "/message",
-            Self::MessageContent => "/message/content",
-            Self::MessageToolCalls => "/message/tool_calls",
-            Self::Messages => "/messages",
-            Self::Output => "/output",
-            Self::Part => "/part",
-            Self::Parts => "/parts",
-            Self::Reasoning => "/reasoning",
-            Self::ReasoningContent => "/reasoning_content",
-            Self::ReasoningDetails => "/reasoning_details",
-            Self::Refusal => "/refusal",
-            Self::Response => "/response",
-            Self::ResponseOutput => "/response/output",
-            Self::Summary => "/summary",
-            Self::System => "/system",
-            Self::SystemInstructionSnake => "/system_instruction",
-            Self::SystemInstruction => "/systemInstruction",
-            Self::ToolCalls => "/tool_calls",
-            Self::UrlContext => "/urlContext",
-            Self::Tools => "/tools",
-            Self::UsageMetadata => "/usageMetadata",
-            Self::Usage => "/usage",
-            Self::WebSearchOptions => "/web_search_options",
-        }
-    }
+steps! {
+    Audio => "/audio";
+    Candidates => "/candidates";
+    Choices => "/choices";
+    CodeExecution => "/codeExecution";
+    Content => "/content";
+    ContentBlock => "/content_block";
+    Contents => "/contents";
+    Delta => "/delta";
+    FileSearch => "/fileSearch";
+    /// The number of a frame in a stream; it has no name of its own.
+    Frame => "";
+    FunctionCall => "/function_call";
+    FunctionDeclarations => "/functionDeclarations";
+    FunctionDeclarationsSnake => "/function_declarations";
+    FunctionResponseParts => "/functionResponse/parts";
+    Functions => "/functions";
+    GoogleMaps => "/googleMaps";
+    GoogleSearch => "/googleSearch";
+    GoogleSearchRetrieval => "/googleSearchRetrieval";
+    Input => "/input";
+    Instructions => "/instructions";
+    Item => "/item";
+    Message => "/message";
+    Messages => "/messages";
+    Output => "/output";
+    Part => "/part";
+    Parts => "/parts";
+    Reasoning => "/reasoning";
+    ReasoningContent => "/reasoning_content";
+    ReasoningDetails => "/reasoning_details";
+    Refusal => "/refusal";
+    Response => "/response";
+    System => "/system";
+    SystemInstruction => "/systemInstruction";
+    SystemInstructionSnake => "/system_instruction";
+    ToolCalls => "/tool_calls";
+    Tools => "/tools";
+    UrlContext => "/urlContext";
+    Usage => "/usage";
+    UsageMetadata => "/usageMetadata";
+    WebSearchOptions => "/web_search_options";
 }
 
 impl Place {
@@ -163,12 +119,50 @@ impl Place {
         self
     }
 
-    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash.
+    /// The place of the answer, as one of several, that the node at this place stands in, or the place itself.
+    pub(crate) fn of_candidate(mut self) -> Self {
+        let is_list = |step: &Step| matches!(step, Step::Candidates | Step::Choices);
+        if let Some(list) = self.steps.iter().position(is_list) {
+            self.steps[list + 1..].fill(Step::None);
+        }
+        self
+    }
+
+    /// The place one step further out; the root stays where it is.
+    pub(crate) fn parent(mut self) -> Self {
+        if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {
+            self.steps[last] = Step::None;
+        }
+        self
+    }
+
+    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning under two
+    /// names, in fields that stand side by side.
+    pub(crate) fn twin(self) -> Option<Self> {
+        let last = self.steps.iter().rposition(|step| *step != Step::None)?;
+        match self.steps[last] {
+            Step::Refusal => Some(self.parent().step(Step::Content)),
+            Step::Reasoning => Some(self.parent().step(Step::ReasoningContent)),
+            _ => None,
+        }
+    }
+
+    /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
+    /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
+        let Some(outside) = suffix.strip_prefix("..") else { return self.inner_pointer(suffix) };
+        let further = outside.strip_prefix('/').filter(|rest| rest.starts_with(".."));
+        self.parent().pointer(further.unwrap_or(outside))
+    }
+
+    fn inner_pointer(&self, suffix: &str) -> String {
         let mut pointer = String::with_capacity(suffix.len() + POINTER_BYTES);
         for (step, index) in self.steps.iter().zip(self.indices) {
+            if *step == Step::None {
+                break;
+            }
             pointer.push_str(step.path());
-            if index != NO_INDEX && *step != Step::None {
+            if index != NO_INDEX {
                 pointer.push('/');
                 push_whole(&mut pointer, index.into());
             }
@@ -180,7 +174,7 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.pointer(""))
+        f.write_str(&self.inner_pointer(""))
     }
 }
 

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::laws::Law;
 use crate::laws::Violation;
 use crate::laws::first_difference;
+use crate::laws::frames;
 use crate::laws::violation;
 use crate::meaning;
 use crate::sample::Sample;
@@ -176,6 +177,7 @@ fn pair(
         (true, true) => {
             let (back, _) = translate::stream(target, protocol, there.as_bytes());
             let back = translate::fold(protocol, back.as_bytes());
+            let report = in_answer(protocol, bytes, &report);
             violations.extend(honesty(protocol, target, whole, &back, &report));
         }
         (false, false) => {}
@@ -188,7 +190,19 @@ fn pair(
     violations
 }
 
-/// Law 5 for streams. Pointers name frames and answers have none, so an entry covers the fields of its own name.
+/// The report with every entry also at the place in the answer that its frame speaks of.
+fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
+    let frames = frames::values(bytes);
+    let mut both = report.clone();
+    for loss in report.entries() {
+        if let Some(pointer) = frames::in_answer(protocol, &frames, &loss.pointer) {
+            both.lose(pointer, loss.kind, loss.reason.clone());
+        }
+    }
+    both
+}
+
+/// Law 5 for streams. Where a frame does not tell its place in the answer, an entry covers the fields of its own name.
 fn honesty(
     protocol: Protocol,
     target: Protocol,
@@ -199,11 +213,10 @@ fn honesty(
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
     let names: Vec<&str> =
         report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
-    let unreported: Vec<String> =
-        meaning::unreported(protocol, &before, &after, &Report::default())
-            .into_iter()
-            .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
-            .collect();
+    let unreported: Vec<String> = meaning::unreported(protocol, &before, &after, report)
+        .into_iter()
+        .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
+        .collect();
     let detail = format!("not reported: {}", unreported.join(" "));
     (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
 }

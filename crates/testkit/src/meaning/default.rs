@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::json;
 
 /// Whether the protocol's documentation gives this value as the one that an absent field means.
-pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
+pub(super) fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
     let stated: &[(&str, &str)] = match protocol {
         Protocol::OpenaiChat => CHAT,
         Protocol::OpenaiResponses => RESPONSES,
@@ -18,9 +18,10 @@ pub fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {
         .any(|(_, default)| serde_json::from_str::<Value>(default).is_ok_and(|it| it == *value))
 }
 
-/// The parts that a string under this key stands for.
-pub fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
+/// The parts that a string under this key stands for; an empty string says nothing, as everywhere.
+pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Value> {
     match (protocol, key) {
+        _ if text.is_empty() => None,
         (Protocol::OpenaiChat, "content") => Some(json!([{"type": "text", "text": text}])),
         (Protocol::OpenaiChat, "stop") | (Protocol::OpenaiResponses, "stop") => Some(json!([text])),
         (Protocol::AnthropicMessages, "content" | "system") => {
@@ -71,6 +72,8 @@ const RESPONSES: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("type", "\"message\""),
     ("format", "{\"type\":\"text\"}"),
+    // Answers of older models leave it out.
+    ("cache_write_tokens", "0"),
 ];
 
 const ANTHROPIC: &[(&str, &str)] = &[
@@ -91,4 +94,11 @@ const GEMINI: &[(&str, &str)] = &[
     ("responseMimeType", "\"text/plain\""),
     ("role", "\"user\""),
     ("args", "{}"),
+    // Counts are numbers of Protocol Buffers, whose zero is the same as none.
+    ("promptTokenCount", "0"),
+    ("candidatesTokenCount", "0"),
+    ("cachedContentTokenCount", "0"),
+    ("toolUsePromptTokenCount", "0"),
+    ("thoughtsTokenCount", "0"),
+    ("totalTokenCount", "0"),
 ];

@@ -55,10 +55,6 @@ impl<'a> Message<'a> {
         self
     }
 
-    pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
-        &mut self.semantics
-    }
-
     /// Whether nothing is said: no part other than blank text.
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(Part::is_blank)

@@ -10,7 +10,7 @@ mod raw;
 mod reader;
 mod scan;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod text;
 mod writer;
 

@@ -146,7 +146,7 @@ impl fmt::Debug for Json<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::document;
+    use super::super::tests::document;
     use super::*;
 
     fn same(one: &str, two: &str) -> bool {

@@ -317,8 +317,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::super::testing::document;
-    use super::super::testing::nearly_json;
+    use super::super::tests::document;
+    use super::super::tests::nearly_json;
     use super::*;
     use crate::json::DEPTH_MAX;
 

@@ -296,7 +296,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::super::testing::document;
+    use super::super::tests::document;
     use super::*;
 
     /// A foreign document, written value by value.

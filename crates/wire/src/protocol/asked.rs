@@ -1,6 +1,14 @@
 //! What the client asked for and an answer must honour: the pure context of every response encoder.
 
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::json::Kind;
 use crate::json::Text;
+use crate::protocol::Exchange;
+use crate::protocol::Protocol;
+use crate::protocol::calls::Calls;
+use crate::protocol::calls::rules;
+use crate::target::Target;
 
 /// What an encoder of answers must know of the request it answers.
 ///
@@ -40,7 +48,35 @@ impl Default for Asked<'_> {
     }
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// What the answer to a request must honour when `upstream`'s protocol serves it for the model of `target`.
+    ///
+    /// The caller adds what no request says: the seed of ids and the time.
+    pub fn by(exchange: &Exchange<'_>, upstream: Protocol, target: &Target) -> Asked<'static> {
+        let request = &exchange.request;
+        let (names, ids) = rules(upstream, target);
+        let calls = Calls::of(request, names, ids);
+        let own = |text: &str| Text::plain(text.to_owned());
+        let mut asked = Asked {
+            include_usage: asks_for_usage(exchange),
+            names: calls.renamed().map(|(client, alias)| (own(alias), own(client))).collect(),
+            ..Asked::default()
+        };
+        request.tools.iter().for_each(|tool| asked.know(tool));
+        asked
+    }
+
+    fn know(&mut self, tool: &Tool<'_>) {
+        match &tool.kind {
+            ToolKind::Function(_) | ToolKind::Hosted(_) => {}
+            ToolKind::Custom(custom) => self.custom_tools.push(custom.name.clone().into_owned()),
+            ToolKind::Namespace(namespace) => {
+                self.namespaces.push(namespace.name.clone().into_owned());
+                namespace.tools.iter().for_each(|tool| self.know(tool));
+            }
+        }
+    }
+
     /// The client's own name for a tool that the upstream called.
     pub(in crate::protocol) fn client_name<'n>(&'n self, upstream: &'n Text<'_>) -> Text<'n> {
         self.names
@@ -52,5 +88,44 @@ impl Asked<'_> {
     /// Whether the client knows the tool of that (client's) name as one that takes free text.
     pub(in crate::protocol) fn is_custom(&self, name: &Text<'_>) -> bool {
         self.custom_tools.iter().any(|tool| tool == name)
+    }
+}
+
+/// Only a Chat client must ask for the usage of a stream.
+fn asks_for_usage(exchange: &Exchange<'_>) -> bool {
+    if exchange.protocol() != Protocol::OpenaiChat {
+        return true;
+    }
+    let options = exchange.semantics().chat().and_then(|chat| chat.stream_options());
+    let mut asks = false;
+    let read = options.map(|options| {
+        options.reader().object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("include_usage", Kind::Boolean) => asks = reader.boolean()?,
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    });
+    asks && read.is_some_and(|read| read.is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_honours_what_its_request_said_of_tools_and_usage() {
+        let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,
+            "stream_options":{"include_usage":false},
+            "tools":[{"type":"function","function":{"name":"fs.read/file"}},
+                     {"type":"custom","custom":{"name":"patch"}}]}"#;
+        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+        let asked = Asked::by(&exchange, Protocol::AnthropicMessages, &Target::default());
+        assert!(!asked.include_usage);
+        let [(alias, name)] = asked.names.as_slice() else { panic!("{:?}", asked.names) };
+        assert_eq!(asked.client_name(alias), *name);
+        assert_eq!(*name, "fs.read/file");
+        assert!(asked.is_custom(&Text::literal("patch")));
     }
 }

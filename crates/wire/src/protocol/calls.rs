@@ -17,6 +17,8 @@ use crate::conversation::ToolKind;
 use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::push_whole;
+use crate::protocol::Protocol;
+use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target.
 pub(in crate::protocol) struct Calls<'r> {
@@ -25,10 +27,24 @@ pub(in crate::protocol) struct Calls<'r> {
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
     /// order of their positions.
     made_up: Vec<(Position, Position)>,
-    /// The names of calls for results that carry no id, in the order of their positions.
-    answered: Vec<(Position, &'r Text<'r>)>,
+    /// The calls that results without an id answer, in the order of the results' positions.
+    answered: Vec<(Position, &'r ToolCall<'r>)>,
     /// The name of each call by its id, in the order of the ids, for targets whose results name their tool.
     called: Vec<(Cow<'r, str>, &'r Text<'r>)>,
+}
+
+/// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
+pub(in crate::protocol) fn rules(
+    protocol: Protocol,
+    target: &Target,
+) -> (ToolNameRule, CallIdRule) {
+    let (names, ids) = match protocol {
+        Protocol::OpenaiChat => (ToolNameRule::CHAT, target.dialect.call_ids),
+        Protocol::OpenaiResponses => return (ToolNameRule::RESPONSES, CallIdRule::RESPONSES),
+        Protocol::AnthropicMessages => (ToolNameRule::ANTHROPIC, CallIdRule::ANTHROPIC),
+        Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
+    };
+    (names.with_max_len(target.family.tool_name_len_max), ids)
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -97,7 +113,7 @@ impl<'r> Calls<'r> {
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
             Some(id) => self.called(&id.to_str()),
-            None => find(&self.answered, at),
+            None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
@@ -114,13 +130,14 @@ impl<'r> Calls<'r> {
         find(&self.made_up, at).is_some()
     }
 
-    /// The names that the target knows tools by and the client's own for them, where they differ.
+    /// The client's own names of tools that the target knows by others, each with the target's.
     pub(in crate::protocol) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.names.iter().flat_map(Aliases::renamed)
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
-        let Some(id) = id else {
+        let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
+        let Some(id) = id.or_else(answered) else {
             return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
         };
         match &self.ids {
@@ -130,19 +147,22 @@ impl<'r> Calls<'r> {
     }
 
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls without an id that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r Text<'r>)> = Vec::new();
+        // The calls that wait for their results, in order.
+        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
         for (message_index, message) in request.messages.iter().enumerate() {
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
-                    Content::ToolCall(call) if call.id.is_none() => {
-                        self.made_up.push((at, at));
-                        waiting.push((at, &call.name));
+                    Content::ToolCall(call) => {
+                        if call.id.is_none() {
+                            self.made_up.push((at, at));
+                        }
+                        waiting.push((at, call));
                     }
-                    Content::ToolResult(result) if result.call_id.is_none() => {
-                        self.answer(at, result, &mut waiting);
-                    }
+                    Content::ToolResult(result) => match &result.call_id {
+                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        None => self.answer(at, result, &mut waiting),
+                    },
                     _ => {}
                 }
             }
@@ -154,13 +174,17 @@ impl<'r> Calls<'r> {
         &mut self,
         at: Position,
         result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r Text<'r>)>,
+        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
     ) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, name)| same_name(name)) else { return };
-        let (call, name) = waiting.remove(index);
-        self.made_up.push((at, call));
-        self.answered.push((at, name));
+        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
+            return;
+        };
+        let (position, call) = waiting.remove(index);
+        if call.id.is_none() {
+            self.made_up.push((at, position));
+        }
+        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {

@@ -6,6 +6,8 @@ use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::fault::Fault;
+use crate::fault::FaultKind;
+use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
 use crate::protocol::Asked;
 use crate::protocol::Event;
@@ -69,7 +71,7 @@ impl<'a> Exchange<'a> {
 
     /// Writes the request in `protocol` for the model that `target` describes.
     pub fn encode(&self, protocol: Protocol, target: &Target) -> Result<Encoded> {
-        let mut report = self.semantics.audit().clone();
+        let mut report = Report::default();
         let body = match protocol {
             Protocol::OpenaiChat => openai_chat::encode_request(self, target, &mut report),
             Protocol::OpenaiResponses => {
@@ -270,7 +272,15 @@ impl StreamDecoder {
 
 /// Writes a stream of one protocol, event by event.
 #[derive(Debug)]
-pub enum StreamEncoder<'a> {
+pub struct StreamEncoder<'a> {
+    machine: Machine<'a>,
+    /// How many parts are open; a hostile stream could open them without end.
+    open: usize,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+enum Machine<'a> {
     OpenaiChat(openai_chat::Encoder<'a>),
     OpenaiResponses(openai_responses::Encoder<'a>),
     AnthropicMessages(anthropic_messages::Encoder<'a>),
@@ -280,35 +290,62 @@ pub enum StreamEncoder<'a> {
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
     pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
-        match protocol {
-            Protocol::OpenaiChat => Self::OpenaiChat(openai_chat::Encoder::new(source, asked)),
+        let machine = match protocol {
+            Protocol::OpenaiChat => Machine::OpenaiChat(openai_chat::Encoder::new(source, asked)),
             Protocol::OpenaiResponses => {
-                Self::OpenaiResponses(openai_responses::Encoder::new(source, asked))
+                Machine::OpenaiResponses(openai_responses::Encoder::new(source, asked))
             }
             Protocol::AnthropicMessages => {
-                Self::AnthropicMessages(anthropic_messages::Encoder::new(source, asked))
+                Machine::AnthropicMessages(anthropic_messages::Encoder::new(source, asked))
             }
-            Protocol::Gemini => Self::Gemini(gemini::Encoder::new(source, asked)),
+            Protocol::Gemini => Machine::Gemini(gemini::Encoder::new(source, asked)),
+        };
+        Self { machine, open: 0, is_over: false }
+    }
+
+    /// Writes what an event makes of the stream, as complete SSE frames. Nothing follows a fault.
+    pub fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+        if self.is_over {
+            return self;
+        }
+        let event = self.watch(event);
+        self.is_over = matches!(event, Event::Fault(_));
+        self.machine = self.machine.step(event, out);
+        self
+    }
+
+    /// Writes what is still owed at the end of the stream, and says what did not come through.
+    pub fn end(self, out: &mut String) -> Report {
+        match self.machine {
+            Machine::OpenaiChat(encoder) => encoder.end(out),
+            Machine::OpenaiResponses(encoder) => encoder.end(out),
+            Machine::AnthropicMessages(encoder) => encoder.end(out),
+            Machine::Gemini(encoder) => encoder.end(out),
         }
     }
 
-    /// Writes what an event makes of the stream, as complete SSE frames.
-    pub fn step(self, event: Event<'_>, out: &mut String) -> Self {
+    /// Counts the open parts and lets a stream fail that has too many.
+    fn watch<'e>(&mut self, event: Event<'e>) -> Event<'e> {
+        match &event {
+            Event::Open(_) if self.open >= OPEN_PARTS_MAX => {
+                let message = format!("expected at most {OPEN_PARTS_MAX} parts open at once");
+                return Event::Fault(Fault::new(FaultKind::Internal, message));
+            }
+            Event::Open(_) => self.open += 1,
+            Event::Close(_) => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
+        event
+    }
+}
+
+impl Machine<'_> {
+    fn step(self, event: Event<'_>, out: &mut String) -> Self {
         match self {
             Self::OpenaiChat(encoder) => Self::OpenaiChat(encoder.step(event, out)),
             Self::OpenaiResponses(encoder) => Self::OpenaiResponses(encoder.step(event, out)),
             Self::AnthropicMessages(encoder) => Self::AnthropicMessages(encoder.step(event, out)),
             Self::Gemini(encoder) => Self::Gemini(encoder.step(event, out)),
-        }
-    }
-
-    /// Writes what is still owed at the end of the stream, and says what did not come through.
-    pub fn end(self, out: &mut String) -> Report {
-        match self {
-            Self::OpenaiChat(encoder) => encoder.end(out),
-            Self::OpenaiResponses(encoder) => encoder.end(out),
-            Self::AnthropicMessages(encoder) => encoder.end(out),
-            Self::Gemini(encoder) => encoder.end(out),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::gemini;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -68,9 +69,10 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            let pointer = place.pointer(self.source.pointer(field, self.shape));
-            self.report.lose(pointer, kind, reason);
+        let suffix = self.source.pointer(field, self.shape);
+        match suffix {
+            "" => self.node(place, kind, reason),
+            suffix => self.below(place, suffix, kind, reason),
         }
     }
 
@@ -82,10 +84,8 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            let pointer = place.pointer(self.source.pointer(field, self.shape));
-            self.report.lose(pointer + suffix, kind, reason);
-        }
+        let suffix = format!("{}{suffix}", self.source.pointer(field, self.shape));
+        self.below(place, &suffix, kind, reason);
     }
 
     /// Reports what happened to the whole node at `place`.
@@ -95,12 +95,19 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            self.report.lose(place.pointer(""), kind, reason);
+        if self.is_same() {
+            return;
         }
+        let reason = reason.into();
+        if matches!(kind, LossKind::Renamed | LossKind::Approximated)
+            && let Some(twin) = place.twin()
+        {
+            self.report.lose(twin.pointer(""), kind, reason.clone());
+        }
+        self.report.lose(place.pointer(""), kind, reason);
     }
 
-    /// Reports what happened at a pointer below the node at `place`; `suffix` begins with a slash.
+    /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
     pub(in crate::protocol) fn below(
         &mut self,
         place: Place,
@@ -253,6 +260,9 @@ impl<'r> Losing<'r> {
         for path in semantics.respelled() {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
+        for (path, reason) in semantics.unsaid() {
+            self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);
+        }
         self.extras(root, semantics.extras());
     }
 
@@ -327,6 +337,10 @@ impl<'r> Losing<'r> {
                 self.set_if(place, Field::ToolDescription, description);
                 self.set_if(place, Field::ToolParameters, parameters);
                 self.set_if(place, Field::ToolStrict, strict);
+                if strict.is_none() && self.source == Protocol::OpenaiResponses {
+                    let reason = "left out, it is strict only where that is possible";
+                    self.field(place, Field::ToolStrict, LossKind::Implied, reason);
+                }
                 self.set_if(place, Field::ToolOutputSchema, output_schema);
             }
             ToolKind::Custom(custom) => {
@@ -342,6 +356,9 @@ impl<'r> Losing<'r> {
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(semantics.place(), LossKind::Renamed, RESPELLED);
+        }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
         if let Some(extras) = semantics.extras() {
             self.extras(semantics.place(), extras);
@@ -352,6 +369,10 @@ impl<'r> Losing<'r> {
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
+            let place = match self.source {
+                Protocol::OpenaiResponses => place.of_item(),
+                Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+            };
             self.node(place, LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {
@@ -430,6 +451,9 @@ impl<'r> Losing<'r> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         self.set(place, Field::FinishReason);
+        if self.source == Protocol::Gemini && gemini::is_finer(finish) {
+            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);
     }
@@ -480,6 +504,7 @@ impl<'r> Losing<'r> {
 }
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
+const FINER_FINISH: &str = "other protocols have fewer finish reasons";
 const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.

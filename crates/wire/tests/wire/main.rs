@@ -1,3 +1,4 @@
 //! The crate from outside: what its users can and cannot do.
 
 mod forging;
+mod identity;

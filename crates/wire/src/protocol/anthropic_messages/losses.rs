@@ -9,185 +9,164 @@ use crate::protocol::semantics::Shape;
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
     match field {
-        Field::Model | Field::ResponseModel => "/model",
-        Field::Stream => "/stream",
-        Field::MaxOutputTokens => "/max_tokens",
-        Field::Temperature => "/temperature",
-        Field::TopP => "/top_p",
-        Field::TopK => "/top_k",
-        Field::Seed => "/seed",
-        Field::PresencePenalty => "/presence_penalty",
-        Field::FrequencyPenalty => "/frequency_penalty",
-        Field::Stop => "/stop_sequences",
-        Field::Candidates => "/n",
-        Field::Logprobs => "/logprobs",
-        Field::TopLogprobs => "/top_logprobs",
         Field::OutputFormat if shape.has(OUTPUT_FORMAT) => "/output_format",
-        Field::OutputFormat => "/output_config/format",
         Field::OutputSchema if shape.has(OUTPUT_FORMAT) => "/output_format/schema",
-        Field::OutputSchema => "/output_config/format/schema",
-        Field::OutputSchemaName => "/output_config/format/name",
-        Field::OutputSchemaDescription => "/output_config/format/description",
-        Field::OutputSchemaStrict => "/output_config/format/strict",
-        Field::Verbosity => "/output_config/verbosity",
-        Field::ThinkingMode => "/thinking/type",
-        Field::ThinkingEffort => "/output_config/effort",
-        Field::ThinkingBudget => "/thinking/budget_tokens",
-        Field::ThinkingShow => "/thinking/display",
-        Field::ToolChoice => "/tool_choice",
-        Field::ParallelToolCalls => "/tool_choice/disable_parallel_tool_use",
-        Field::SafetyIdentifier | Field::User => "/metadata/user_id",
-        Field::Metadata => "/metadata",
-        Field::ServiceTier => "/service_tier",
-        Field::Store => "/store",
-        Field::CacheKey | Field::CacheOptions | Field::CacheRetention => "/cache_control",
-        Field::PreviousResponse => "/thread/previous_message_id",
-        Field::Conversation => "/thread",
-        Field::ToolsStatedEmpty => "/tools",
-        _ => pointer_of_node(field),
-    }
-}
-
-/// Where a field stands that is not the request's.
-fn pointer_of_node(field: Field) -> &'static str {
-    match field {
-        Field::Role => "/role",
-        Field::MessageName | Field::CallName | Field::ResultName | Field::ToolName => "/name",
-        Field::Text | Field::Refusal => "/text",
-        Field::MediaDetail => "/detail",
-        Field::MediaName => "/title",
-        Field::MediaFile => "/source/file_id",
-        Field::MediaUrl => "/source/url",
-        Field::CallId | Field::ItemId | Field::ResponseId => "/id",
-        Field::CallArguments => "/input",
-        Field::ResultCallId => "/tool_use_id",
-        Field::ResultOutput | Field::ResultMedia => "/content",
-        Field::ResultIsError => "/is_error",
-        Field::Signature => "/signature",
-        Field::Ciphertext => "/data",
-        Field::CacheMarker | Field::ToolCacheMarker => "/cache_control",
-        Field::Citations => "/citations",
-        Field::PartLogprobs => "/logprobs",
-        Field::ItemStatus => "/status",
-        Field::ItemPhase => "/phase",
-        Field::ToolDescription => "/description",
-        Field::ToolParameters => "/input_schema",
-        Field::ToolStrict => "/strict",
-        Field::ToolOutputSchema => "/output_schema",
-        Field::CustomFormat => "/format",
-        Field::ResponseCreated => "/created",
-        Field::ResponseServiceTier => "/usage/service_tier",
-        Field::FinishReason => "/stop_reason",
-        Field::StopSequence => "/stop_sequence",
-        Field::FinishDetails => "/stop_details",
-        Field::UsageInput => "/input_tokens",
-        Field::UsageCacheRead => "/cache_read_input_tokens",
-        Field::UsageCacheWrite => "/cache_creation_input_tokens",
-        Field::UsageCacheWrite5m => "/cache_creation/ephemeral_5m_input_tokens",
-        Field::UsageCacheWrite1h => "/cache_creation/ephemeral_1h_input_tokens",
-        Field::UsageToolPrompt => "/tool_prompt_tokens",
-        Field::UsageOutput => "/output_tokens",
-        Field::UsageReasoning => "/output_tokens_details/thinking_tokens",
-        Field::UsageTotal => "/total_tokens",
-        // The rest are whole nodes, or fields that the function above has answered for.
-        _ => "",
+        _ => TABLE[field as usize].pointer,
     }
 }
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) fn fate(field: Field) -> Fate {
-    match field {
-        Field::Model | Field::Stream | Field::StopSequence | Field::ResponseId => Fate::Carried,
-        Field::ResponseModel | Field::FinishDetails => Fate::Depends("whose words they are"),
-        Field::MaxOutputTokens => Fate::Depends("required, and above the thinking budget"),
-        Field::Temperature | Field::TopP | Field::TopK => {
-            Fate::Depends("the version and the model")
-        }
-        Field::Seed => dropped("there is no seed"),
-        Field::PresencePenalty | Field::FrequencyPenalty => {
-            Fate::Depends("zero is what it does anyway")
-        }
-        Field::Stop => Fate::Depends("whitespace alone is refused"),
-        Field::Candidates => Fate::Depends("there is one answer"),
-        Field::Logprobs | Field::TopLogprobs => Fate::Depends("none are told"),
-        Field::OutputFormat => Fate::Depends("there is no mode for JSON of any shape"),
-        Field::OutputSchema => Fate::Depends("a subset of JSON Schema, on models that take it"),
-        Field::OutputSchemaName => dropped("output schemas have no name"),
-        Field::OutputSchemaDescription => dropped("output schemas have no description"),
-        Field::OutputSchemaStrict => Fate::Depends("output schemas are always strict"),
-        Field::Verbosity => Fate::Depends("medium is what it does anyway"),
-        Field::ThinkingMode
-        | Field::ThinkingEffort
-        | Field::ThinkingBudget
-        | Field::ThinkingShow => Fate::Depends("the model's way of thinking"),
-        Field::ToolChoice | Field::ParallelToolCalls => Fate::Depends("the tools and the model"),
-        Field::SafetyIdentifier => Fate::Carried,
-        Field::User => Fate::Depends("there is one id for the end user"),
-        Field::Metadata => dropped("only the end user's id is accepted"),
-        Field::ServiceTier => Fate::Depends("the vendors' tiers differ"),
-        Field::Store => Fate::Depends("nothing is stored"),
-        Field::CacheKey => dropped("the cache has no keys"),
-        Field::CacheOptions | Field::CacheRetention => dropped("the cache is asked for by marks"),
-        Field::PreviousResponse | Field::Conversation => Fate::Depends("refused: no state is held"),
-        Field::ToolsStatedEmpty => {
-            Fate::Lost(LossKind::Implied, "no tools and an empty list of tools are the same")
-        }
-        _ => fate_of_node(field),
-    }
+    TABLE[field as usize].fate
 }
 
-/// What becomes of a field that is not the request's.
-fn fate_of_node(field: Field) -> Fate {
-    match field {
-        Field::Role => Fate::Depends("developers and late system messages"),
-        Field::MessageName => dropped("speakers have no names"),
-        Field::Text => Fate::Depends("blank text is refused"),
-        Field::Image | Field::Document => Fate::Depends("the type of the file"),
-        Field::Audio => dropped("sound is neither heard nor spoken"),
-        Field::Video => dropped("films are not seen"),
-        Field::MediaDetail => Fate::Depends("auto is what it does anyway"),
-        Field::MediaName => Fate::Depends("only documents have a title"),
-        Field::MediaFile => Fate::Depends("withheld: only its vendor holds it"),
-        Field::MediaUrl => Fate::Carried,
-        Field::ToolCall | Field::CallName | Field::CallId | Field::CallArguments => {
-            Fate::Depends("names and ids of its own alphabet, arguments as an object")
-        }
-        Field::CustomCall => Fate::Depends("free text becomes the one argument"),
-        Field::ToolResult | Field::ResultCallId | Field::ResultIsError => Fate::Carried,
-        Field::ResultName => Fate::Depends("results are paired by id"),
-        Field::ResultOutput | Field::ResultMedia => Fate::Depends("the form of the result"),
-        Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("its issuer"),
-        Field::Refusal => Fate::Lost(LossKind::Approximated, "a refusal is text like any other"),
-        Field::Opaque => Fate::Depends("its issuer"),
-        Field::CacheMarker => Fate::Depends("at most four, with times of its own"),
-        Field::Citations => Fate::Depends("their shape"),
-        Field::PartLogprobs => dropped("no log probabilities are told"),
-        Field::ItemId => Fate::Lost(LossKind::Implied, "blocks have no ids of their own"),
-        Field::ItemStatus => Fate::Lost(LossKind::Implied, "blocks have no status"),
-        Field::ItemPhase => dropped("texts have no phase"),
-        _ => fate_of_tool_or_answer(field),
-    }
+/// What this protocol says to one canonical field.
+#[derive(Clone, Copy)]
+struct Row {
+    field: Field,
+    /// Empty for a whole node.
+    pointer: &'static str,
+    fate: Fate,
 }
 
-fn fate_of_tool_or_answer(field: Field) -> Fate {
-    match field {
-        Field::Tool | Field::ToolDescription => Fate::Carried,
-        Field::ToolName => Fate::Depends("names of its own alphabet"),
-        Field::ToolParameters => Fate::Depends("the root is an object"),
-        Field::ToolStrict => Fate::Depends("the model"),
-        Field::ToolOutputSchema => dropped("tools have no schema for results"),
-        Field::ToolCacheMarker => Fate::Carried,
-        Field::CustomTool | Field::CustomFormat => Fate::Depends("a function of one string"),
-        Field::HostedTool => Fate::Depends("what the vendor hosts"),
-        Field::NamespaceTool => Fate::Depends("namespaces are flattened"),
-        Field::ResponseCreated => dropped("answers have no time"),
-        Field::ResponseServiceTier => Fate::Depends("the vendors' tiers differ"),
-        Field::FinishReason => Fate::Depends("the reasons that it has"),
-        Field::UsageToolPrompt => Fate::Lost(LossKind::Implied, "part of the input"),
-        Field::UsageTotal => Fate::Lost(LossKind::Implied, "the sum of the other counts"),
-        // Counts that arrive, and fields that the functions above have answered for.
-        _ => Fate::Carried,
+/// Every field, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::ALL.len()] = [
+    // The request as a whole.
+    row(Field::Model, "/model", depends("other protocols may have it outside the body")),
+    row(Field::Stream, "/stream", CARRIED),
+    row(Field::MaxOutputTokens, "/max_tokens", depends("required, and above the thinking budget")),
+    row(Field::Temperature, "/temperature", depends("the version and the model")),
+    row(Field::TopP, "/top_p", depends("the version and the model")),
+    row(Field::TopK, "/top_k", depends("the version and the model")),
+    row(Field::Seed, "/seed", dropped("there is no seed")),
+    row(Field::PresencePenalty, "/presence_penalty", depends("zero is what it does anyway")),
+    row(Field::FrequencyPenalty, "/frequency_penalty", depends("zero is what it does anyway")),
+    row(Field::Stop, "/stop_sequences", depends("whitespace alone is refused")),
+    row(Field::Candidates, "/n", depends("there is one answer")),
+    row(Field::Logprobs, "/logprobs", depends("none are told")),
+    row(Field::TopLogprobs, "/top_logprobs", depends("none are told")),
+    row(Field::OutputFormat, FORMAT, depends("there is no mode for JSON of any shape")),
+    row(Field::OutputSchema, SCHEMA, depends("a subset of JSON Schema, on models that take it")),
+    row(Field::OutputSchemaName, NAME, dropped("output schemas have no name")),
+    row(Field::OutputSchemaDescription, DESCRIPTION, dropped("output schemas are not described")),
+    row(Field::OutputSchemaStrict, STRICT, depends("output schemas are always strict")),
+    row(Field::Verbosity, "/output_config/verbosity", depends("medium is what it does anyway")),
+    row(Field::ThinkingMode, "/thinking/type", depends("the model's way of thinking")),
+    row(Field::ThinkingEffort, "/output_config/effort", depends("the model's way of thinking")),
+    row(Field::ThinkingBudget, "/thinking/budget_tokens", depends("the model's way of thinking")),
+    row(Field::ThinkingShow, "/thinking/display", depends("the model's way of thinking")),
+    row(Field::ToolChoice, "/tool_choice", depends("the tools and the model")),
+    row(Field::ParallelToolCalls, SERIAL, depends("the tools and the model")),
+    row(Field::SafetyIdentifier, "/metadata/user_id", CARRIED),
+    row(Field::User, "/metadata/user_id", depends("there is one id for the end user")),
+    row(Field::Metadata, "/metadata", dropped("only the end user's id is accepted")),
+    row(Field::ServiceTier, "/service_tier", depends("the vendors' tiers differ")),
+    row(Field::Store, "/store", depends("nothing is stored")),
+    row(Field::CacheKey, "/cache_control", dropped("the cache has no keys")),
+    row(Field::CacheOptions, "/cache_control", dropped("the cache is asked for by marks")),
+    row(Field::CacheRetention, "/cache_control", dropped("the cache is asked for by marks")),
+    row(Field::PreviousResponse, "/thread/previous_message_id", dropped("no state is held")),
+    row(Field::Conversation, "/thread", dropped("no state is held")),
+    row(Field::ToolsStatedEmpty, "/tools", implied("no tools and an empty list are the same")),
+    // Messages.
+    row(Field::Role, "/role", depends("developers and late system messages")),
+    row(Field::MessageName, "/name", dropped("speakers have no names")),
+    // Parts.
+    row(Field::Text, "/text", depends("blank text is refused")),
+    row(Field::Image, "", depends("the type of the file")),
+    row(Field::Audio, "", dropped("sound is neither heard nor spoken")),
+    row(Field::Video, "", dropped("films are not seen")),
+    row(Field::Document, "", depends("the type of the file")),
+    row(Field::MediaDetail, "/detail", depends("auto is what it does anyway")),
+    row(Field::MediaName, "/title", depends("only documents have a title")),
+    row(Field::MediaFile, "/source/file_id", depends("withheld: only its vendor holds it")),
+    row(Field::MediaUrl, "/source/url", CARRIED),
+    row(Field::ToolCall, "", CARRIED),
+    row(Field::CallId, "/id", depends("an alphabet of its own")),
+    row(Field::CallName, "/name", depends("an alphabet of its own")),
+    row(Field::CallArguments, "/input", depends("arguments are an object")),
+    row(Field::CustomCall, "", depends("free text becomes the one argument")),
+    row(Field::ToolResult, "", CARRIED),
+    row(Field::ResultCallId, "/tool_use_id", CARRIED),
+    row(Field::ResultName, "/name", depends("results are paired by id")),
+    row(Field::ResultOutput, "/content", depends("the form of the result")),
+    row(Field::ResultMedia, "/content", depends("the form of the result")),
+    row(Field::ResultIsError, "/is_error", CARRIED),
+    row(Field::Reasoning, "", depends("its issuer")),
+    row(Field::Signature, "/signature", depends("its issuer")),
+    row(Field::Ciphertext, "/data", depends("its issuer")),
+    row(Field::Refusal, "/text", approximated("a refusal is text like any other")),
+    row(Field::Opaque, "", depends("its issuer")),
+    row(Field::CacheMarker, "/cache_control", depends("at most four, with times of its own")),
+    row(Field::Citations, "/citations", depends("their shape")),
+    row(Field::PartLogprobs, "/logprobs", dropped("no log probabilities are told")),
+    row(Field::ItemId, "/id", implied("blocks have no ids of their own")),
+    row(Field::ItemStatus, "/status", implied("blocks have no status")),
+    row(Field::ItemPhase, "/phase", dropped("texts have no phase")),
+    // Tools.
+    row(Field::Tool, "", CARRIED),
+    row(Field::ToolName, "/name", depends("an alphabet of its own")),
+    row(Field::ToolDescription, "/description", CARRIED),
+    row(Field::ToolParameters, "/input_schema", depends("the root is an object")),
+    row(Field::ToolStrict, "/strict", depends("the model")),
+    row(Field::ToolOutputSchema, "/output_schema", dropped("results have no schema")),
+    row(Field::ToolCacheMarker, "/cache_control", CARRIED),
+    row(Field::CustomTool, "", depends("a function of one string")),
+    row(Field::CustomFormat, "/format", depends("a function of one string")),
+    row(Field::HostedTool, "", depends("what the vendor hosts")),
+    row(Field::NamespaceTool, "", depends("namespaces are flattened")),
+    // The response as a whole.
+    row(Field::ResponseId, "/id", CARRIED),
+    row(Field::ResponseModel, "/model", depends("what the client is to be told")),
+    row(Field::ResponseCreated, "/created", implied("the time is not stated")),
+    row(Field::ResponseServiceTier, "/usage/service_tier", depends("the vendors' tiers differ")),
+    row(Field::FinishReason, "/stop_reason", depends("the reasons that it has")),
+    row(Field::StopSequence, "/stop_sequence", CARRIED),
+    row(Field::FinishDetails, "/stop_details", depends("whose words they are")),
+    row(Field::UsageInput, "/input_tokens", depends("required")),
+    row(Field::UsageCacheRead, "/cache_read_input_tokens", CARRIED),
+    row(Field::UsageCacheWrite, "/cache_creation_input_tokens", CARRIED),
+    row(Field::UsageCacheWrite5m, "/cache_creation/ephemeral_5m_input_tokens", CARRIED),
+    row(Field::UsageCacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", CARRIED),
+    row(Field::UsageToolPrompt, "/tool_prompt_tokens", implied("part of the input")),
+    row(Field::UsageOutput, "/output_tokens", depends("required")),
+    row(Field::UsageReasoning, THOUGHT, CARRIED),
+    row(Field::UsageTotal, "/total_tokens", implied("the sum of the other counts")),
+];
+
+// Rows are found by the number of their field.
+const _: () = {
+    let mut index = 0;
+    while index < TABLE.len() {
+        assert!(TABLE[index].field as usize == index, "a row is out of order");
+        index += 1;
     }
+};
+
+const FORMAT: &str = "/output_config/format";
+const SCHEMA: &str = "/output_config/format/schema";
+const NAME: &str = "/output_config/format/name";
+const DESCRIPTION: &str = "/output_config/format/description";
+const STRICT: &str = "/output_config/format/strict";
+const SERIAL: &str = "/tool_choice/disable_parallel_tool_use";
+const THOUGHT: &str = "/output_tokens_details/thinking_tokens";
+
+const CARRIED: Fate = Fate::Carried;
+
+const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
+    Row { field, pointer, fate }
+}
+
+const fn depends(words: &'static str) -> Fate {
+    Fate::Depends(words)
+}
+
+const fn implied(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Implied, reason)
+}
+
+const fn approximated(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Approximated, reason)
 }
 
 const fn dropped(reason: &'static str) -> Fate {

@@ -7,6 +7,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::semantics::Shape;
 
@@ -115,7 +116,10 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         Field::Signature | Field::Ciphertext => "/thoughtSignature",
         Field::ToolName => "/name",
         Field::ToolDescription => "/description",
-        Field::ToolParameters => "/parameters",
+        Field::ToolParameters => match shape.has(TOOLS_JSON_SCHEMA) {
+            false => "/parameters",
+            true => "/parametersJsonSchema",
+        },
         Field::ToolOutputSchema => "/response",
         Field::ResponseId => "/responseId",
         Field::ResponseModel => "/modelVersion",
@@ -211,7 +215,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::ResultOutput | Field::ResultMedia => Fate::Depends("the parts of the answer"),
         Field::ResultIsError => Fate::Carried,
         Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("who issued it"),
-        Field::Refusal => Fate::Lost(Approximated, "a refusal is plain text"),
+        Field::Refusal => Fate::Depends("it becomes plain text"),
         Field::Opaque => Fate::Depends("what it is"),
         Field::Citations => Fate::Depends("whether it is an answer"),
         Field::PartLogprobs => Fate::Lost(Dropped, "the entries are not those of other protocols"),
@@ -228,8 +232,12 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::ResponseServiceTier => Fate::Depends("the value"),
         Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
         Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
-        Field::UsageInput | Field::UsageCacheRead | Field::UsageToolPrompt => Fate::Carried,
-        Field::UsageOutput | Field::UsageReasoning | Field::UsageTotal => Fate::Carried,
+        Field::UsageInput
+        | Field::UsageCacheRead
+        | Field::UsageToolPrompt
+        | Field::UsageOutput
+        | Field::UsageReasoning
+        | Field::UsageTotal => Fate::Depends("whether it is zero"),
         Field::UsageCacheWrite => Fate::Lost(Dropped, ONLY_READ),
         Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => Fate::Lost(Dropped, ONLY_READ),
     }

@@ -8,7 +8,6 @@ use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::Usage;
 use crate::error::Result;
-use crate::fault::FaultKind;
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
@@ -24,6 +23,7 @@ use crate::protocol::openai_chat::fault::fault_of;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -45,7 +45,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
             read(read_usage(reader, place).map(|usage| response.usage = Some(usage)))
         }
         ("error", Kind::Object) => {
-            let fault = fault_of(&reader.checkpoint().raw()?, FaultKind::Internal);
+            let fault = fault_of(&reader.checkpoint().raw()?);
             response.fault = Some(fault);
             Ok(Member::Unknown)
         }
@@ -138,7 +138,11 @@ fn read_choice<'a>(
         semantics.add_shape(shape::OWN_WORD);
     }
     semantics.keep(extras);
-    let mut candidate = Candidate::new(Message::new(Role::Assistant, fields.into_parts()));
+    let mut parts = fields.into_parts();
+    for part in parts.iter_mut().filter(|part| part.semantics().has_shape(shape::REASONING)) {
+        part.semantics_mut().add_shape(Shape::RESPELLED);
+    }
+    let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
     Ok(candidate)
@@ -289,7 +293,7 @@ pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
 /// Reads a usage object; counts that are not whole numbers stay as they are.
 pub(super) fn read_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
     let mut usage = Usage::default();
-    let mut shapes = crate::protocol::semantics::Shape::default();
+    let mut shapes = Shape::default();
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| {
         let count = match key {

@@ -16,7 +16,11 @@ const MESSAGE_CHARS_MAX: usize = 2000;
 pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
     let kind = FaultKind::of_status(status);
     match Json::parse(body) {
-        Ok(json) => fault_of(&json, kind),
+        Ok(json) => {
+            let words = Words::of(&json);
+            let kind = words.refined(kind);
+            words.into_fault(kind, &json)
+        }
         Err(_) => {
             let words: String = body.trim().chars().take(MESSAGE_CHARS_MAX).collect();
             Fault::new(kind, Text::plain(words))
@@ -24,18 +28,11 @@ pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'stati
     }
 }
 
-/// The fault that a body of a status speaks of; the body may say more than the status does.
-pub(super) fn fault_of(body: &Json<'_>, kind: FaultKind) -> Fault<'static> {
-    let mut words = Words::default();
-    // What cannot be read has no words; the body is kept all the same.
-    let _ = words.read(&mut body.reader());
-    let kind = words.kind().unwrap_or(kind);
-    let message = words.message.unwrap_or_else(|| body.to_text().into_owned());
-    let mut fault = Fault::new(kind, message);
-    fault.code = words.code;
-    fault.param = words.param;
-    fault.original = Some((Protocol::OpenaiChat, body.clone().into_owned()));
-    fault
+/// The fault that an error inside an answer or a stream speaks of, where no status says its class.
+pub(super) fn fault_of(body: &Json<'_>) -> Fault<'static> {
+    let words = Words::of(body);
+    let kind = words.kind().unwrap_or(FaultKind::Internal);
+    words.into_fault(kind, body)
 }
 
 /// What the error shapes of Chat servers have in common.
@@ -48,6 +45,22 @@ struct Words {
 }
 
 impl Words {
+    fn of(body: &Json<'_>) -> Self {
+        let mut words = Self::default();
+        // What cannot be read has no words; the body is kept all the same.
+        let _ = words.read(&mut body.reader());
+        words
+    }
+
+    fn into_fault(self, kind: FaultKind, body: &Json<'_>) -> Fault<'static> {
+        let Self { message, code, kind: _, param } = self;
+        let mut fault = Fault::new(kind, message.unwrap_or_else(|| body.to_text().into_owned()));
+        fault.code = code;
+        fault.param = param;
+        fault.original = Some((Protocol::OpenaiChat, body.clone().into_owned()));
+        fault
+    }
+
     /// Reads `{error: {…}}`, `{error: "…"}`, the members themselves, or a list of such.
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
         match reader.kind()? {
@@ -76,7 +89,21 @@ impl Words {
         Ok(())
     }
 
-    /// The class that the words tell more closely than a status can.
+    /// The class of a status, where the words do not tell it more closely. They tell no other class: servers give their
+    /// codes loosely, and the status is what clients act on.
+    fn refined(&self, status: FaultKind) -> FaultKind {
+        match (status, self.kind()) {
+            (FaultKind::BadRequest | FaultKind::TooLarge, Some(FaultKind::ContextTooLong)) => {
+                FaultKind::ContextTooLong
+            }
+            (FaultKind::RateLimit | FaultKind::Permission, Some(FaultKind::Billing)) => {
+                FaultKind::Billing
+            }
+            (status, _) => status,
+        }
+    }
+
+    /// The class that the words tell.
     fn kind(&self) -> Option<FaultKind> {
         let of = |word: &Option<Text<'_>>| {
             let word = word.as_ref()?.to_str();

@@ -97,6 +97,9 @@ fn node_pointer(field: Field) -> &'static str {
         Field::ResultCallId => "/tool_call_id",
         Field::ResultOutput | Field::ResultMedia => "/content",
         Field::CacheMarker => "/prompt_cache_breakpoint",
+        // These stand beside the text they speak of, in its message and in its choice.
+        Field::Citations => "../annotations",
+        Field::PartLogprobs => "../../logprobs",
         Field::ToolName => "/function/name",
         Field::ToolDescription => "/function/description",
         Field::ToolParameters => "/function/parameters",

@@ -86,6 +86,8 @@ pub(super) mod shape {
     pub(in super::super) const CHOICES_ABSENT: Shape = Shape::bit(18);
     /// The choice had no `message`.
     pub(in super::super) const MESSAGE_ABSENT: Shape = Shape::bit(19);
+    /// The data URL was not base64 and is kept whole.
+    pub(in super::super) const WHOLE_URL: Shape = Shape::bit(20);
 }
 
 /// How the fields of a request may be spelled.

@@ -161,14 +161,13 @@ impl Semantics<'_> {
             anthropic,
             gemini,
             extras,
-            audit,
             shape,
             respelled,
+            unsaid,
         } = self;
         optional(writer, "session", Some(session));
         writer.key("tools");
         writer.object(|writer| writer.field("statedEmpty", tools_stated_empty));
-        list(writer, "audit", audit.entries());
         show_namespace(writer, "chat", chat.iter().flat_map(|it| it.set()));
         show_namespace(writer, "responses", responses.iter().flat_map(|it| it.set()));
         show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
@@ -177,6 +176,10 @@ impl Semantics<'_> {
         show_shape(*shape, writer);
         if !respelled.is_empty() {
             writer.field("respelled", respelled);
+        }
+        if !unsaid.is_empty() {
+            let paths: Vec<&str> = unsaid.iter().map(|(path, _)| *path).collect();
+            writer.field("unsaid", &paths);
         }
     }
 }
@@ -240,7 +243,7 @@ mod tests {
         let json = Json::literal(r#"{"type":"ephemeral"}"#);
         node.set_cache(CacheMarker { ttl: None, json });
         node.extras_mut().keep("function", Cow::Borrowed("a/b"), Json::literal("1.50"));
-        node.item_mut().id = Some(Text::literal("rs_1"));
+        node.set_item(Item { id: Some(Text::literal("rs_1")), ..Item::default() });
         let mut citation = Citation::new(Protocol::Gemini, Json::literal("{}"));
         citation.set_span(1, 4);
         node.add_citation(citation);
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_shows_session_audit_and_extras() {
+    fn a_request_shows_session_and_extras() {
         let mut semantics = Semantics::default();
         semantics.session_mut().previous_response_id = Some(Text::literal("resp_1"));
         semantics.state_tools_empty();
@@ -279,7 +282,6 @@ mod tests {
         let expected = json!({
             "session": {"previousResponseId": "resp_1"},
             "tools": {"statedEmpty": true},
-            "audit": [],
             "extras": [{"pointer": "/new", "json": null}],
         });
         assert_eq!(shown(|writer| semantics.show_members(writer)), expected);

@@ -121,10 +121,6 @@ impl<'a> NodeSemantics<'a> {
         self.detail_mut().item = Some(item);
     }
 
-    pub(in crate::protocol) fn item_mut(&mut self) -> &mut Item<'a> {
-        self.detail_mut().item.get_or_insert_default()
-    }
-
     fn detail_mut(&mut self) -> &mut Detail<'a> {
         self.detail.get_or_insert_default()
     }

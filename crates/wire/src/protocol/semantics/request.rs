@@ -2,7 +2,6 @@
 
 use crate::json::Json;
 use crate::json::Text;
-use crate::loss::Report;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
@@ -20,10 +19,11 @@ pub struct Semantics<'a> {
     pub(super) anthropic: Option<Box<AnthropicSemantics<'a>>>,
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
-    pub(super) audit: Report,
     pub(super) shape: Shape,
     /// Paths of fields that were spelled in an older or a server's own way.
     pub(super) respelled: Vec<&'static str>,
+    /// Paths of fields that the request leaves out and every translation states, each with the reason.
+    pub(super) unsaid: Vec<(&'static str, &'static str)>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -63,10 +63,6 @@ impl<'a> Semantics<'a> {
         &mut self.extras
     }
 
-    pub(in crate::protocol) fn audit_mut(&mut self) -> &mut Report {
-        &mut self.audit
-    }
-
     pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
         self.shape = self.shape.with(shape);
     }
@@ -82,6 +78,15 @@ impl<'a> Semantics<'a> {
 
     pub(in crate::protocol) fn respelled(&self) -> &[&'static str] {
         &self.respelled
+    }
+
+    /// Says that the field at `path` (without a leading slash) was left out, and why every translation states it.
+    pub(in crate::protocol) fn leave_unsaid(&mut self, path: &'static str, reason: &'static str) {
+        self.unsaid.push((path, reason));
+    }
+
+    pub(in crate::protocol) fn unsaid(&self) -> &[(&'static str, &'static str)] {
+        &self.unsaid
     }
 
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
@@ -118,11 +123,6 @@ impl<'a> Semantics<'a> {
         &self.extras
     }
 
-    /// What reading the request already had to mend.
-    pub fn audit(&self) -> &Report {
-        &self.audit
-    }
-
     pub fn into_owned(self) -> Semantics<'static> {
         Semantics {
             session: self.session.into_owned(),
@@ -132,9 +132,9 @@ impl<'a> Semantics<'a> {
             anthropic: self.anthropic.map(|it| Box::new(it.into_owned())),
             gemini: self.gemini.map(|it| Box::new(it.into_owned())),
             extras: self.extras.into_owned(),
-            audit: self.audit,
             shape: self.shape,
             respelled: self.respelled,
+            unsaid: self.unsaid,
         }
     }
 }

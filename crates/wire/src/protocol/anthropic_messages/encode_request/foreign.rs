@@ -7,24 +7,28 @@ use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Request;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Calls;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Shape;
+use crate::schema::Dialect;
 use crate::target::Target;
 
 /// A request of another protocol on its way here.
 pub(super) struct Encoding<'r, 'l> {
     pub(super) request: &'r Request<'r>,
+    /// The language of the output schema.
+    pub(super) output_dialect: Dialect,
     pub(super) target: &'r Target,
     pub(super) losing: Losing<'l>,
     pub(super) calls: Calls<'r>,
@@ -38,12 +42,7 @@ pub(super) struct Encoding<'r, 'l> {
     pub(super) marks_to_skip: usize,
 }
 
-pub(super) fn encode(
-    exchange: &Exchange<'_>,
-    target: &Target,
-    report: &mut Report,
-) -> Result<String> {
-    refuse(exchange)?;
+pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Report) -> String {
     let request = &exchange.request;
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);
@@ -51,10 +50,11 @@ pub(super) fn encode(
     let names = ToolNameRule::ANTHROPIC.with_max_len(target.family.tool_name_len_max);
     let calls = Calls::of(request, names, CallIdRule::ANTHROPIC);
     let mut turns = Turns::of(request, target, &mut losing);
-    let told_apart = turns.arrange(&calls, &mut losing);
+    let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);
     let mut encoding = Encoding {
         request,
+        output_dialect: dialect::of_output(exchange),
         target,
         losing,
         calls,
@@ -64,51 +64,43 @@ pub(super) fn encode(
         has_tools: false,
         marks_to_skip: turns.marks().saturating_sub(MARKS_MAX),
     };
-    Ok(encoding.write(&turns, Writer::with_capacity(exchange.body_bytes_expected())))
+    encoding.write(&turns, Writer::with_capacity(exchange.body_bytes_expected()))
 }
 
 /// How many cache marks the vendor takes.
 const MARKS_MAX: usize = 4;
 
-/// Refuses what would be answered wrongly rather than less well.
-fn refuse(exchange: &Exchange<'_>) -> Result<()> {
-    let session = exchange.semantics().session();
-    let candidates = &exchange.request.sampling.candidates;
-    let is_several = candidates.as_ref().and_then(|it| it.as_f64()).is_some_and(|it| it > 1.0);
-    let (field, message) = if session.previous_response_id.is_some() {
-        (Field::PreviousResponse, "expected the whole conversation, found a reference to it")
-    } else if session.conversation.is_some() {
-        (Field::Conversation, "expected the whole conversation, found a reference to it")
-    } else if is_several {
-        (Field::Candidates, "expected one answer to be asked for, found several")
-    } else {
-        return Ok(());
-    };
-    let pointer = exchange.protocol().pointer(field, exchange.semantics().shape());
-    let error = Error::new(ErrorKind::Refused, message);
-    Err(pointer
-        .split('/')
-        .skip(1)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .fold(error, Error::under_key))
-}
-
 impl<'r> Encoding<'r, '_> {
     fn write(&mut self, turns: &Turns<'r>, mut writer: Writer) -> String {
-        let request = self.request;
         let mut body = Object::open(&mut writer, None);
-        body.optional("model", request.model.as_ref());
+        self.write_model(&mut body);
         body.field("max_tokens", &self.plan.max_tokens);
         self.write_system(&mut body, turns);
         self.write_turns(&mut body, turns);
         self.write_tools(&mut body);
         self.write_tool_choice(&mut body);
-        body.optional("stream", request.stream.as_ref());
+        self.write_stream(&mut body);
         self.write_settings(&mut body);
         body.close();
         writer.into_string()
+    }
+
+    fn write_model(&mut self, body: &mut Object<'_, '_>) {
+        let Some(model) = &self.request.model else { return };
+        body.field("model", model);
+        if self.losing.source() == Protocol::Gemini {
+            let reason = "the model stands in the URL there";
+            self.losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
+        }
+    }
+
+    fn write_stream(&mut self, body: &mut Object<'_, '_>) {
+        let request = self.request;
+        body.optional("stream", request.stream.as_ref());
+        if request.stream == Some(true) && self.losing.source() == Protocol::OpenaiChat {
+            let reason = "every stream tells what it cost";
+            self.losing.below(Place::default(), "/stream_options", LossKind::Synthesised, reason);
+        }
     }
 
     /// The names of the tools that the history has called, each once.

@@ -1,6 +1,7 @@
 //! Images and documents of another protocol: the bytes decide what they are.
 
 use super::blocks::Block;
+use crate::base64;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Source;
@@ -69,13 +70,28 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return,
     };
     let (kind, reason) = match declared.as_deref() {
-        Some(declared) if declared == sent => return,
+        Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
         Some("image/jpg") if sent == "image/jpeg" => (LossKind::Renamed, "the type's proper name"),
         Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is told by the bytes"),
     };
     losing.node(place, kind, reason);
+}
+
+/// Reports what a file of the type that it states changes: how the type is spelled, and text that was base64.
+fn lose_spelling(
+    sendable: &Sendable<'_>,
+    media: &Media<'_>,
+    place: Place,
+    losing: &mut Losing<'_>,
+) {
+    let is_spelled = |mime: &Text<'_>| *mime == *plain_type(mime).as_str();
+    if matches!((sendable, &media.source), (Sendable::PlainText(_), Source::Base64 { .. })) {
+        losing.node(place, LossKind::Renamed, "text goes as such");
+    } else if !media.source.mime().is_none_or(is_spelled) {
+        losing.node(place, LossKind::Renamed, "the type alone, in lower case");
+    }
 }
 
 /// Writes a file that was admitted.
@@ -177,26 +193,7 @@ fn image_type(data: &str) -> Option<&'static str> {
     }
 }
 
-/// The text that base64 of either alphabet holds; none if it is no text.
+/// The text that base64 holds; none if it is no text.
 fn decoded(data: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(data.len() / 4 * 3);
-    let (mut bits, mut held) = (0_u32, 0_u32);
-    for byte in data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(base64::decode(data)?).ok()
 }

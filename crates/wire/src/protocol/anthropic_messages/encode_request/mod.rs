@@ -22,8 +22,9 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    if exchange.protocol() == HERE {
-        return Ok(own::encode(exchange, target, report));
-    }
-    foreign::encode(exchange, target, report)
+    Ok(if exchange.protocol() == HERE {
+        own::encode(exchange, target, report)
+    } else {
+        foreign::encode(exchange, target, report)
+    })
 }

@@ -31,6 +31,8 @@ pub(super) struct At {
     pub(super) place: Place,
     pub(super) field: Field,
     pub(super) shape: Shape,
+    /// The language that it is written in.
+    pub(super) dialect: Dialect,
 }
 
 /// The schema as the target takes it, with what it loses reported.
@@ -40,29 +42,50 @@ pub(super) fn translate<'s>(
     at: At,
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
-    let from = match losing.source() {
-        Protocol::Gemini => Dialect::GeminiSchema,
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-            Dialect::JsonSchema
-        }
-    };
     let to = match asked {
         Use::Tool => Dialect::JsonSchema,
         Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
     };
-    let translated = schema::translate(schema, from, to);
+    let translated = schema::translate(schema, at.dialect, to);
     let pointer = losing.source().pointer(at.field, at.shape);
     for loss in translated.losses {
         let suffix = format!("{pointer}{}", loss.pointer);
         losing.below(at.place, &suffix, loss.kind, loss.reason);
     }
-    if translated.json.as_str() != schema.as_str() {
-        losing.field(at.place, at.field, LossKind::Renamed, "in the words of the target's schemas");
+    if translated.json.as_str() != schema.as_str() || at.dialect == Dialect::GeminiSchema {
+        lose_spelling(at, losing);
     }
     match asked {
         Use::Output => translated.json,
         Use::Tool | Use::StrictTool => with_object_root(translated.json, at, losing),
     }
+}
+
+/// Reports that a schema is spelled otherwise. Gemini has a field for each of its two languages, so that a schema of the
+/// older one comes back in another field.
+fn lose_spelling(at: At, losing: &mut Losing<'_>) {
+    let reason = "in the words of the target's schemas";
+    match (at.dialect, at.field) {
+        (Dialect::GeminiSchema, Field::ToolParameters) => {
+            losing.node(at.place, LossKind::Renamed, reason);
+        }
+        (Dialect::GeminiSchema, _) => {
+            for name in ["responseSchema", "responseJsonSchema"] {
+                let suffix = format!("/generationConfig/{name}");
+                losing.below(at.place, &suffix, LossKind::Renamed, reason);
+            }
+        }
+        _ => losing.field(at.place, at.field, LossKind::Renamed, reason),
+    }
+}
+
+/// Reports that a tool without a schema has one here, under each name that Gemini has for it.
+pub(super) fn lose_absent(place: Place, losing: &mut Losing<'_>) {
+    let reason = "a schema is required";
+    if losing.source() == Protocol::Gemini {
+        losing.below(place, "/parametersJsonSchema", LossKind::Synthesised, reason);
+    }
+    losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
 }
 
 /// The schema of a tool's arguments, which must be an object by its first word.

@@ -16,8 +16,11 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Sampling;
@@ -39,17 +42,11 @@ impl<'r> Plan<'r> {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
             Some(limit) => {
-                lose_limit_name(losing);
+                lose_limit(LossKind::Renamed, "the limit has one name here", losing);
                 limit.reborrow()
             }
             None => {
-                let reason = "a limit is required";
-                losing.field(
-                    Place::default(),
-                    Field::MaxOutputTokens,
-                    LossKind::Synthesised,
-                    reason,
-                );
+                lose_limit(LossKind::Synthesised, "a limit is required", losing);
                 Number::from(target.required_output_tokens())
             }
         };
@@ -63,12 +60,20 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// Chat has two names for the limit, and which of them a model wants is not said here.
-fn lose_limit_name(losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::OpenaiChat {
-        for name in ["/max_tokens", "/max_completion_tokens"] {
-            let reason = "the limit has one name here";
-            losing.below(Place::default(), name, LossKind::Renamed, reason);
+/// Reports what becomes of the limit's name, or of a limit that was missing. Chat has two names for it, and which of them
+/// a model wants is not said here.
+fn lose_limit(kind: LossKind, reason: &'static str, losing: &mut Losing<'_>) {
+    let root = Place::default();
+    match losing.source() {
+        Protocol::OpenaiChat => {
+            for name in ["/max_tokens", "/max_completion_tokens"] {
+                losing.below(root, name, kind, reason);
+            }
+        }
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
+            if kind == LossKind::Synthesised {
+                losing.field(root, Field::MaxOutputTokens, kind, reason);
+            }
         }
     }
 }
@@ -230,9 +235,14 @@ impl Encoding<'_, '_> {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
+        if self.losing.source() == Protocol::Gemini {
+            let (root, reason) = (Place::default(), "a schema is one of JSON");
+            let suffix = "/generationConfig/responseMimeType";
+            self.losing.below(root, suffix, LossKind::Implied, reason);
+        }
         let schema = output.schema.as_ref()?;
-        let (place, shape) = (Place::default(), self.shape);
-        let at = schemas::At { place, field: Field::OutputSchema, shape };
+        let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
+        let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 
@@ -281,15 +291,12 @@ impl Encoding<'_, '_> {
 
     fn write_tier(&mut self, body: &mut Object<'_, '_>) {
         let Some(tier) = &self.request.service_tier else { return };
-        let (word, kind) = match &*tier.to_str() {
-            "auto" => (Some("auto"), None),
-            "standard_only" => (Some("standard_only"), None),
-            "default" | "standard" => (Some("standard_only"), Some(LossKind::Renamed)),
-            "priority" | "fast" => (Some("auto"), Some(LossKind::Approximated)),
-            _ => (None, Some(LossKind::Dropped)),
-        };
-        if let Some(kind) = kind {
-            self.lose(Field::ServiceTier, kind, "the vendors' tiers differ");
+        let asked = tier.to_str();
+        let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
+        match word {
+            Some(word) if *asked == *word => {}
+            Some(_) => self.lose(Field::ServiceTier, LossKind::Renamed, "the vendor's own word"),
+            None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),
         }
         body.optional("service_tier", word);
     }

@@ -21,8 +21,10 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
+use crate::protocol::dialect;
 use crate::protocol::object::Object;
 use crate::target::ForcedToolChoice;
 
@@ -108,7 +110,7 @@ impl<'r> Encoding<'r, '_> {
             ToolKind::Function(function) => {
                 if self.is_allowed(place, &function.name) {
                     let name = self.tool_name(place, &function.name, namespace, used);
-                    self.write_function(list, place, function, &name);
+                    self.write_function(list, tool, function, &name);
                 }
             }
             ToolKind::Custom(custom) => {
@@ -157,24 +159,30 @@ impl<'r> Encoding<'r, '_> {
     fn write_function(
         &mut self,
         list: &mut Writer,
-        place: Place,
+        tool: &Tool<'_>,
         function: &FunctionTool<'_>,
         name: &str,
     ) {
+        let place = tool.semantics().place();
         let is_strict = function.strict == Some(true) && self.target.family.schema_output;
         if function.strict == Some(true) && !is_strict {
             let reason = "the model does not hold to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
         }
+        if function.strict.is_none() && self.losing.source() == Protocol::OpenaiResponses {
+            let reason = "tools are held to their schemas only where they say so";
+            self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+        }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let schema = match &function.parameters {
             Some(parameters) => {
-                let at = schemas::At { place, field: Field::ToolParameters, shape: self.shape };
+                let dialect = dialect::of_parameters(self.losing.source(), tool);
+                let (field, shape) = (Field::ToolParameters, self.shape);
+                let at = schemas::At { place, field, shape, dialect };
                 schemas::translate(parameters, asked, at, &mut self.losing)
             }
             None => {
-                let reason = "a schema is required";
-                self.losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
+                schemas::lose_absent(place, &mut self.losing);
                 schemas::NO_ARGUMENTS
             }
         };

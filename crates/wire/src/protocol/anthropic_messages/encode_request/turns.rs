@@ -1,6 +1,7 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
@@ -20,6 +21,7 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::LateSystem;
+use crate::target::SystemRole;
 use crate::target::Target;
 
 /// The conversation in turns, with the system prompt apart.
@@ -82,6 +84,7 @@ impl<'r> Turns<'r> {
             turns: Self { system: Vec::new(), turns: Vec::new() },
             held: Vec::new(),
             last: None,
+            border: Border::Open,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
@@ -119,14 +122,22 @@ impl<'r> Turns<'r> {
     }
 
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
-    pub(super) fn arrange(&mut self, calls: &Calls<'_>, losing: &mut Losing<'_>) -> ToldApart {
+    pub(super) fn arrange(
+        &mut self,
+        messages: &[Message<'_>],
+        calls: &Calls<'_>,
+        losing: &mut Losing<'_>,
+    ) -> ToldApart {
         let mut told_apart = ToldApart::new();
         let mut seen = HashSet::new();
         let mut open: Vec<OpenCall<'_>> = Vec::new();
         for turn in &mut self.turns {
             match turn.side {
                 Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
-                Side::User => arrange_results(turn, calls, &open, &mut told_apart, losing),
+                Side::User => {
+                    let moved = arrange_results(turn, calls, &open, &mut told_apart);
+                    lose_order(moved, messages, losing);
+                }
                 Side::System => {}
             }
         }
@@ -164,13 +175,13 @@ fn open_calls<'c>(
     open
 }
 
+/// Puts the results of a turn first; answers the messages of a turn that changed by it.
 fn arrange_results(
     turn: &mut Turn<'_>,
     calls: &Calls<'_>,
     open: &[OpenCall<'_>],
     told_apart: &mut ToldApart,
-    losing: &mut Losing<'_>,
-) {
+) -> BTreeSet<usize> {
     let mut answered = vec![false; open.len()];
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
@@ -190,13 +201,17 @@ fn arrange_results(
         ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
     }
     ranked.sort_by_key(|(rank, _)| *rank);
-    for ((_, piece), before) in ranked.iter().zip(&turn.pieces) {
-        if piece.at != before.at {
-            let reason = "results come first, in the order of their calls";
-            losing.node(piece.part.semantics().place(), LossKind::Renamed, reason);
-        }
-    }
+    let is_moved = ranked.iter().zip(&turn.pieces).any(|((_, it), before)| it.at != before.at);
     turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
+    let messages = turn.pieces.iter().map(|piece| piece.at.0);
+    if is_moved { messages.collect() } else { BTreeSet::new() }
+}
+
+fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    let reason = "results come first, in the order of their calls";
+    for message in moved.into_iter().filter_map(|index| messages.get(index)) {
+        losing.node(message.semantics().place(), LossKind::Renamed, reason);
+    }
 }
 
 /// Turns in the making.
@@ -208,6 +223,15 @@ struct Gathering<'r, 'g, 'l> {
     held: Vec<Held<'r>>,
     /// The message that the last turn ends with.
     last: Option<&'r Message<'r>>,
+    border: Border,
+}
+
+/// Whether words of the same side may join the last turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Border {
+    Open,
+    /// The other side said nothing in between. The turns stay apart, so that what was sent before stays as it was.
+    Kept,
 }
 
 struct Held<'r> {
@@ -220,6 +244,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
     fn lead(&mut self, index: usize, message: &'r Message<'r>, leading: usize) {
         self.lose_role(message);
+        self.lose_word(message);
         if leading > 1 || self.losing.source() == Protocol::OpenaiResponses {
             let reason = "system prompts share one slot, each in a block of its own";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -233,6 +258,19 @@ impl<'r> Gathering<'r, '_, '_> {
             let reason = "developers speak as the system";
             let place = message.semantics().place();
             self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Models that OpenAI's protocols instruct by developers get their system prompts back as such.
+    fn lose_word(&mut self, message: &Message<'_>) {
+        let is_developer = self.target.system_role() == SystemRole::Developer;
+        if message.role == Role::System
+            && is_developer
+            && self.losing.source() == Protocol::OpenaiChat
+        {
+            let reason = "one role instructs here";
+            let place = message.semantics().place();
+            self.losing.field(place, Field::Role, LossKind::Renamed, reason);
         }
     }
 
@@ -300,10 +338,14 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
         if pieces.is_empty() {
+            if self.turns.turns.last().is_some_and(|turn| turn.side != side) {
+                self.border = Border::Kept;
+            }
             return;
         }
+        let border = std::mem::replace(&mut self.border, Border::Open);
         match self.turns.turns.last_mut() {
-            Some(turn) if turn.side == side => {
+            Some(turn) if turn.side == side && border == Border::Open => {
                 turn.pieces.extend(pieces);
                 self.lose_border(message);
             }

@@ -5,6 +5,7 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
@@ -69,6 +70,22 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
     };
     if let Some((kind, reason)) = lost.or(derived) {
         losing.field(place, Field::FinishReason, kind, reason);
+        lose_beside(finish.kind, (place, losing));
+    }
+}
+
+/// Reports what other protocols say of an end beside its reason.
+fn lose_beside(kind: FinishKind, (place, losing): (Place, &mut Losing<'_>)) {
+    match (losing.source(), kind) {
+        (Protocol::OpenaiResponses, FinishKind::ContentFilter | FinishKind::PromptFilter) => {
+            let reason = "a filtered answer is a refusal";
+            losing.below(place, "/incomplete_details", LossKind::Renamed, reason);
+        }
+        (Protocol::Gemini, FinishKind::PromptFilter) => {
+            let reason = "a blocked prompt has an answer, if an empty one";
+            losing.below(Place::default(), "/candidates", LossKind::Synthesised, reason);
+        }
+        _ => {}
     }
 }
 

@@ -10,7 +10,7 @@ use self::finish::write_finish;
 use self::finish::write_foreign_finish;
 use self::usage::Told;
 use self::usage::lose_absent_usage;
-use self::usage::lose_sum;
+use self::usage::lose_counts;
 use self::usage::tier_word;
 use self::usage::write_usage;
 use crate::conversation::CallForm;
@@ -55,11 +55,27 @@ pub(in crate::protocol) fn encode_response(
     losing.response(response);
     let mut writer = Writer::default();
     match (&response.fault, losing.is_same()) {
-        (Some(fault), _) => write_fault(&mut writer, fault),
+        (Some(fault), _) => {
+            lose_failed(response, &mut losing);
+            write_fault(&mut writer, fault);
+        }
         (None, true) => write_own_response(&mut writer, response, asked),
         (None, false) => write_foreign_response(&mut writer, response, asked, &mut losing),
     }
     writer.into_string()
+}
+
+/// Reports what an answer that failed said besides: an error is all there is.
+fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
+    let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+    losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
+    losing.below(root, "/error", LossKind::Renamed, reason);
+    if response.model.is_some() {
+        losing.field(root, Field::ResponseModel, LossKind::Dropped, reason);
+    }
+    for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+        losing.node(part.semantics().place(), LossKind::Dropped, reason);
+    }
 }
 
 fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Asked<'_>) {
@@ -126,11 +142,11 @@ fn write_foreign_response(
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
     let tier = tier.map(Text::literal);
-    if response.usage.is_none() {
-        lose_absent_usage(root, losing);
+    match &response.usage {
+        Some(usage) => lose_counts(usage, losing),
+        None => lose_absent_usage(root, losing),
     }
     let usage = response.usage.clone().unwrap_or_default();
-    lose_sum(&usage, losing);
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
 }
@@ -210,6 +226,7 @@ impl Answering {
                 lose_change(change, place, losing);
             }
             Content::Reasoning(reasoning) => {
+                lose_pieces(reasoning, semantics, losing);
                 if says_something(reasoning, semantics) {
                     write_reasoning(list, reasoning, semantics, block);
                 }
@@ -256,6 +273,28 @@ impl Answering {
     }
 }
 
+/// Reports a thought that is one text here, or none.
+fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let place = semantics.place();
+    if !says_something(reasoning, semantics) {
+        losing.node(place, LossKind::Implied, NO_THOUGHT);
+    } else if reasoning.texts.len() > 1 {
+        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
+    } else {
+        lose_name_of_thought(place, losing);
+    }
+}
+
+/// Chat servers have several names for thinking, which comes back under one.
+pub(super) fn lose_name_of_thought(place: Place, losing: &mut Losing<'_>) {
+    if place.twin().is_some() {
+        losing.node(place, LossKind::Renamed, "thinking has one name here");
+    }
+}
+
+pub(super) const NO_THOUGHT: &str = "a thought without words says nothing";
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
+
 /// Whether there is a thought to show or an artefact to carry.
 fn says_something(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
     semantics.artefact().is_some() || reasoning.texts.iter().any(|text| !text.is_empty())
@@ -288,12 +327,23 @@ fn write_cited(
         }
     }
     if !semantics.citations().is_empty() {
-        losing.field(semantics.place(), Field::Citations, LossKind::Approximated, CITED);
+        lose_citations(semantics.place(), losing);
     }
     Block::Own(&cited).text(list, text);
 }
 
-pub(super) const CITED: &str = "sources are cited for the whole block, by address and title";
+/// Reports citations where their protocol tells them; Gemini does so beside the content.
+pub(super) fn lose_citations(part: Place, losing: &mut Losing<'_>) {
+    let kind = LossKind::Approximated;
+    match losing.source() {
+        Protocol::Gemini => losing.below(part, "../../groundingMetadata", kind, CITED),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            losing.field(part, Field::Citations, kind, CITED);
+        }
+    }
+}
+
+const CITED: &str = "sources are cited for the whole block, by address and title";
 
 /// The source of a text as this protocol states results of a search; none without an address.
 pub(super) fn foreign_citation(citation: &Citation<'_>) -> Option<Citation<'static>> {

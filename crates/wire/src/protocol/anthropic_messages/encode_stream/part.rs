@@ -25,10 +25,13 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
-use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
+use crate::protocol::anthropic_messages::encode_response::NO_THOUGHT;
+use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
+use crate::protocol::anthropic_messages::encode_response::lose_citations;
+use crate::protocol::anthropic_messages::encode_response::lose_name_of_thought;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
@@ -41,6 +44,8 @@ pub(super) struct Current {
     shown: Shown,
     /// Whether its block has begun.
     begun: bool,
+    /// Whether it came in several pieces, which are one here.
+    in_pieces: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -68,15 +73,17 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
+        if matches!(opening, Opening::Reasoning(_)) {
+            lose_name_of_thought(semantics.place(), &mut self.losing());
+        }
         let shown = match &opening {
-            Opening::Text => Shown::Text,
-            Opening::Refusal => Shown::Text,
+            Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
             Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Shown::Thinking,
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current { part, shown, begun: false, semantics });
+        self.current = Some(Current { part, shown, begun: false, in_pieces: false, semantics });
         match opening {
             Opening::Text | Opening::Reasoning(_) => {
                 if self.is_own() {
@@ -203,13 +210,22 @@ impl Writing<'_> {
         }
         match delta {
             Delta::Text(text) => self.grow_text(&text, out),
-            Delta::NextPiece => {
-                let is_begun = self.current.as_ref().is_some_and(|current| current.begun);
-                if is_begun && !self.is_own() {
-                    self.grow_text(&Text::plain("\n\n"), out);
-                }
-            }
+            Delta::NextPiece => self.next_piece(out),
         }
+    }
+
+    /// Sets the next piece of a thought apart from what has been shown of it.
+    fn next_piece(&mut self, out: &mut String) {
+        let is_own = self.is_own();
+        let Some(current) = self.current.as_mut().filter(|current| current.begun && !is_own) else {
+            return;
+        };
+        let (place, is_first) = (current.place(), !current.in_pieces);
+        current.in_pieces = true;
+        if is_first {
+            self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
+        }
+        self.grow_text(&Text::plain("\n\n"), out);
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
@@ -252,7 +268,7 @@ impl Writing<'_> {
         if !self.reported.contains(&Field::Citations) {
             self.reported.push(Field::Citations);
             let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-            self.losing().field(place, Field::Citations, LossKind::Approximated, CITED);
+            lose_citations(place, &mut self.losing());
         }
     }
 
@@ -267,6 +283,7 @@ impl Writing<'_> {
         if self.current.as_ref().is_none_or(|current| current.part != closed.part) {
             return;
         }
+        self.lose_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
         self.seal(out);
         let Some(current) = self.current.take() else { return };
@@ -276,7 +293,31 @@ impl Writing<'_> {
         if current.begun {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
+        } else {
+            self.lose_silent(&current);
         }
+    }
+
+    /// Reports what became known of the open part after it began, where it began.
+    pub(super) fn lose_late(&mut self, semantics: &NodeSemantics<'_>) {
+        if self.is_own() {
+            return;
+        }
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        let mut late = NodeSemantics::at(place);
+        late.merge(semantics.clone());
+        self.losing().semantics(&late);
+    }
+
+    /// Reports a part that had nothing to say, so that it has no block.
+    fn lose_silent(&mut self, current: &Current) {
+        let reason = match current.shown {
+            Shown::Text => "an empty text says nothing",
+            Shown::Thinking | Shown::Sealed => NO_THOUGHT,
+            // Calls and whole parts say something, and what is not shown at all is reported as it opens.
+            Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
+        };
+        self.losing().node(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.

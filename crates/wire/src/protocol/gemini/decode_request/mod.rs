@@ -7,6 +7,7 @@ mod tool;
 pub(super) use part::content_part;
 
 use crate::conversation::Message;
+use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
@@ -20,14 +21,18 @@ use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::CONTENTS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GeminiSemantics;
+use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::MODEL_PREFIXED;
+use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
+use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::gemini::types::camel;
+use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -127,14 +132,37 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
+    /// Names the fields that come back in another spelling.
+    fn respell(&mut self) {
+        for path in respelled_paths(self.shape) {
+            let inside = |outer: &&str| path.starts_with(&format!("{outer}/"));
+            if !self.semantics.respelled().iter().any(inside) {
+                self.semantics.respell(path);
+            }
+        }
+        if self.shape.has(LEVEL_LOWER) {
+            self.semantics.respell("generationConfig/thinkingConfig/thinkingLevel");
+        }
+        let has_schema = matches!(self.request.output, OutputFormat::JsonSchema(_));
+        if has_schema && !self.shape.has(OUTPUT_JSON_SCHEMA) {
+            self.semantics.respell("generationConfig/responseSchema");
+            self.semantics.respell("generationConfig/responseJsonSchema");
+        }
+        let has_tools = !self.request.tools.is_empty();
+        if has_schema && (has_tools || self.shape.has(OUTPUT_TYPE_ABSENT)) {
+            self.semantics.respell("generationConfig/responseMimeType");
+        }
+    }
+
     fn finish(mut self, extras: Extras<'a>) -> Exchange<'a> {
         self.finish_output();
         if !self.contents_stated {
             self.shape = self.shape.with(CONTENTS_ABSENT);
         }
-        if let Some(system) = self.system {
+        if let Some(system) = self.system.take() {
             self.request.messages.insert(0, system);
         }
+        self.respell();
         self.semantics.add_shape(self.shape);
         self.semantics.extras_mut().update(extras);
         Exchange::decoded(GEMINI, self.request, self.semantics)

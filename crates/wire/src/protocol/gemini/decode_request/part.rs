@@ -36,6 +36,7 @@ use crate::protocol::gemini::types::THOUGHT_TRUE;
 use crate::protocol::gemini::types::UNPADDED;
 use crate::protocol::gemini::types::URL_SAFE;
 use crate::protocol::gemini::types::camel;
+use crate::protocol::gemini::types::is_respelled;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
@@ -157,6 +158,10 @@ impl<'a> PartDraft<'a> {
             Content::Text(Text::default())
         });
         let content = self.thinking(data);
+        let guessed = matches!(&content, Content::Media(media) if media.source.mime().is_none());
+        if is_respelled(PART_NAMES, self.shape) || self.shape.has(URL_SAFE) || guessed {
+            self.shape = self.shape.with(Shape::RESPELLED);
+        }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
         semantics.keep(extras);
         if let Some(signature) = self.signature {

@@ -19,8 +19,11 @@ use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
+use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::camel;
+use crate::protocol::gemini::types::is_respelled;
+use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -37,8 +40,30 @@ impl<'a> super::Draft<'a> {
         if self.request.tools.is_empty() {
             self.semantics.state_tools_empty();
         }
+        if self.request.tools.iter().any(|tool| tool.semantics().has_shape(JSON_SCHEMA)) {
+            self.shape = self.shape.with(TOOLS_JSON_SCHEMA);
+        }
+        if !is_usual(&self.request.tools) {
+            self.semantics.respell("tools");
+        }
         Ok(())
     }
+}
+
+/// Whether a list is as every translation brings it back: the functions together, then each hosted tool by itself.
+fn is_usual(tools: &[Tool<'_>]) -> bool {
+    let is_function = |tool: &&Tool<'_>| matches!(tool.kind, ToolKind::Function(_));
+    let functions = tools.iter().take_while(is_function).count();
+    let (functions, others) = tools.split_at(functions);
+    let is_snake = |tool: &Tool<'_>| spelled_snake(tool.semantics().shape());
+    let opens = |tool: &Tool<'_>| tool.semantics().has_shape(OPENS_TOOL);
+    !functions.iter().any(is_snake)
+        && !functions.iter().skip(1).any(opens)
+        && others.iter().all(|tool| opens(tool) && !is_function(&tool))
+}
+
+fn spelled_snake(shape: Shape) -> bool {
+    spelled(TOOL_NAMES, "functionDeclarations", shape) != "functionDeclarations"
 }
 
 /// Reads one object of the list, which may hold functions and hosted tools side by side.
@@ -136,6 +161,9 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place, mut shape: Shape) -> Resu
         Ok(Member::Read)
     })?;
     let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
+    if !shape.has(JSON_SCHEMA) || is_respelled(TOOL_NAMES, shape) {
+        shape = shape.with(Shape::RESPELLED);
+    }
     let mut semantics = NodeSemantics::at(place).shaped(shape);
     semantics.keep(extras);
     let function = FunctionTool { name, description, parameters, strict: None, output_schema };

@@ -29,6 +29,15 @@ pub(super) struct Turn<'x> {
     /// The message whose spelling comes back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
     pub(super) pieces: Vec<Piece<'x>>,
+    /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
+    /// that a conversation that grows does not change what it began with.
+    parted: bool,
+}
+
+impl<'x> Turn<'x> {
+    fn of(side: Side, pieces: Vec<Piece<'x>>) -> Self {
+        Self { side, message: None, pieces, parted: false }
+    }
 }
 
 /// A part and where it stands in the request.
@@ -62,7 +71,12 @@ impl<'x> Scribe<'x, '_> {
                 Role::Assistant => Side::Model,
                 Role::System | Role::Developer | Role::User | Role::Tool => Side::User,
             };
-            let turn = Turn { side, message: Some(message), pieces: pieces(index, message) };
+            let turn = Turn {
+                side,
+                message: Some(message),
+                pieces: pieces(index, message),
+                parted: false,
+            };
             match (side, &mut system) {
                 (Side::System, None) => system = Some(turn),
                 (Side::System, Some(first)) => first.pieces.extend(turn.pieces),
@@ -73,7 +87,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn foreign_turns(&mut self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
-        let mut system = Turn { side: Side::System, message: None, pieces: Vec::new() };
+        let mut system = Turn::of(Side::System, Vec::new());
         let mut turns: Vec<Turn<'x>> = Vec::new();
         for (index, message) in self.exchange.request.messages.iter().enumerate() {
             let leading = turns.is_empty();
@@ -188,16 +202,20 @@ impl<'x> Scribe<'x, '_> {
         pieces: Vec<Piece<'x>>,
     ) {
         if pieces.is_empty() {
+            let other = turns.last_mut().filter(|last| last.side != side);
+            if let Some(other) = other {
+                other.parted = true;
+            }
             return self.report_empty(message);
         }
         match turns.last_mut() {
-            Some(last) if last.side == side => {
+            Some(last) if last.side == side && !last.parted => {
                 if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
                     self.report_join(last, message);
                 }
                 last.pieces.extend(pieces);
             }
-            _ => turns.push(Turn { side, message: None, pieces }),
+            _ => turns.push(Turn::of(side, pieces)),
         }
     }
 

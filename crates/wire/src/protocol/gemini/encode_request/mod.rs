@@ -8,13 +8,12 @@ mod result;
 mod thinking;
 mod tool;
 
+pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
 pub(super) use part::write_part;
 
 use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;
-use crate::error::Error;
-use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Text;
@@ -44,9 +43,8 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    match exchange.protocol() {
-        GEMINI => withhold(exchange, report),
-        _ => refuse_session(exchange)?,
+    if exchange.protocol() == GEMINI {
+        withhold(exchange, report);
     }
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
@@ -54,18 +52,6 @@ pub(in crate::protocol) fn encode_request(
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     Scribe::new(exchange, target, losing).request(&mut writer);
     Ok(writer.into_string())
-}
-
-/// Refuses a conversation of which only the vendor holds the beginning.
-fn refuse_session(exchange: &Exchange<'_>) -> Result<()> {
-    let session = exchange.semantics().session();
-    let field = match (&session.previous_response_id, &session.conversation) {
-        (Some(_), _) => "previous_response_id",
-        (None, Some(_)) => "conversation",
-        (None, None) => return Ok(()),
-    };
-    let message = "only the server that keeps this conversation can continue it";
-    Err(Error::new(ErrorKind::Refused, message).under_key(field))
 }
 
 /// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
@@ -161,7 +147,10 @@ impl<'x, 'r> Scribe<'x, 'r> {
         } else if in_body || self.shape.has(MODEL_PREFIXED) {
             object.field("model", &prefixed(model));
         }
-        let reason = "the model stands in the URL";
+        let reason = match in_body {
+            true => "the model's name has a prefix",
+            false => "the model stands in the URL",
+        };
         self.losing.field(root, Field::Model, LossKind::Renamed, reason);
     }
 

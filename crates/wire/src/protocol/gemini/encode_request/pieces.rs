@@ -19,6 +19,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::arguments::Change;
+use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::target::Vendor;
@@ -71,10 +72,11 @@ impl<'x> Scribe<'x, '_> {
             },
             Content::Media(media) => self.admits_media(part, media),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
-            Content::Text(_)
-            | Content::Refusal(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_) => {
+            Content::Refusal(_) => {
+                report_refusal(&mut self.losing, place);
+                true
+            }
+            Content::Text(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
                 self.report_citations(part);
                 true
             }

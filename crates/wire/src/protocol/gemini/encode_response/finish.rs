@@ -12,8 +12,18 @@ pub(in crate::protocol::gemini) const BLOCKED: Json<'static> =
     Json::literal(r#"{"blockReason":"OTHER"}"#);
 
 /// What becomes of a finish reason that the vendor has no word for.
-pub(in crate::protocol::gemini) fn finish_fate(finish: &Finish<'_>, calls: bool) -> Change {
+pub(in crate::protocol::gemini) fn finish_fate(
+    finish: &Finish<'_>,
+    calls: bool,
+    refused: bool,
+) -> Change {
     match finish.kind {
+        FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls if refused => {
+            Some((LossKind::Approximated, "a refusal is told by the finish reason"))
+        }
+        FinishKind::StopSequence => {
+            Some((LossKind::Approximated, "an answer that met a stop sequence just stops"))
+        }
         FinishKind::ContextFull => {
             Some((LossKind::Approximated, "a full context is told as a token limit"))
         }
@@ -21,8 +31,10 @@ pub(in crate::protocol::gemini) fn finish_fate(finish: &Finish<'_>, calls: bool)
             Some((LossKind::Approximated, "the vendor has no such finish reason"))
         }
         FinishKind::Stop if calls => Some((LossKind::Renamed, "calls make the finish reason")),
+        FinishKind::ToolCalls if !calls => {
+            Some((LossKind::Renamed, "calls make the finish reason"))
+        }
         FinishKind::Stop
-        | FinishKind::StopSequence
         | FinishKind::ToolCalls
         | FinishKind::Length
         | FinishKind::ContentFilter

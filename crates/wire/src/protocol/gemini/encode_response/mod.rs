@@ -8,7 +8,7 @@ pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
-pub(super) use usage::report_cache_writes;
+pub(super) use usage::report_usage;
 pub(super) use usage::tier_word;
 pub(super) use usage::write_usage;
 
@@ -22,6 +22,8 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -33,12 +35,14 @@ use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -111,7 +115,7 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
-            report_cache_writes(&mut self.losing, usage);
+            report_usage(&mut self.losing, usage);
             let same = self.losing.is_same();
             write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
         }
@@ -154,15 +158,16 @@ impl<'x> Answer<'x, '_> {
         if let Some(finish) = &candidate.finish {
             let refused = parts.iter().any(|it| matches!(it.content(), Content::Refusal(_)));
             object.field("finishReason", &finish_word(finish, refused, same));
-            if let Some((kind, reason)) = finish_fate(finish, parts.iter().any(is_call)) {
-                self.losing.field(semantics.place(), Field::FinishReason, kind, reason);
+            if let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused) {
+                report_finish(&mut self.losing, semantics.place(), change);
             }
         }
         if !same || has(INDEX_STATED) {
             object.field("index", &index);
         }
-        if !same {
-            self.grounding(&mut object, parts);
+        match same {
+            true => same_grounding(&mut object, semantics),
+            false => self.grounding(&mut object, parts),
         }
         object.close();
     }
@@ -191,7 +196,16 @@ impl<'x> Answer<'x, '_> {
         if !(has(PARTS_ABSENT) && parts.is_empty()) {
             let list = object.key("parts");
             list.begin_array();
-            parts.iter().for_each(|part| self.part(list, part));
+            let mut handed = None;
+            for (index, part) in parts.iter().enumerate() {
+                match parts.get(index + 1).filter(|next| !same && hands_on(part, next)) {
+                    Some(_) => {
+                        handed = part.semantics().artefact();
+                        self.thoughts(list, part);
+                    }
+                    None => self.part(list, part, handed.take()),
+                }
+            }
             list.end_array();
         }
         if !has(ROLE_ABSENT) {
@@ -200,24 +214,69 @@ impl<'x> Answer<'x, '_> {
         object.close();
     }
 
-    fn part(&mut self, writer: &mut Writer, part: &Part<'_>) {
+    /// Writes thoughts whose signature goes to the part behind them.
+    fn thoughts(&mut self, writer: &mut Writer, part: &Part<'_>) {
+        if !part.is_blank() {
+            write_part(writer, part, &Pen::default());
+        }
+    }
+
+    fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
         if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
             let reason = "only its own protocol has a word for it";
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
         if !self.losing.is_same() && says_nothing(part) {
-            return;
+            let reason = "an empty text says nothing";
+            let place = part.semantics().place();
+            return self.losing.field(place, Field::Text, LossKind::Implied, reason);
+        }
+        if matches!(part.content(), Content::Refusal(_)) {
+            report_refusal(&mut self.losing, part.semantics().place());
+        }
+        if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
+            let reason = "pieces of thoughts are joined";
+            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
         }
         if is_custom_call(part) {
             let reason = "free text becomes the one argument of a function";
             self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
-        let pen = answer_pen(part, self.asked, self.losing.is_same());
+        let mut pen = answer_pen(part, self.asked, self.losing.is_same());
+        if let Some(artefact) = handed {
+            pen.signature = Some(artefact.data().reborrow());
+        }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
             let place = part.semantics().place();
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
+}
+
+/// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
+fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
+    let artefact = part.semantics().artefact();
+    let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+    let unsigned = next.semantics().artefact().is_none();
+    let takes = matches!(next.content(), Content::ToolCall(_) | Content::Text(_));
+    own && unsigned && takes && matches!(part.content(), Content::Reasoning(_))
+}
+
+/// A refusal comes back as text, which some protocols keep apart from it.
+pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
+    let reason = "a refusal is plain text";
+    losing.field(place, Field::Refusal, LossKind::Approximated, reason);
+    losing.field(place, Field::Text, LossKind::Approximated, reason);
+}
+
+/// The finish reason and what some protocols say beside it change together.
+pub(super) fn report_finish(
+    losing: &mut Losing<'_>,
+    place: Place,
+    (kind, reason): (LossKind, &'static str),
+) {
+    losing.field(place, Field::FinishReason, kind, reason);
+    losing.field(place, Field::FinishDetails, kind, reason);
 }
 
 /// Whether a part is an empty text that nobody signed.
@@ -242,6 +301,14 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         _ => (None, None),
     };
     Pen { same, signature, name, id }
+}
+
+/// Writes the sources of an answer in this protocol as they were.
+pub(super) fn same_grounding(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
+    let Some(extras) = semantics.extras() else { return };
+    if extras.within(GROUNDING_SCOPE).next().is_some() {
+        Object::open(object.key(GROUNDING_SCOPE), Some((extras, GROUNDING_SCOPE))).close();
+    }
 }
 
 fn text_of<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {

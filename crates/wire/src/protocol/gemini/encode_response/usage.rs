@@ -19,28 +19,39 @@ pub(in crate::protocol::gemini) fn write_usage(
 ) {
     let semantics = usage.semantics();
     let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
-    // The vendor leaves out zeros; those that another one states stay.
-    let stated = |shape| !same || semantics.has_shape(shape);
+    let stated = |shape| same && semantics.has_shape(shape);
+    let kept = |count: Option<u64>| nonzero(count, same);
     let prompt = apart(usage.input, usage.tool_prompt);
     let candidates = apart(usage.output, usage.reasoning);
     let mut object = Object::open(writer, extras);
     object.optional("promptTokenCount", nonzero(prompt, stated(PROMPT_ZERO)).as_ref());
     object.optional("candidatesTokenCount", nonzero(candidates, stated(CANDIDATES_ZERO)).as_ref());
-    object.optional("cachedContentTokenCount", usage.cache_read.as_ref());
-    object.optional("toolUsePromptTokenCount", usage.tool_prompt.as_ref());
-    object.optional("thoughtsTokenCount", usage.reasoning.as_ref());
-    let total = if same { usage.total } else { usage.total.or_else(|| total(usage)) };
+    object.optional("cachedContentTokenCount", kept(usage.cache_read).as_ref());
+    object.optional("toolUsePromptTokenCount", kept(usage.tool_prompt).as_ref());
+    object.optional("thoughtsTokenCount", kept(usage.reasoning).as_ref());
+    let total = if same { usage.total } else { kept(usage.total.or_else(|| total(usage))) };
     object.optional("totalTokenCount", total.as_ref());
     object.optional("serviceTier", tier);
     object.close();
 }
 
-/// Says that tokens written to a cache are counted with the rest of the input.
-pub(in crate::protocol::gemini) fn report_cache_writes(losing: &mut Losing<'_>, usage: &Usage<'_>) {
+/// Says that zeros stay away, and that tokens written to a cache are counted with the rest of the input.
+pub(in crate::protocol::gemini) fn report_usage(losing: &mut Losing<'_>, usage: &Usage<'_>) {
+    let place = usage.semantics().place();
     if usage.cache_write.is_some_and(|count| count > 0) {
         let reason = "tokens written to the cache are counted with the input";
-        let place = usage.semantics().place();
         losing.field(place, Field::UsageInput, LossKind::Renamed, reason);
+    }
+    let counts = [
+        (Field::UsageInput, usage.input),
+        (Field::UsageCacheRead, usage.cache_read),
+        (Field::UsageToolPrompt, usage.tool_prompt),
+        (Field::UsageOutput, usage.output),
+        (Field::UsageReasoning, usage.reasoning),
+        (Field::UsageTotal, usage.total),
+    ];
+    for (field, _) in counts.into_iter().filter(|(_, count)| *count == Some(0)) {
+        losing.field(place, field, LossKind::Implied, "a count of zero is left out");
     }
 }
 

@@ -2,11 +2,13 @@
 
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
+use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::Citation;
 use crate::protocol::gemini::encode_response::BLOCKED;
 use crate::protocol::gemini::encode_response::finish_word;
+use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
 use crate::protocol::gemini::encode_response::write_usage;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
@@ -30,6 +32,8 @@ pub(super) struct Ending {
     pub(super) refused: bool,
     /// Whether one of its parts is a call.
     pub(super) calls: bool,
+    /// A signature of the vendor's own that waits for the part it was on.
+    pub(super) handed: Option<Part<'static>>,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
 }
@@ -86,6 +90,9 @@ impl Encoder<'_> {
         if self.has_index(index) {
             object.field("index", &index);
         }
+        if same {
+            same_grounding(&mut object, &ending.semantics);
+        }
         let parts: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             self.parts_of(index).map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
         if let Some(grounding) = write_grounding(&parts) {
@@ -95,7 +102,7 @@ impl Encoder<'_> {
     }
 
     fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {
-        self.parts.iter().filter(move |part| part.candidate == candidate)
+        self.parts.iter().filter(move |part| part.candidate == candidate && !part.silent)
     }
 
     /// An empty content: the official clients look for one in every frame.

@@ -20,7 +20,8 @@ use crate::protocol::NoteKind;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::gemini::encode_response::finish_fate;
-use crate::protocol::gemini::encode_response::report_cache_writes;
+use crate::protocol::gemini::encode_response::report_finish;
+use crate::protocol::gemini::encode_response::report_usage;
 use crate::protocol::gemini::encode_response::tier_word;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
@@ -73,13 +74,11 @@ impl<'a> Encoder<'a> {
         }
         match event {
             Event::Start(start) => self.start(start),
-            Event::Open(open) => self.open(open),
+            Event::Open(open) => self.open(open, out),
             Event::Delta(part, delta) => self.delta(part, delta, out),
             Event::Note(note) => self.note(note),
             Event::Close(closed) => self.close(closed, out),
-            Event::Usage(usage) => {
-                self.usage.get_or_insert_default().update(usage.into_owned());
-            }
+            Event::Usage(usage) => self.count(usage.into_owned()),
             Event::Finish { candidate, finish } => self.finish(candidate, finish),
             Event::Fault(fault) => self.fault(&fault, out),
         }
@@ -90,14 +89,25 @@ impl<'a> Encoder<'a> {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
             self.lose(|losing| {
                 losing.usage(&usage);
-                report_cache_writes(losing, &usage);
+                report_usage(losing, &usage);
             });
             self.usage = Some(usage);
+        }
+        if !self.failed {
+            (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
         }
         if !self.failed && self.endings.iter().any(Ending::is_finished) {
             self.last_frame(out);
         }
         self.report
+    }
+
+    /// Takes a usage report; a later one adds to it.
+    fn count(&mut self, usage: Usage<'static>) {
+        match &mut self.usage {
+            Some(known) => known.update(usage),
+            None => self.usage = Some(usage),
+        }
     }
 
     fn is_same(&self) -> bool {
@@ -161,11 +171,12 @@ impl<'a> Encoder<'a> {
 
     fn finish(&mut self, candidate: u32, finish: Finish<'_>) {
         let place = self.ending(candidate).semantics.place();
-        let fate = finish_fate(&finish, self.ending(candidate).calls);
+        let Ending { calls, refused, .. } = *self.ending(candidate);
+        let fate = finish_fate(&finish, calls, refused);
         self.lose(|losing| {
             losing.finish(place, &finish);
-            if let Some((kind, reason)) = fate {
-                losing.field(place, Field::FinishReason, kind, reason);
+            if let Some(change) = fate {
+                report_finish(losing, place, change);
             }
         });
         self.ending(candidate).finish = Some(finish.into_owned());

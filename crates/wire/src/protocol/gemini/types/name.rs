@@ -7,35 +7,52 @@ pub(in crate::protocol::gemini) struct Name {
     camel: &'static str,
     snake: &'static str,
     bit: Shape,
+    /// Where both spellings stand in a request; empty below nodes that have a shape of their own.
+    paths: &'static [&'static str],
 }
 
 const fn name(number: u32, camel: &'static str, snake: &'static str) -> Name {
-    Name { camel, snake, bit: Shape::bit(number) }
+    Name { camel, snake, bit: Shape::bit(number), paths: &[] }
+}
+
+/// A name in the body of a request, below `parent`.
+macro_rules! request_name {
+    ($number:literal, $parent:literal, $camel:literal, $snake:literal) => {
+        Name {
+            paths: &[concat!($parent, $snake), concat!($parent, $camel)],
+            ..name($number, $camel, $snake)
+        }
+    };
 }
 
 /// The names in the body of a request, as far as the conversation has words for them.
 pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
-    name(0, "systemInstruction", "system_instruction"),
-    name(1, "toolConfig", "tool_config"),
-    name(2, "generationConfig", "generation_config"),
-    name(3, "serviceTier", "service_tier"),
-    name(4, "functionCallingConfig", "function_calling_config"),
-    name(5, "allowedFunctionNames", "allowed_function_names"),
-    name(6, "thinkingConfig", "thinking_config"),
-    name(7, "includeThoughts", "include_thoughts"),
-    name(8, "thinkingBudget", "thinking_budget"),
-    name(9, "thinkingLevel", "thinking_level"),
-    name(10, "topP", "top_p"),
-    name(11, "topK", "top_k"),
-    name(12, "candidateCount", "candidate_count"),
-    name(13, "maxOutputTokens", "max_output_tokens"),
-    name(14, "stopSequences", "stop_sequences"),
-    name(15, "presencePenalty", "presence_penalty"),
-    name(16, "frequencyPenalty", "frequency_penalty"),
-    name(17, "responseLogprobs", "response_logprobs"),
-    name(18, "responseMimeType", "response_mime_type"),
-    name(19, "responseSchema", "response_schema"),
-    name(20, "responseJsonSchema", "response_json_schema"),
+    request_name!(0, "", "systemInstruction", "system_instruction"),
+    request_name!(1, "", "toolConfig", "tool_config"),
+    request_name!(2, "", "generationConfig", "generation_config"),
+    request_name!(3, "", "serviceTier", "service_tier"),
+    request_name!(4, "toolConfig/", "functionCallingConfig", "function_calling_config"),
+    request_name!(
+        5,
+        "toolConfig/functionCallingConfig/",
+        "allowedFunctionNames",
+        "allowed_function_names"
+    ),
+    request_name!(6, "generationConfig/", "thinkingConfig", "thinking_config"),
+    request_name!(7, "generationConfig/thinkingConfig/", "includeThoughts", "include_thoughts"),
+    request_name!(8, "generationConfig/thinkingConfig/", "thinkingBudget", "thinking_budget"),
+    request_name!(9, "generationConfig/thinkingConfig/", "thinkingLevel", "thinking_level"),
+    request_name!(10, "generationConfig/", "topP", "top_p"),
+    request_name!(11, "generationConfig/", "topK", "top_k"),
+    request_name!(12, "generationConfig/", "candidateCount", "candidate_count"),
+    request_name!(13, "generationConfig/", "maxOutputTokens", "max_output_tokens"),
+    request_name!(14, "generationConfig/", "stopSequences", "stop_sequences"),
+    request_name!(15, "generationConfig/", "presencePenalty", "presence_penalty"),
+    request_name!(16, "generationConfig/", "frequencyPenalty", "frequency_penalty"),
+    request_name!(17, "generationConfig/", "responseLogprobs", "response_logprobs"),
+    request_name!(18, "generationConfig/", "responseMimeType", "response_mime_type"),
+    request_name!(19, "generationConfig/", "responseSchema", "response_schema"),
+    request_name!(20, "generationConfig/", "responseJsonSchema", "response_json_schema"),
 ];
 
 /// The names in a part.
@@ -87,6 +104,19 @@ pub(in crate::protocol::gemini) fn spelled(
         .iter()
         .find(|name| name.camel == camel && shape.has(name.bit))
         .map_or(camel, |name| name.snake)
+}
+
+/// Whether any of the names is in snake_case.
+pub(in crate::protocol::gemini) fn is_respelled(names: &'static [Name], shape: Shape) -> bool {
+    names.iter().any(|name| shape.has(name.bit))
+}
+
+/// Where the snake_case names of a request stand and where they come back to.
+pub(in crate::protocol::gemini) fn respelled_paths(
+    shape: Shape,
+) -> impl Iterator<Item = &'static str> {
+    let respelled = REQUEST_NAMES.iter().filter(move |name| shape.has(name.bit));
+    respelled.flat_map(|name| name.paths.iter().copied())
 }
 
 /// The scope of extras in `generationConfig`, as the request spells it.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::base64;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -169,38 +170,89 @@ fn read_image<'a>(
         })?;
     }
     let Some(url) = url else { return Ok(None) };
-    Ok(Some(media(MediaKind::Image, source(url, extras), detail, None)))
+    Ok(Some(media(MediaKind::Image, source(url, extras, semantics), detail, None)))
 }
 
-/// A base64 data URL holds its bytes; every other URL says where they are.
-fn source<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
-    match split_data_url(&url, extras) {
-        Some((mime, data)) => Source::Base64 { mime: Some(mime), data },
+/// A data URL holds its bytes; every other URL says where they are.
+fn source<'a>(
+    url: Text<'a>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Source<'a> {
+    match read_data_url(&url, extras, semantics) {
+        Some(Source::Text { mime, text }) => {
+            let data = Text::plain(base64::encode(text.to_str().as_bytes()));
+            Source::Base64 { mime, data }
+        }
+        Some(source) => source,
         None => Source::Url { mime: None, url },
     }
 }
 
-/// The type and the bytes of a base64 data URL.
-///
-/// A prefix that is not spelled the usual way is kept as the name of an extra without a value: it comes back on the
-/// same protocol and says nothing that a report should speak of.
-fn split_data_url<'a>(url: &Text<'a>, extras: &mut Extras<'a>) -> Option<(Text<'a>, Text<'a>)> {
+/// What a data URL holds; none if it is no data URL.
+fn read_data_url<'a>(
+    url: &Text<'a>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Option<Source<'a>> {
     let url = url.clone().into_str();
     if !url.get(..5)?.eq_ignore_ascii_case("data:") {
         return None;
     }
     let comma = url.find(',')?;
-    let (settings, encoding) = url.get(5..comma)?.rsplit_once(';')?;
-    if !encoding.eq_ignore_ascii_case("base64") {
-        return None;
+    let settings = url.get(5..comma)?;
+    match settings.rsplit_once(';') {
+        Some((settings, coding)) if coding.eq_ignore_ascii_case("base64") => {
+            let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
+            let usual = url.starts_with("data:") && &url[mime_end..comma] == ";base64";
+            if !usual {
+                keep_url(&url[..=comma], extras);
+            }
+            let data = slice(&url, comma + 1..url.len());
+            Some(Source::Base64 { mime: Some(slice(&url, 5..mime_end)), data })
+        }
+        _ => {
+            let source = percent_decoded(settings, &url[comma + 1..])?;
+            keep_url(&url, extras);
+            semantics.add_shape(shape::WHOLE_URL);
+            Some(source)
+        }
     }
-    let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
-    let usual = url.starts_with("data:") && &url[mime_end..comma] == ";base64";
-    if !usual {
-        let prefix = url[..=comma].to_owned();
-        extras.keep(DATA_URL, prefix.into(), Json::parse("null").ok()?);
+}
+
+/// Keeps a data URL, or a prefix of one that is not spelled the usual way, as the name of an extra without a value: it
+/// comes back on the same protocol and says nothing that a report should speak of.
+fn keep_url(url: &str, extras: &mut Extras<'_>) {
+    if let Ok(nothing) = Json::parse("null") {
+        extras.keep(DATA_URL, url.to_owned().into(), nothing);
     }
-    Some((slice(&url, 5..mime_end), slice(&url, comma + 1..url.len())))
+}
+
+/// The bytes of a data URL that spells them with percent signs: text as it is, all else in base64.
+fn percent_decoded(settings: &str, coded: &str) -> Option<Source<'static>> {
+    let mut bytes = Vec::with_capacity(coded.len());
+    let mut rest = coded.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        rest = more;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &rest[2..];
+    }
+    let mime = match settings.split(';').next() {
+        None | Some("") => "text/plain",
+        Some(mime) => mime,
+    };
+    let is_text = mime.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
+    let mime = Some(Text::plain(mime.to_owned()));
+    Some(match String::from_utf8(bytes) {
+        Ok(text) if is_text => Source::Text { mime, text: Text::plain(text) },
+        Ok(text) => Source::Base64 { mime, data: Text::plain(base64::encode(text.as_bytes())) },
+        Err(error) => Source::Base64 { mime, data: Text::plain(base64::encode(error.as_bytes())) },
+    })
 }
 
 /// A stretch of the text, borrowed from the input where the text is.
@@ -225,7 +277,7 @@ fn read_audio<'a>(
         read_object(reader, "input_audio", extras, |key, reader, _| {
             match key {
                 "data" => data = Some(reader.string()?),
-                "format" => mime = Some(audio_type(&reader.string()?)),
+                "format" => mime = Some(audio_type(&reader.string()?.to_str())),
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)
@@ -235,8 +287,9 @@ fn read_audio<'a>(
     Ok(Some(media(MediaKind::Audio, Source::Base64 { mime, data }, None, None)))
 }
 
-fn audio_type(format: &Text<'_>) -> Text<'static> {
-    Text::plain(format!("audio/{}", format.to_str()))
+/// The media type of a format of sound.
+pub(in crate::protocol::openai_chat) fn audio_type(format: &str) -> Text<'static> {
+    Text::plain(format!("audio/{format}"))
 }
 
 fn read_file<'a>(
@@ -258,8 +311,8 @@ fn read_file<'a>(
     })?;
     let source = match (id, data) {
         (Some(id), None) => Source::File { mime: None, id },
-        (None, Some(data)) => match split_data_url(&data, extras) {
-            Some((mime, data)) => Source::Base64 { mime: Some(mime), data },
+        (None, Some(data)) => match read_data_url(&data, extras, semantics) {
+            Some(source) => source,
             None => {
                 semantics.add_shape(shape::RAW_DATA);
                 Source::Base64 { mime: None, data }

@@ -83,6 +83,10 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     let role = role.unwrap_or_default();
     let mut parts = fields.into_parts();
     if answers {
+        // Only some servers take media here; the others want them of a user, and that is how they come back.
+        if parts.iter().any(|part| matches!(part.content(), Content::Media(_))) {
+            semantics.add_shape(Shape::RESPELLED);
+        }
         let output = ResultOutput::Parts(std::mem::take(&mut parts));
         let result = ToolResult {
             call_id,

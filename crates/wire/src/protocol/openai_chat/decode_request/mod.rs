@@ -18,6 +18,8 @@ use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
+use crate::target::Family;
+use crate::target::TokenLimit;
 
 pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
     let mut reader = Reader::new(body);
@@ -146,12 +148,19 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    /// Which of its two names the limit comes back under depends on the model.
-    fn respell_limit(&mut self) {
-        if self.semantics.has_shape(request_shape::MAX_COMPLETION_TOKENS) {
+    /// Says where what the request states may come back: the limit has two names, and the model decides which is written.
+    fn foretell(&mut self) {
+        if self.request.max_output_tokens.is_some() {
             self.semantics.respell("max_tokens");
+            self.semantics.respell("max_completion_tokens");
+        } else if writes_max_completion_tokens(&self.request) {
+            self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
         }
-        self.semantics.respell("max_completion_tokens");
+        let stated = self.semantics.chat().is_some_and(|chat| chat.stream_options().is_some());
+        if self.request.stream == Some(true) && !stated {
+            let reason = "the usage of every stream is asked for";
+            self.semantics.leave_unsaid("stream_options", reason);
+        }
     }
 
     fn finish(mut self) -> Result<Exchange<'a>> {
@@ -163,9 +172,13 @@ impl<'a> Decoding<'a> {
         for (name, json) in std::mem::take(&mut self.later) {
             options::read_later(name, json, &mut self.request, &mut self.semantics)?;
         }
-        if self.request.max_output_tokens.is_some() {
-            self.respell_limit();
-        }
+        self.foretell();
         Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
     }
+}
+
+/// Whether a limit that the request leaves out would stand in the newer of the two fields for it.
+fn writes_max_completion_tokens(request: &Request<'_>) -> bool {
+    let family = request.model.as_ref().map(|model| Family::of(&model.to_str()));
+    family.is_some_and(|family| family.token_limit == TokenLimit::MaxCompletionTokens)
 }

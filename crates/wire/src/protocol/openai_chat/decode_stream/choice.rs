@@ -179,7 +179,7 @@ impl Choice {
                     ("reasoning_content" | "reasoning", Kind::String) => {
                         let text = reader.string()?;
                         let shape = match key == "reasoning" {
-                            true => shape::REASONING,
+                            true => shape::REASONING.with(Shape::RESPELLED),
                             false => Shape::default(),
                         };
                         if !std::mem::replace(&mut reasoned, true) {

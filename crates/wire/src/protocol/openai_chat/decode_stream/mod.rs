@@ -136,7 +136,7 @@ impl Decoder {
         match (key, kind) {
             (_, Kind::Null) => reader.skip(),
             ("error", _) if self.state != State::Failed => {
-                let fault = fault_of(&whole(key, &reader.raw()?)?, FaultKind::Internal);
+                let fault = fault_of(&whole(key, &reader.raw()?)?);
                 self.state = State::Failed;
                 emit(Event::Fault(fault));
                 Ok(())

@@ -14,6 +14,7 @@ use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::DATA_URL;
+use crate::protocol::openai_chat::decode_request::content::audio_type;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -124,6 +125,9 @@ fn write_image(
 ) {
     let Media { kind: _, source, detail, name } = media;
     let url = match source {
+        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
+            data_url(None, &Text::default(), semantics, losing)
+        }
         Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
         Source::Url { url, .. } => url.reborrow(),
         Source::Text { .. } | Source::File { .. } => {
@@ -146,6 +150,11 @@ fn write_image(
         inner.close();
     }
     close(object, semantics, losing);
+}
+
+/// Whether the extras hold a data URL of this protocol's own that is not base64.
+fn is_whole_url(semantics: &NodeSemantics<'_>, losing: &Losing<'_>) -> bool {
+    losing.is_same() && semantics.has_shape(shape::WHOLE_URL)
 }
 
 /// Puts a data URL together; an unusual prefix of this protocol's own comes back.
@@ -177,6 +186,10 @@ fn write_audio(
         let reason = "Chat takes sound only as bytes in the body";
         return losing.node(semantics.place(), LossKind::Dropped, reason);
     };
+    let format = mime.as_ref().map(audio_format);
+    if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
+        losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
+    }
     let mut object = open(writer, "input_audio", semantics, losing);
     if semantics.has_shape(shape::BARE) {
         object.field("input_audio", data);
@@ -184,7 +197,7 @@ fn write_audio(
         let extras = own_extras(losing, semantics).map(|extras| (extras, "input_audio"));
         let mut inner = Object::open(object.key("input_audio"), extras);
         inner.field("data", data);
-        inner.optional("format", mime.as_ref().map(audio_format).as_ref());
+        inner.optional("format", format.as_ref());
         inner.close();
     }
     close(object, semantics, losing);
@@ -208,6 +221,9 @@ fn write_document(
     let Media { kind: _, source, detail: _, name } = media;
     let place = semantics.place();
     let (key, value) = match source {
+        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
+            ("file_data", data_url(None, &Text::default(), semantics, losing))
+        }
         Source::Base64 { data, .. } if semantics.has_shape(shape::RAW_DATA) => {
             ("file_data", data.reborrow())
         }

@@ -3,6 +3,7 @@
 pub(super) mod content;
 pub(super) mod message;
 mod options;
+mod results;
 mod schema;
 mod thinking;
 mod tools;
@@ -11,10 +12,14 @@ mod turns;
 use crate::alias::ToolNameRule;
 use crate::error::Result;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Exchange;
+use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::types::request_shape;
@@ -70,11 +75,16 @@ fn write_translated(
     let calls = Calls::of(request, names, target.dialect.call_ids);
     let mut object = Object::open(writer, None);
     object.optional("model", request.model.as_ref());
+    if request.model.is_none() || exchange.protocol() == Protocol::Gemini {
+        let reason = "Chat has the name of the model in the body";
+        losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
+    }
     object.key("messages").array(|writer| {
         turns::Turns { calls: &calls, target, losing }.write(writer, &request.messages);
     });
     let tools = tools::Tools { calls: &calls, target, losing }.write(&mut object, request);
-    options::Options { request, target, losing, tools }.write(&mut object);
+    let language = dialect::of_output(exchange);
+    options::Options { request, target, losing, tools, language }.write(&mut object);
     object.close();
 }
 

@@ -21,6 +21,7 @@ use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
+use crate::schema::Dialect;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Target;
@@ -127,6 +128,8 @@ pub(super) struct Options<'t, 'r> {
     pub(super) target: &'t Target,
     pub(super) losing: &'t mut Losing<'r>,
     pub(super) tools: HasTools,
+    /// The language of the output schema.
+    pub(super) language: Dialect,
 }
 
 impl Options<'_, '_> {
@@ -266,7 +269,9 @@ impl Options<'_, '_> {
             self.lose(Field::OutputSchemaName, LossKind::Synthesised, reason);
         }
         let at = (Place::default(), Field::OutputSchema);
-        let schema = schema.as_ref().map(|it| schema::translated(it, *strict, at, self.losing));
+        let schema = schema
+            .as_ref()
+            .map(|it| schema::translated((it, self.language), *strict, at, self.losing));
         let named = OutputSchema {
             name: Some(name.as_ref().map_or(Text::literal(UNNAMED_SCHEMA), Text::reborrow)),
             description: description.as_ref().map(Text::reborrow),

@@ -13,20 +13,22 @@ const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
 
 /// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
 pub(super) fn translated<'s>(
-    schema: &'s Json<'_>,
+    (schema, language): (&'s Json<'_>, Dialect),
     strict: Option<bool>,
     (place, field): (Place, Field),
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
+    if losing.source() == Protocol::OpenaiResponses {
+        // The same vendor's servers take the same schemas.
+        return schema.reborrow();
+    }
     let strict = strict == Some(true);
     let from = match (losing.source(), strict) {
-        (Protocol::OpenaiChat | Protocol::OpenaiResponses, true) => Dialect::OpenaiStrict,
         (Protocol::AnthropicMessages, true) => Dialect::AnthropicStrict,
-        (Protocol::Gemini, _) => Dialect::GeminiSchema,
-        (_, false) => Dialect::JsonSchema,
+        _ => language,
     };
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
-    if losing.source() == Protocol::Gemini {
+    if from == Dialect::GeminiSchema {
         // The root is no node to speak of, but a tool is.
         match place.is_root() {
             true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),
@@ -35,7 +37,9 @@ pub(super) fn translated<'s>(
     }
     let translated = translate(schema, from, to);
     for loss in translated.losses {
-        losing.within(place, (field, &loss.pointer), loss.kind, loss.reason);
+        // What a reference is replaced by stands beside where the reference stood.
+        let pointer = loss.pointer.strip_suffix("/$ref").unwrap_or(&loss.pointer);
+        losing.within(place, (field, pointer), loss.kind, loss.reason);
     }
     translated.json
 }

@@ -6,6 +6,7 @@ use crate::conversation::ThinkingShow;
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
@@ -163,11 +164,22 @@ impl Options<'_, '_> {
             self.lose(Field::ThinkingMode, kind, "Chat has only steps of effort");
         }
         self.report_budget();
-        if self.request.thinking.effort.is_none() {
-            let reason = "it stands for the budget";
-            self.lose(Field::ThinkingEffort, LossKind::Synthesised, reason);
-        }
+        self.report_unsaid();
         Some(fit.value)
+    }
+
+    /// Reports what an effort stands for or entails where the request does not say it.
+    fn report_unsaid(&mut self) {
+        let Thinking { mode, effort, budget: _, show } = &self.request.thinking;
+        let modes = self.losing.source() == Protocol::AnthropicMessages;
+        let unsaid = [
+            (Field::ThinkingEffort, effort.is_none(), "it stands for the budget"),
+            (Field::ThinkingMode, modes && mode.is_none(), "an effort asks for thinking"),
+            (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
+        ];
+        for (field, _, reason) in unsaid.into_iter().filter(|(_, is_unsaid, _)| *is_unsaid) {
+            self.lose(field, LossKind::Synthesised, reason);
+        }
     }
 
     fn report_budget(&mut self) {
@@ -181,6 +193,7 @@ impl Options<'_, '_> {
     fn write_unknown_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
         if let Some(word) = &self.request.thinking.effort {
             object.field("reasoning_effort", word);
+            self.report_unsaid();
         }
         if self.request.thinking.mode.is_some() {
             let reason = "Chat has only steps of effort";

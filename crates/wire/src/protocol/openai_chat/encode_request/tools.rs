@@ -20,6 +20,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
@@ -282,10 +283,11 @@ impl Tools<'_, '_> {
                 let name = self.name(&function.name, place);
                 let strict = self.strict(function, place);
                 let at = (place, Field::ToolParameters);
+                let language = dialect::of_parameters(self.losing.source(), tool);
                 let parameters = function
                     .parameters
                     .as_ref()
-                    .map(|it| schema::translated(it, strict, at, self.losing));
+                    .map(|it| schema::translated((it, language), strict, at, self.losing));
                 let description = function.description.as_ref().map(Text::reborrow);
                 let function = FunctionTool {
                     name: Text::default(),
@@ -317,6 +319,10 @@ impl Tools<'_, '_> {
             let reason = "the server does not hold models to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
             return None;
+        }
+        if function.strict.is_none() && self.losing.source() == Protocol::OpenaiResponses {
+            let reason = "Chat holds models to schemas only where a tool says so";
+            self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         function.strict
     }

@@ -6,19 +6,16 @@ use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::Role;
-use crate::conversation::ToolResult;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
+use crate::place::Step;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
@@ -30,8 +27,6 @@ use crate::target::ReasoningField;
 use crate::target::ReasoningReplay;
 use crate::target::Target;
 
-const IMAGE_BELOW: &str = "[image attached below]";
-const FILE_BELOW: &str = "[file attached below]";
 const MEDIA_FOLLOW: &str =
     "media of results follow in a user message, because Chat takes them only from users";
 
@@ -43,7 +38,7 @@ pub(super) struct Turns<'t, 'r> {
 }
 
 /// A part and where it stands.
-type Placed<'m> = (Position, &'m Part<'m>);
+pub(super) type Placed<'m> = (Position, &'m Part<'m>);
 
 impl Turns<'_, '_> {
     pub(super) fn write(mut self, writer: &mut Writer, messages: &[Message<'_>]) {
@@ -86,6 +81,7 @@ impl Turns<'_, '_> {
     }
 
     fn write_turns(&mut self, writer: &mut Writer, messages: &[Message<'_>]) {
+        self.report_first(messages);
         // Media of results wait here until all results that belong together are written.
         let mut waiting: Vec<&Part<'_>> = Vec::new();
         let mut index = 0;
@@ -95,8 +91,11 @@ impl Turns<'_, '_> {
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
             let parts = placed(&messages[index..end], index);
+            if let Some(before) = index.checked_sub(1).map(|before| &messages[before]) {
+                self.report_neighbours(before, turn);
+            }
             if turn.role != Role::Assistant {
-                self.report_moved(&parts);
+                self.report_moved(turn, &parts);
                 let before = waiting.len();
                 self.write_results(writer, &parts, &mut waiting);
                 if waiting.len() > before {
@@ -118,6 +117,20 @@ impl Turns<'_, '_> {
         self.write_waiting(writer, &mut waiting);
     }
 
+    /// Responses has two places for instructions that come first, and Chat does not tell them apart.
+    fn report_first(&mut self, messages: &[Message<'_>]) {
+        if self.losing.source() != Protocol::OpenaiResponses {
+            return;
+        }
+        let slot = Place::default().step(Step::Instructions);
+        let reason = "instructions that come first have a field of their own";
+        let first = messages.first().filter(|it| matches!(it.role, Role::System | Role::Developer));
+        if let Some(place) = first.map(|it| it.semantics().place()).filter(|it| *it != slot) {
+            self.losing.node(place, LossKind::Renamed, reason);
+            self.losing.node(slot, LossKind::Renamed, reason);
+        }
+    }
+
     /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
     fn end_of_run(&mut self, messages: &[Message<'_>], start: usize) -> usize {
         let run = messages[start..].iter().take_while(|it| it.role == Role::Assistant).count();
@@ -135,12 +148,25 @@ impl Turns<'_, '_> {
         start + run
     }
 
+    /// Reports a message of which nothing can be said here; one that never said anything stays.
+    fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
+        let is_lost = kept.is_empty() && !message.parts.is_empty();
+        if is_lost {
+            let reason = "nothing of it can be said in Chat";
+            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+        }
+        is_lost
+    }
+
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
+        let parts: Vec<&Part<'_>> =
+            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        if self.is_lost(message, &parts) {
+            return;
+        }
         let mut object = Object::open(writer, None);
         object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
-        let parts: Vec<&Part<'_>> =
-            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
         if parts.is_empty() {
             object.field("content", "");
         } else {
@@ -178,7 +204,7 @@ impl Turns<'_, '_> {
         }
     }
 
-    fn withhold(&mut self, part: &Part<'_>) {
+    pub(super) fn withhold(&mut self, part: &Part<'_>) {
         let place = part.semantics().place();
         match part.semantics().artefact() {
             Some(_) => self.losing.node(place, LossKind::Withheld, "it belongs to its issuer"),
@@ -205,31 +231,41 @@ impl Turns<'_, '_> {
                 }
             }
         }
+        let told: Vec<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
+        if self.is_lost(first, &told) {
+            return;
+        }
         let mut object = Object::open(writer, None);
         object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
-        let text: Vec<&Part<'_>> = kept
+        let text: Vec<&Part<'_>> =
+            told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
+        let elsewhere = kept
             .iter()
-            .copied()
-            .chain(&spoken)
-            .filter(|part| message::stands_in_content(part))
-            .collect();
-        let calls = kept.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
-        match (text.is_empty(), calls) {
+            .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
+        match (text.is_empty(), elsewhere) {
             (true, true) => object.key("content").null(),
             (true, false) => object.field("content", ""),
             (false, _) => {
                 message::write_content(&mut object, &text, Shape::default(), self.losing);
             }
         }
-        kept.extend(&spoken);
         let names = Names::Fitted(self.calls, &positions);
-        Fields { parts: &kept, shape: Shape::default(), names: &names }.write_beside(&mut object);
+        Fields { parts: &told, shape: Shape::default(), names: &names }.write_beside(&mut object);
         object.close();
     }
 
-    /// Chat has text and calls in two fields, so that text behind a call moves before it.
+    /// Chat has text and calls in two fields, so that text behind a call moves before it, and texts of several items stand
+    /// in one message.
     fn report_order(&mut self, parts: &[Placed<'_>]) {
+        let is_said =
+            |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        let said =
+            parts.iter().filter(|(_, part)| is_said(part) && part.semantics().item().is_some());
+        for (_, part) in said.skip(1) {
+            let reason = "Chat has one message for what is said in one turn";
+            self.losing.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
+        }
         let first_call = parts
             .iter()
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
@@ -317,111 +353,23 @@ impl Turns<'_, '_> {
     }
 
     /// Results come right behind their calls, so that what stood before them moves behind.
-    fn report_moved(&mut self, parts: &[Placed<'_>]) {
+    fn report_moved(&mut self, turn: &Message<'_>, parts: &[Placed<'_>]) {
         let last = parts.iter().rposition(|(_, part)| is_result(part)).unwrap_or_default();
-        for (_, part) in parts[..last].iter().filter(|(_, part)| !is_result(part)) {
+        if parts[..last].iter().any(|(_, part)| !is_result(part)) {
             let reason = "Chat has results before what the user says";
-            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            self.losing.node(turn.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
-    fn write_results<'m>(
-        &mut self,
-        writer: &mut Writer,
-        parts: &[Placed<'m>],
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
-        for (at, part) in parts {
-            if let Content::ToolResult(result) = part.content() {
-                self.write_result(writer, (*at, part), result, waiting);
+    /// Neighbours of one side stay apart here, but protocols of turns have them in one turn.
+    fn report_neighbours(&mut self, before: &Message<'_>, turn: &Message<'_>) {
+        let turns = matches!(self.losing.source(), Protocol::AnthropicMessages | Protocol::Gemini);
+        if turns && is_speaker(before.role) && is_speaker(turn.role) && before.role == turn.role {
+            for message in [before, turn] {
+                let reason = "neighbouring turns of one side count as one";
+                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
             }
         }
-    }
-
-    fn write_result<'m>(
-        &mut self,
-        writer: &mut Writer,
-        (at, part): Placed<'m>,
-        result: &'m ToolResult<'m>,
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
-        let place = part.semantics().place();
-        self.report_result(at, part, result);
-        let mut object = Object::open(writer, None);
-        object.word("role", "tool");
-        object.field("tool_call_id", &self.calls.result_id(at, result));
-        let mut texts: Vec<Part<'_>> = Vec::new();
-        if let ResultOutput::Object { response, parts: _ } = &result.output {
-            let (text, kind) = object_text(response);
-            texts.push(Part::new(Content::Text(text)));
-            if let Some(kind) = kind {
-                let reason = "the object of the result becomes text";
-                self.losing.field(place, Field::ResultOutput, kind, reason);
-            }
-        }
-        for inner in result.output.parts() {
-            self.add_output(inner, &mut texts, waiting);
-        }
-        let texts: Vec<&Part<'_>> = texts.iter().collect();
-        match texts.is_empty() {
-            true => object.field("content", ""),
-            false => message::write_content(&mut object, &texts, Shape::default(), self.losing),
-        }
-        object.close();
-    }
-
-    fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
-        let place = part.semantics().place();
-        if part.semantics().cache().is_some() {
-            let reason = "Chat has no markers on results";
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
-        }
-        if result.call_id.is_none() {
-            let reason = "Chat pairs results with calls by id";
-            self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
-        } else if result.call_id.as_ref().is_some_and(|id| self.calls.result_id(at, result) != *id)
-        {
-            let reason = "the server does not take such ids";
-            self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
-        }
-    }
-
-    /// Adds one part of a result: text as it is, media as a word that says where they follow.
-    fn add_output<'m>(
-        &mut self,
-        part: &'m Part<'m>,
-        texts: &mut Vec<Part<'m>>,
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
-        let place = part.semantics().place();
-        match part.content() {
-            Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
-            Content::Media(media) if media.kind == MediaKind::Video => {}
-            Content::Media(media) => {
-                let image = media.kind == MediaKind::Image;
-                texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
-                waiting.push(part);
-            }
-            Content::Reasoning(_) => self.withhold(part),
-            Content::ToolCall(_) | Content::ToolResult(_) => {
-                self.losing.node(place, LossKind::Dropped, "Chat takes only text in results");
-            }
-            // The walk over the request has reported it.
-            Content::Opaque(_) => {}
-        }
-    }
-
-    fn write_waiting(&mut self, writer: &mut Writer, waiting: &mut Vec<&Part<'_>>) {
-        if waiting.is_empty() {
-            return;
-        }
-        writer.object(|object| {
-            object.field("role", "user");
-            object.key("content");
-            object.array(|writer| {
-                waiting.drain(..).for_each(|part| content::write_part(writer, part, self.losing));
-            });
-        });
     }
 }
 
@@ -446,29 +394,14 @@ fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
     parts
 }
 
-fn is_result(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolResult(_))
+/// Whether messages of this role are turns of the conversation.
+fn is_speaker(role: Role) -> bool {
+    match role {
+        Role::User | Role::Assistant => true,
+        Role::System | Role::Developer | Role::Tool => false,
+    }
 }
 
-/// The text that an object of a result amounts to, and how much that changes.
-fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
-    let mut members = 0;
-    let mut only = None;
-    // A response that is no object is written as it is.
-    let _ = response.reader().object(|key, reader| {
-        members += 1;
-        let text = match reader.kind()? {
-            Kind::String => Some(reader.string()?),
-            _ => reader.skip().map(|()| None)?,
-        };
-        only = text.map(|text| (key.into_owned(), text));
-        Ok(())
-    });
-    match only {
-        Some((key, text)) if members == 1 && key == "output" => (text, None),
-        Some((key, text)) if members == 1 && matches!(&*key, "result" | "content") => {
-            (text, Some(LossKind::Renamed))
-        }
-        _ => (response.to_text(), Some(LossKind::Renamed)),
-    }
+fn is_result(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolResult(_))
 }

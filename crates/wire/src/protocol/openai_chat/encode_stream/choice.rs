@@ -1,6 +1,5 @@
 //! What the chunks of a stream say of one choice.
 
-use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -11,14 +10,12 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Closed;
+use crate::protocol::Citation;
 use crate::protocol::Field;
-use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
-use crate::protocol::arguments;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
@@ -28,25 +25,33 @@ use crate::protocol::semantics::NodeSemantics;
 /// A choice that has begun.
 #[derive(Debug)]
 pub(super) struct Choice {
-    index: u32,
+    pub(super) index: u32,
     /// How many calls it has made; their numbers go up from 0.
     calls: u32,
     /// The part whose reasoning was written last.
-    reasoned: Option<PartId>,
+    pub(super) reasoned: Option<PartId>,
+    /// How many characters of text were written.
+    pub(super) said: u64,
 }
 
 /// A part by its number in the stream.
 #[derive(Debug)]
 pub(super) struct Part {
-    candidate: u32,
-    kind: PartKind,
+    pub(super) candidate: u32,
+    pub(super) kind: PartKind,
     pub(super) place: Place,
     /// Log probabilities that wait for the text they speak of.
-    logprobs: Option<Json<'static>>,
+    pub(super) logprobs: Option<Json<'static>>,
+    /// Where its text begins in the text of the choice.
+    pub(super) from: u64,
+    /// Citations that wait for the end of the text they speak of.
+    pub(super) citations: Vec<Citation<'static>>,
+    /// Whether anything of it was written.
+    pub(super) is_told: bool,
 }
 
 #[derive(Debug)]
-enum PartKind {
+pub(super) enum PartKind {
     Text,
     Refusal,
     /// Reasoning, under the name of the field that it goes into.
@@ -73,7 +78,7 @@ impl Encoder<'_> {
         if let Some(position) = self.choices.iter().position(|choice| choice.index == index) {
             return position;
         }
-        self.choices.push(Choice { index, calls: 0, reasoned: None });
+        self.choices.push(Choice { index, calls: 0, reasoned: None, said: 0 });
         self.chunk(index, out, |delta| {
             delta.field("role", "assistant");
             delta.field("content", "");
@@ -82,7 +87,7 @@ impl Encoder<'_> {
     }
 
     /// Writes a chunk with one delta of one choice.
-    fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+    pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
         self.frame(out, |writer| {
             writer.key("choices");
             writer.array(|writer| {
@@ -102,30 +107,37 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, |losing| losing.semantics(&semantics));
-        self.report_joined(candidate, &opening, place);
+        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
-            Opening::Reasoning(_) => self.open_reasoning(candidate, &semantics, out),
+            Opening::Reasoning(_) => self.open_reasoning((part, candidate), &semantics, out),
             Opening::ToolCall { id, name, form } => {
                 let call = NewCall { part, choice, id, name, form };
                 self.open_call(call, &semantics, out)
             }
             Opening::Whole(content) => {
-                self.write_whole(candidate, &content, &semantics, out);
+                self.write_whole((part, candidate), &content, &semantics, out);
                 PartKind::Hidden
             }
         };
-        for citation in semantics.citations() {
-            self.cite(candidate, citation, out);
-        }
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
-        self.parts.push(Part { candidate, kind, place, logprobs });
+        let from = self.choices[choice].said;
+        let citations = Vec::new();
+        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
+        for citation in semantics.citations() {
+            self.cite(part, citation.clone(), out);
+        }
     }
 
     /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
-    fn report_joined(&mut self, candidate: u32, opening: &Opening<'_>, place: Place) {
+    fn report_joined(
+        &mut self,
+        (part, candidate): (PartId, u32),
+        opening: &Opening<'_>,
+        place: Place,
+    ) {
         let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
         let joined = match opening {
             Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
@@ -133,7 +145,7 @@ impl Encoder<'_> {
             Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
         };
         if joined {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
@@ -141,20 +153,18 @@ impl Encoder<'_> {
 
     fn open_reasoning(
         &mut self,
-        candidate: u32,
+        (part, candidate): (PartId, u32),
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
         }
-        let details = semantics.artefact().filter(|_| self.is_same());
-        if let Some(json) = details.and_then(|it| Json::parse_text(it.data()).ok()) {
-            self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+        if self.write_details(candidate, semantics, out) == Written::Yes {
             return PartKind::Hidden;
         }
         if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
@@ -164,6 +174,21 @@ impl Encoder<'_> {
             true => PartKind::Reasoning("reasoning"),
             false => PartKind::Reasoning("reasoning_content"),
         }
+    }
+
+    /// Writes what this protocol's own server wants back to go on reasoning, if the node holds that.
+    pub(super) fn write_details(
+        &self,
+        candidate: u32,
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) -> Written {
+        let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat);
+        let Some(json) = artefact.and_then(|it| Json::parse_text(it.data()).ok()) else {
+            return Written::No;
+        };
+        self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+        Written::Yes
     }
 
     fn open_call(
@@ -186,7 +211,7 @@ impl Encoder<'_> {
         let number = self.choices[call.choice].calls;
         self.choices[call.choice].calls += 1;
         if call.id.is_none() {
-            self.losses.add(self.source, |losing| {
+            self.losses.add(self.source, Some(call.part), |losing| {
                 let reason = "Chat pairs results with calls by id";
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
@@ -224,7 +249,7 @@ impl Encoder<'_> {
     /// Writes a part that comes in one piece, if this protocol has it in answers.
     fn write_whole(
         &mut self,
-        candidate: u32,
+        (part, candidate): (PartId, u32),
         content: &Content<'_>,
         semantics: &NodeSemantics<'_>,
         out: &mut String,
@@ -250,155 +275,10 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(self.source, |losing| {
+            _ => self.losses.add(self.source, Some(part), |losing| {
                 let reason = "Chat has nothing like it in answers";
                 losing.node(semantics.place(), LossKind::Dropped, reason);
             }),
-        }
-    }
-
-    pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
-        if text.is_empty() {
-            return;
-        }
-        self.part_reasonings(id, out);
-        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        let candidate = part.candidate;
-        let logprobs = part.logprobs.take();
-        match &mut part.kind {
-            PartKind::Text => self.write_text(candidate, ("content", text), logprobs, out),
-            PartKind::Refusal => self.write_text(candidate, ("refusal", text), logprobs, out),
-            PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
-            PartKind::Reasoning(key) => {
-                let key = *key;
-                self.chunk(candidate, out, |delta| delta.field(key, text));
-            }
-            PartKind::Call { number, form, grown } => {
-                *grown = true;
-                let (number, form) = (*number, *form);
-                self.write_arguments(candidate, (number, form), text, out);
-            }
-            PartKind::Legacy => self.chunk(candidate, out, |delta| {
-                delta.key("function_call");
-                delta.object(|it| it.field("arguments", text));
-            }),
-            PartKind::Wrapped { number: _, arguments } => arguments.push(text),
-            PartKind::Hidden => {}
-        }
-    }
-
-    /// Begins a new paragraph where one reasoning follows another: clients see all of it as one text.
-    fn part_reasonings(&mut self, id: PartId, out: &mut String) {
-        let Some(Part { kind: PartKind::Reasoning(key), candidate, .. }) =
-            self.parts.get(id.0 as usize)
-        else {
-            return;
-        };
-        let (key, candidate) = (*key, *candidate);
-        let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) else { return };
-        let before = choice.reasoned.replace(id);
-        if before.is_some_and(|before| before != id) && !self.is_same() {
-            self.chunk(candidate, out, |delta| delta.field(key, "\n\n"));
-        }
-    }
-
-    fn write_text(
-        &self,
-        index: u32,
-        (key, text): (&str, &Text<'_>),
-        logprobs: Option<Json<'_>>,
-        out: &mut String,
-    ) {
-        let Some(json) = logprobs else {
-            return self.chunk(index, out, |delta| delta.field(key, text));
-        };
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
-                    choice.object(|delta| delta.field(key, text));
-                    choice.key("logprobs");
-                    choice.object(|it| it.field(key, &json));
-                    choice.key("finish_reason");
-                    choice.null();
-                });
-            });
-        });
-    }
-
-    /// Writes thinking as the chunk of content that some servers give.
-    fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
-        self.chunk(index, out, |delta| {
-            delta.key("content");
-            delta.array(|writer| {
-                writer.object(|chunk| {
-                    chunk.field("type", "thinking");
-                    chunk.key("thinking");
-                    chunk.array(|writer| {
-                        writer.object(|piece| {
-                            piece.field("type", "text");
-                            piece.field("text", text);
-                        });
-                    });
-                });
-            });
-        });
-    }
-
-    fn write_arguments(
-        &self,
-        index: u32,
-        (number, form): (u32, CallForm),
-        text: &Text<'_>,
-        out: &mut String,
-    ) {
-        let (kind, key) = words(form);
-        self.chunk(index, out, |delta| {
-            delta.key("tool_calls");
-            delta.array(|writer| {
-                writer.object(|call| {
-                    call.field("index", &number);
-                    call.key(kind);
-                    call.object(|payload| payload.field(key, text));
-                });
-            });
-        });
-    }
-
-    /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
-    pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
-        if let Some(Part { kind: PartKind::Reasoning(_), .. }) = self.parts.get(id.0 as usize) {
-            self.delta(id, &Text::plain("\n\n"), out);
-        }
-    }
-
-    pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
-        let Closed { part: id, semantics } = closed;
-        let same = self.is_same();
-        let mut placed = NodeSemantics::at(self.place(id));
-        placed.merge(semantics);
-        self.losses.add(self.source, |losing| losing.semantics(&placed));
-        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        let candidate = part.candidate;
-        match &mut part.kind {
-            // Clients parse the arguments, and no arguments at all are not JSON.
-            PartKind::Call { number, form: CallForm::Function, grown: false } if !same => {
-                let call = (*number, CallForm::Function);
-                self.write_arguments(candidate, call, &Text::literal("{}"), out);
-            }
-            PartKind::Wrapped { number, arguments } => {
-                let number = *number;
-                let arguments = Arguments::Text(std::mem::take(arguments));
-                let input = match (arguments::custom_input(&arguments), arguments) {
-                    (Some(input), _) => input,
-                    (None, Arguments::Text(text)) => text,
-                    (None, Arguments::Json(json)) => json.to_text().into_owned(),
-                };
-                self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
-            }
-            _ => {}
         }
     }
 
@@ -408,7 +288,7 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) {
-        self.losses.add(self.source, |losing| losing.semantics(semantics));
+        self.losses.add(self.source, None, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.frame(out, |writer| {
@@ -426,35 +306,6 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
-        let place = self.place(id);
-        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        let candidate = part.candidate;
-        match kind {
-            NoteKind::Citation(citation) => {
-                self.cite(candidate, &citation, out);
-                let mut cited = NodeSemantics::at(place);
-                cited.add_citation(citation);
-                self.losses.add(self.source, |losing| {
-                    encode_response::report_citations(&cited, losing);
-                });
-            }
-            NoteKind::Logprobs(json) => part.logprobs = Some(json.into_owned()),
-            NoteKind::Semantics(semantics) => {
-                self.losses.add(self.source, |losing| losing.semantics(&semantics));
-            }
-        }
-    }
-
-    fn cite(&self, index: u32, citation: &crate::protocol::Citation<'_>, out: &mut String) {
-        if citation.protocol() == Protocol::OpenaiChat || citation.url().is_some() {
-            self.chunk(index, out, |delta| {
-                delta.key("annotations");
-                delta.array(|writer| encode_response::write_annotation(writer, citation));
-            });
-        }
-    }
-
     pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
@@ -462,7 +313,7 @@ impl Encoder<'_> {
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
         let place = Place::default();
-        self.losses.add(self.source, |losing| {
+        self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, has_calls, place, losing);
         });
@@ -481,6 +332,13 @@ impl Encoder<'_> {
     }
 }
 
+/// Whether there was something to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    Yes,
+    No,
+}
+
 /// A call that begins.
 struct NewCall<'c> {
     part: PartId,
@@ -491,7 +349,7 @@ struct NewCall<'c> {
 }
 
 /// The names of a call's payload and of its arguments.
-fn words(form: CallForm) -> (&'static str, &'static str) {
+pub(super) fn words(form: CallForm) -> (&'static str, &'static str) {
     match form {
         CallForm::Function => ("function", "arguments"),
         CallForm::Custom => ("custom", "input"),

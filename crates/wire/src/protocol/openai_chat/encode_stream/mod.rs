@@ -1,6 +1,7 @@
 //! Writing streams: chunks in the framing and order that clients of this protocol rely on.
 
 mod choice;
+mod part;
 
 use std::collections::BTreeSet;
 
@@ -48,12 +49,17 @@ pub struct Encoder<'a> {
 #[derive(Debug, Default)]
 struct Losses {
     report: Report,
-    seen: BTreeSet<String>,
+    seen: BTreeSet<(Option<PartId>, LossKind, String)>,
 }
 
 impl Losses {
-    /// Reports what `report` finds, unless an earlier frame had it too.
-    fn add(&mut self, source: Protocol, report: impl FnOnce(&mut Losing<'_>)) {
+    /// Reports what `report` finds of the part, or else of the answer, unless an earlier frame had it too.
+    fn add(
+        &mut self,
+        source: Protocol,
+        part: Option<PartId>,
+        report: impl FnOnce(&mut Losing<'_>),
+    ) {
         if source == Protocol::OpenaiChat {
             return;
         }
@@ -61,7 +67,7 @@ impl Losses {
         report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
-            if self.seen.insert(format!("{}{below}", loss.kind)) {
+            if self.seen.insert((part, loss.kind, below.to_owned())) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }
@@ -144,7 +150,7 @@ impl<'a> Encoder<'a> {
             writer.field("service_tier", encode_response::tier_word(tier, self.source));
         }
         self.head = writer.into_string();
-        self.losses.add(self.source, |losing| {
+        self.losses.add(self.source, None, |losing| {
             let kind = LossKind::Synthesised;
             if id.is_none() {
                 losing.field(place, Field::ResponseId, kind, "Chat wants an id");
@@ -192,7 +198,7 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses.add(self.source, |losing| losing.semantics(&semantics));
+                self.losses.add(self.source, None, |losing| losing.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -205,7 +211,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn count(&mut self, usage: Usage<'_>) {
-        self.losses.add(self.source, |losing| {
+        self.losses.add(self.source, None, |losing| {
             losing.usage(&usage);
             encode_response::report_usage(&usage, losing);
         });

@@ -45,8 +45,8 @@ pub(super) struct Items<'i, 'r> {
     system_role: SystemRole,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
-    /// Whether the message before was the assistant's.
-    after_assistant: bool,
+    /// Where the message before stood, if it was the assistant's.
+    after_assistant: Option<Place>,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
@@ -62,18 +62,21 @@ impl<'i, 'r> Items<'i, 'r> {
             calls,
             system_role,
             custom_calls: HashSet::new(),
-            after_assistant: false,
+            after_assistant: None,
         }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
         let place = message.semantics().place();
-        if message.role == Role::Assistant && std::mem::replace(&mut self.after_assistant, true) {
+        let before = self.after_assistant.take();
+        if message.role == Role::Assistant {
             let reason = "the assistant's items in a row make one message";
-            self.losing.node(place, LossKind::Renamed, reason);
+            for joined in before.into_iter().flat_map(|before| [before, place]) {
+                self.losing.node(joined, LossKind::Renamed, reason);
+            }
+            self.after_assistant = Some(place);
         }
-        self.after_assistant = message.role == Role::Assistant;
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
@@ -312,6 +315,10 @@ fn write_output(
         (None, []) if as_string => writer.value(""),
         (None, [part]) if as_string && plain_text(losing, part).is_some() => {
             if let Some(text) = plain_text(losing, part) {
+                if text.is_empty() {
+                    let reason = "an empty text says nothing";
+                    losing.node(part.semantics().place(), LossKind::Implied, reason);
+                }
                 writer.value(text);
             }
         }

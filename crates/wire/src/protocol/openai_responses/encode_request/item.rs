@@ -17,6 +17,7 @@ use crate::protocol::openai_responses::types::EMPTY_CONTENT;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
+use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
@@ -56,6 +57,11 @@ impl<'h> Header<'h> {
             extras: Some(extras),
             shape,
         }
+    }
+
+    /// Whether the item stood in the input, so that what it does not state is not stated again.
+    pub(in crate::protocol::openai_responses) fn is_own(&self) -> bool {
+        self.shape.has(OPENS)
     }
 
     /// Opens an item of that type.
@@ -98,7 +104,10 @@ pub(in crate::protocol::openai_responses) fn item_len(
             let is_thought = matches!(part.content(), Content::Reasoning(_));
             losing.is_same() && is_thought && part.semantics().has_shape(CONTINUES)
         }
-        _ if is_content(first) => is_content(part) && part.semantics().item().is_none(),
+        _ if is_content(first) => {
+            let opens = losing.is_same() && part.semantics().has_shape(OPENS);
+            is_content(part) && !opens
+        }
         _ => false,
     };
     1 + rest.iter().take_while(continues).count()

@@ -1,18 +1,21 @@
 //! Writing whole answers.
 
+mod annotation;
+mod finish;
+mod usage;
+
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
-use crate::conversation::FinishKind;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::ToolCall;
-use crate::conversation::Usage;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Citation;
 use crate::protocol::Field;
@@ -27,7 +30,13 @@ use crate::protocol::openai_chat::encode_request::message::Names;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
+
+pub(super) use annotation::is_cited;
+pub(super) use annotation::report_citations;
+pub(super) use annotation::write_annotation;
+pub(super) use finish::finish_word;
+pub(super) use usage::report_usage;
+pub(super) use usage::write_usage;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -200,12 +209,13 @@ impl Answer<'_, '_> {
         let reasoned = parts.iter().filter(is_reasoning).count() > 1;
         let mut after_call = false;
         for part in parts {
-            let place = part.semantics().place();
+            let place = outermost(part.semantics());
             after_call |= matches!(part.content(), Content::ToolCall(_));
             match part.content() {
                 Content::Text(_) if joined || after_call => {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
+                Content::Reasoning(_) if message::details(part).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
@@ -239,6 +249,10 @@ impl Answer<'_, '_> {
                 let reason = "the client does not want to see it";
                 self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
                 continue;
+            }
+            // What this protocol's own server wants back has travelled in a foreign field.
+            if let Some(json) = message::details(part) {
+                object.field("reasoning_details", &json);
             }
             for piece in &reasoning.texts {
                 match &mut text {
@@ -299,15 +313,16 @@ impl Answer<'_, '_> {
     }
 
     fn write_annotations(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
-        let citations = || {
-            parts.iter().flat_map(|part| {
-                part.semantics().citations().iter().map(move |citation| (part, citation))
-            })
-        };
-        if citations().any(|(_, citation)| citation.url().is_some()) {
+        let citations = |part: &Part<'_>| part.semantics().citations().iter().any(is_cited);
+        if parts.iter().any(citations) {
             object.key("annotations").array(|writer| {
-                for (_, citation) in citations() {
-                    write_annotation(writer, citation);
+                let mut from = 0;
+                for part in parts {
+                    let stretch = (from, from + annotation::chars_of(part));
+                    for citation in part.semantics().citations() {
+                        write_annotation(writer, citation, stretch);
+                    }
+                    from = stretch.1;
                 }
             });
         }
@@ -360,6 +375,14 @@ impl Answer<'_, '_> {
     }
 }
 
+/// The place of the item that a part begins, or of the part itself.
+pub(super) fn outermost(semantics: &NodeSemantics<'_>) -> Place {
+    match semantics.item() {
+        Some(_) => semantics.place().of_item(),
+        None => semantics.place(),
+    }
+}
+
 /// Why texts lose their borders.
 pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";
 
@@ -386,71 +409,6 @@ fn write_arguments(payload: &mut Writer, call: &ToolCall<'_>) {
     }
 }
 
-/// Writes a citation as this protocol spells it, if it has an address.
-pub(super) fn write_annotation(writer: &mut Writer, citation: &Citation<'_>) {
-    if citation.protocol() == Protocol::OpenaiChat {
-        return writer.value(citation.json());
-    }
-    let Some(url) = citation.url() else { return };
-    writer.object(|object| {
-        object.field("type", "url_citation");
-        object.key("url_citation");
-        object.object(|inner| {
-            inner.field("url", url);
-            inner.field("title", &citation.title().map(Text::reborrow).unwrap_or_default());
-            let (start, end) = citation.span().unwrap_or_default();
-            inner.field("start_index", &start);
-            inner.field("end_index", &end);
-        });
-    });
-}
-
-/// Reports what an annotation cannot say of the citations of a part.
-pub(super) fn report_citations(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
-    let place = semantics.place();
-    let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
-        true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
-        false => (LossKind::Dropped, "Chat cites only addresses"),
-    };
-    losing.field(place, Field::Citations, kind, reason);
-}
-
-/// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
-pub(super) fn finish_word(
-    kind: FinishKind,
-    has_calls: bool,
-    place: crate::place::Place,
-    losing: &mut Losing<'_>,
-) -> &'static str {
-    let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);
-    match kind {
-        FinishKind::Length => "length",
-        FinishKind::ContextFull => {
-            lose(LossKind::Approximated, "Chat tells a full context as a reached limit");
-            "length"
-        }
-        FinishKind::ContentFilter => "content_filter",
-        FinishKind::PromptFilter => {
-            lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
-            "content_filter"
-        }
-        _ if has_calls => "tool_calls",
-        FinishKind::Stop | FinishKind::ToolCalls => "stop",
-        FinishKind::StopSequence => {
-            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
-            "stop"
-        }
-        FinishKind::Refusal => {
-            lose(LossKind::Approximated, "Chat ends a refusal like every answer");
-            "stop"
-        }
-        FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
-            lose(LossKind::Approximated, "Chat has no word for this end");
-            "stop"
-        }
-    }
-}
-
 fn is_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_))
 }
@@ -472,40 +430,4 @@ fn joined<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Text<'p> {
     let mut joined = texts.next().map(Text::reborrow).unwrap_or_default();
     texts.for_each(|text| joined.push(text));
     joined
-}
-
-/// Reports what the counts hold that they did not hold before.
-pub(super) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {
-    if usage.tool_prompt.is_some_and(|count| count > 0) {
-        let reason = "the results of hosted tools count as input";
-        losing.field(usage.semantics().place(), Field::UsageInput, LossKind::Renamed, reason);
-    }
-}
-
-/// Writes the usage; a total that the vendor did not give is the sum.
-pub(super) fn write_usage(writer: &mut Writer, usage: &Usage<'_>, losing: &Losing<'_>) {
-    let semantics = usage.semantics();
-    let own = content::own_extras(losing, semantics);
-    let shape = if losing.is_same() { semantics.shape() } else { Shape::default() };
-    let mut object = Object::open(writer, own.map(|extras| (extras, "")));
-    object.optional("prompt_tokens", usage.input.as_ref());
-    object.optional("completion_tokens", usage.output.as_ref());
-    let sum = usage.input.zip(usage.output).map(|(input, output)| input.saturating_add(output));
-    let total = usage.total.or(sum.filter(|_| !losing.is_same()));
-    object.optional("total_tokens", total.as_ref());
-    let cache = usage.cache_read.is_some() || usage.cache_write.is_some();
-    if cache || shape.has(shape::PROMPT_DETAILS) {
-        let scope = own.map(|extras| (extras, "prompt_tokens_details"));
-        let mut details = Object::open(object.key("prompt_tokens_details"), scope);
-        details.optional("cached_tokens", usage.cache_read.as_ref());
-        details.optional("cache_write_tokens", usage.cache_write.as_ref());
-        details.close();
-    }
-    if usage.reasoning.is_some() || shape.has(shape::COMPLETION_DETAILS) {
-        let scope = own.map(|extras| (extras, "completion_tokens_details"));
-        let mut details = Object::open(object.key("completion_tokens_details"), scope);
-        details.optional("reasoning_tokens", usage.reasoning.as_ref());
-        details.close();
-    }
-    object.close();
 }

@@ -1,5 +1,7 @@
 //! Behaviour that only this protocol has.
 
+mod answers;
+
 use serde_json::Value;
 use serde_json::json;
 
@@ -455,75 +457,4 @@ fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
     assert_eq!(frames[4]["usage"]["total_tokens"], 3);
     let unasked = Asked { include_usage: false, ..Asked::default() };
     assert_eq!(written(&chunks, unasked).len(), 4);
-}
-
-#[test]
-fn errors_of_any_shape_are_read() {
-    for (status, body, kind, message) in [
-        (
-            400,
-            r#"{"error":{"message":"m","code":"context_length_exceeded"}}"#,
-            FaultKind::ContextTooLong,
-            "m",
-        ),
-        (429, r#"{"error":{"message":"m","type":"insufficient_quota"}}"#, FaultKind::Billing, "m"),
-        (400, r#"{"object":"error","message":"m","code":"3051"}"#, FaultKind::BadRequest, "m"),
-        (500, r#"[{"error":{"message":"m"}}]"#, FaultKind::Internal, "m"),
-        (404, r#"{"error":"m"}"#, FaultKind::NotFound, "m"),
-        (502, "<html>bad gateway</html>", FaultKind::Internal, "<html>bad gateway</html>"),
-    ] {
-        let fault = CHAT.decode_fault(status, body.as_bytes());
-        assert_eq!((fault.kind, &*fault.message.to_str()), (kind, message));
-        let (_, back) = CHAT.encode_fault(&fault);
-        if body.starts_with(['{', '[']) {
-            assert_eq!(back, body);
-        }
-    }
-}
-
-#[test]
-fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() {
-    let reasoning = |text: &'static str| {
-        let texts = vec![Text::literal(text)];
-        Part::new(Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Raw, texts })))
-    };
-    let tool = ToolCall {
-        id: None,
-        name: Text::literal("f"),
-        arguments: Arguments::Text(Text::default()),
-        form: Default::default(),
-    };
-    let parts = vec![reasoning("a"), reasoning("b"), Part::new(Content::ToolCall(Box::new(tool)))];
-    let candidate = Candidate::new(Message::new(Role::Assistant, parts));
-    let response = Response { candidates: vec![candidate], ..Response::default() };
-    let whole = CHAT.encode_response(&response, Protocol::Gemini, &Asked::default());
-    let whole: Value = serde_json::from_str(&whole.body).unwrap();
-    let message = &whole["choices"][0]["message"];
-    assert_eq!(message["reasoning_content"], "a\n\nb");
-    assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{}");
-    let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, Asked::default()));
-    let mut out = String::new();
-    unfold(response, &mut |event| {
-        encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
-    });
-    assert!(out.contains(r#"{"reasoning_content":"\n\n"}"#));
-    assert!(out.contains(r#"{"arguments":"{}"}"#));
-    assert!(out.contains(r#""id":"call_0_2""#));
-}
-
-#[test]
-fn servers_that_refuse_unknown_fields_are_spared_them() {
-    let request = Request {
-        store: Some(true),
-        verbosity: Some(Text::literal("low")),
-        user: Some(Text::literal("u")),
-        ..Request::default()
-    };
-    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
-    let target = Target::default().with_dialect(Dialect::MISTRAL);
-    let encoded = exchange.encode(CHAT, &target).unwrap();
-    assert_eq!(encoded.body, r#"{"messages":[],"user":"u"}"#);
-    assert_eq!(encoded.report.count(LossKind::Dropped), 2);
-    let encoded = exchange.encode(CHAT, &Target::default()).unwrap();
-    assert_eq!(encoded.report.count(LossKind::Dropped), 0);
 }

@@ -1,0 +1,147 @@
+//! Writing the results of calls: messages of text, with media in a user's message behind them.
+
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Part;
+use crate::conversation::ResultOutput;
+use crate::conversation::ToolResult;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::calls::Position;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::openai_chat::encode_request::turns::Placed;
+use crate::protocol::openai_chat::encode_request::turns::Turns;
+use crate::protocol::semantics::Shape;
+
+const IMAGE_BELOW: &str = "[image attached below]";
+const FILE_BELOW: &str = "[file attached below]";
+
+impl Turns<'_, '_> {
+    pub(super) fn write_results<'m>(
+        &mut self,
+        writer: &mut Writer,
+        parts: &[Placed<'m>],
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        for (at, part) in parts {
+            if let Content::ToolResult(result) = part.content() {
+                self.write_result(writer, (*at, part), result, waiting);
+            }
+        }
+    }
+
+    fn write_result<'m>(
+        &mut self,
+        writer: &mut Writer,
+        (at, part): Placed<'m>,
+        result: &'m ToolResult<'m>,
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        let place = part.semantics().place();
+        self.report_result(at, part, result);
+        let mut object = Object::open(writer, None);
+        object.word("role", "tool");
+        object.field("tool_call_id", &self.calls.result_id(at, result));
+        let mut texts: Vec<Part<'_>> = Vec::new();
+        if let ResultOutput::Object { response, parts: _ } = &result.output {
+            let (text, kind) = object_text(response);
+            texts.push(Part::new(Content::Text(text)));
+            if let Some(kind) = kind {
+                let reason = "the object of the result becomes text";
+                self.losing.field(place, Field::ResultOutput, kind, reason);
+            }
+        }
+        for inner in result.output.parts() {
+            self.add_output(inner, &mut texts, waiting);
+        }
+        let texts: Vec<&Part<'_>> = texts.iter().collect();
+        match texts.is_empty() {
+            true => object.field("content", ""),
+            false => message::write_content(&mut object, &texts, Shape::default(), self.losing),
+        }
+        object.close();
+    }
+
+    fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
+        let place = part.semantics().place();
+        if part.semantics().cache().is_some() {
+            let reason = "Chat has no markers on results";
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+        if result.call_id.is_none() {
+            let reason = "Chat pairs results with calls by id";
+            self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
+        } else if result.call_id.as_ref().is_some_and(|id| self.calls.result_id(at, result) != *id)
+        {
+            let reason = "the server does not take such ids";
+            self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Adds one part of a result: text as it is, media as a word that says where they follow.
+    fn add_output<'m>(
+        &mut self,
+        part: &'m Part<'m>,
+        texts: &mut Vec<Part<'m>>,
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        let place = part.semantics().place();
+        match part.content() {
+            Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
+            Content::Media(media) if media.kind == MediaKind::Video => {}
+            Content::Media(media) => {
+                let image = media.kind == MediaKind::Image;
+                texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
+                waiting.push(part);
+            }
+            Content::Reasoning(_) => self.withhold(part),
+            Content::ToolCall(_) | Content::ToolResult(_) => {
+                self.losing.node(place, LossKind::Dropped, "Chat takes only text in results");
+            }
+            // The walk over the request has reported it.
+            Content::Opaque(_) => {}
+        }
+    }
+
+    pub(super) fn write_waiting(&mut self, writer: &mut Writer, waiting: &mut Vec<&Part<'_>>) {
+        if waiting.is_empty() {
+            return;
+        }
+        writer.object(|object| {
+            object.field("role", "user");
+            object.key("content");
+            object.array(|writer| {
+                waiting.drain(..).for_each(|part| content::write_part(writer, part, self.losing));
+            });
+        });
+    }
+}
+
+/// The text that an object of a result amounts to, and how much that changes.
+fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
+    let mut members = 0;
+    let mut only = None;
+    // A response that is no object is written as it is.
+    let _ = response.reader().object(|key, reader| {
+        members += 1;
+        let text = match reader.kind()? {
+            Kind::String => Some(reader.string()?),
+            _ => reader.skip().map(|()| None)?,
+        };
+        only = text.map(|text| (key.into_owned(), text));
+        Ok(())
+    });
+    match only {
+        Some((key, text)) if members == 1 && key == "output" => (text, None),
+        Some((key, text)) if members == 1 && matches!(&*key, "result" | "content") => {
+            (text, Some(LossKind::Renamed))
+        }
+        _ => (response.to_text(), Some(LossKind::Renamed)),
+    }
+}

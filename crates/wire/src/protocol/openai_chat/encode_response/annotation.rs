@@ -1,0 +1,63 @@
+//! Writing citations as annotations.
+
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Citation;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Whether this protocol can tell a citation: its own, or one with an address.
+pub(in crate::protocol::openai_chat) fn is_cited(citation: &Citation<'_>) -> bool {
+    citation.protocol() == Protocol::OpenaiChat || citation.url().is_some()
+}
+
+/// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it speaks of stands
+/// in the text of the answer; a citation without a stretch of its own speaks of all of it.
+pub(in crate::protocol::openai_chat) fn write_annotation(
+    writer: &mut Writer,
+    citation: &Citation<'_>,
+    (from, to): (u64, u64),
+) {
+    if citation.protocol() == Protocol::OpenaiChat {
+        return writer.value(citation.json());
+    }
+    let Some(url) = citation.url() else { return };
+    let own = citation.span().map(|(start, end)| (from + start, from + end));
+    let (start, end) = own.unwrap_or((from, to));
+    writer.object(|object| {
+        object.field("type", "url_citation");
+        object.key("url_citation");
+        object.object(|inner| {
+            inner.field("url", url);
+            inner.field("title", &citation.title().map(Text::reborrow).unwrap_or_default());
+            inner.field("start_index", &start);
+            inner.field("end_index", &end);
+        });
+    });
+}
+
+/// How much a part adds to the text of the answer, in characters.
+pub(super) fn chars_of(part: &Part<'_>) -> u64 {
+    match part.content() {
+        Content::Text(text) => text.to_str().chars().count() as u64,
+        _ => 0,
+    }
+}
+
+/// Reports what an annotation cannot say of the citations of a part.
+pub(in crate::protocol::openai_chat) fn report_citations(
+    semantics: &NodeSemantics<'_>,
+    losing: &mut Losing<'_>,
+) {
+    let place = semantics.place();
+    let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
+        true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
+        false => (LossKind::Dropped, "Chat cites only addresses"),
+    };
+    losing.field(place, Field::Citations, kind, reason);
+}

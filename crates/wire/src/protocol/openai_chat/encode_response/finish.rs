@@ -1,0 +1,43 @@
+//! The words for the end of an answer.
+
+use crate::conversation::FinishKind;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::losing::Losing;
+
+/// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
+pub(in crate::protocol::openai_chat) fn finish_word(
+    kind: FinishKind,
+    has_calls: bool,
+    place: Place,
+    losing: &mut Losing<'_>,
+) -> &'static str {
+    let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);
+    match kind {
+        FinishKind::Length => "length",
+        FinishKind::ContextFull => {
+            lose(LossKind::Approximated, "Chat tells a full context as a reached limit");
+            "length"
+        }
+        FinishKind::ContentFilter => "content_filter",
+        FinishKind::PromptFilter => {
+            lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
+            "content_filter"
+        }
+        _ if has_calls => "tool_calls",
+        FinishKind::Stop | FinishKind::ToolCalls => "stop",
+        FinishKind::StopSequence => {
+            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
+            "stop"
+        }
+        FinishKind::Refusal => {
+            lose(LossKind::Approximated, "Chat ends a refusal like every answer");
+            "stop"
+        }
+        FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
+            lose(LossKind::Approximated, "Chat has no word for this end");
+            "stop"
+        }
+    }
+}

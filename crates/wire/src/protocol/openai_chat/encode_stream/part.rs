@@ -1,0 +1,275 @@
+//! How a part goes on: its text, what is noted of it, and its end.
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::protocol::Citation;
+use crate::protocol::Closed;
+use crate::protocol::NoteKind;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::arguments;
+use crate::protocol::openai_chat::encode_response;
+use crate::protocol::openai_chat::encode_stream::Encoder;
+use crate::protocol::openai_chat::encode_stream::choice::Part;
+use crate::protocol::openai_chat::encode_stream::choice::PartKind;
+use crate::protocol::openai_chat::encode_stream::choice::Written;
+use crate::protocol::openai_chat::encode_stream::choice::words;
+use crate::protocol::semantics::NodeSemantics;
+
+impl Encoder<'_> {
+    pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
+        if text.is_empty() {
+            return;
+        }
+        self.part_reasonings(id, out);
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let candidate = part.candidate;
+        let logprobs = part.logprobs.take();
+        part.is_told = true;
+        match &mut part.kind {
+            PartKind::Text => {
+                self.count_said(candidate, text);
+                self.write_text(candidate, ("content", text), logprobs, out);
+            }
+            PartKind::Refusal => self.write_text(candidate, ("refusal", text), logprobs, out),
+            PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
+            PartKind::Reasoning(key) => {
+                let key = *key;
+                self.chunk(candidate, out, |delta| delta.field(key, text));
+            }
+            PartKind::Call { number, form, grown } => {
+                *grown = true;
+                let (number, form) = (*number, *form);
+                self.write_arguments(candidate, (number, form), text, out);
+            }
+            PartKind::Legacy => self.chunk(candidate, out, |delta| {
+                delta.key("function_call");
+                delta.object(|it| it.field("arguments", text));
+            }),
+            PartKind::Wrapped { number: _, arguments } => arguments.push(text),
+            PartKind::Hidden => {}
+        }
+    }
+
+    /// Counts the text of a foreign answer, whose citations speak of stretches of their own part.
+    fn count_said(&mut self, candidate: u32, text: &Text<'_>) {
+        if self.is_same() {
+            return;
+        }
+        if let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) {
+            choice.said += text.to_str().chars().count() as u64;
+        }
+    }
+
+    /// Begins a new paragraph where one reasoning follows another: clients see all of it as one text.
+    fn part_reasonings(&mut self, id: PartId, out: &mut String) {
+        let Some(Part { kind: PartKind::Reasoning(key), candidate, .. }) =
+            self.parts.get(id.0 as usize)
+        else {
+            return;
+        };
+        let (key, candidate) = (*key, *candidate);
+        let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) else { return };
+        let before = choice.reasoned.replace(id);
+        if before.is_some_and(|before| before != id) && !self.is_same() {
+            self.chunk(candidate, out, |delta| delta.field(key, "\n\n"));
+        }
+    }
+
+    fn write_text(
+        &self,
+        index: u32,
+        (key, text): (&str, &Text<'_>),
+        logprobs: Option<Json<'_>>,
+        out: &mut String,
+    ) {
+        let Some(json) = logprobs else {
+            return self.chunk(index, out, |delta| delta.field(key, text));
+        };
+        self.frame(out, |writer| {
+            writer.key("choices");
+            writer.array(|writer| {
+                writer.object(|choice| {
+                    choice.field("index", &index);
+                    choice.key("delta");
+                    choice.object(|delta| delta.field(key, text));
+                    choice.key("logprobs");
+                    choice.object(|it| it.field(key, &json));
+                    choice.key("finish_reason");
+                    choice.null();
+                });
+            });
+        });
+    }
+
+    /// Writes log probabilities that came after all of the text they speak of.
+    fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let key = match part.kind {
+            PartKind::Text => "content",
+            PartKind::Refusal => "refusal",
+            _ => return,
+        };
+        let candidate = part.candidate;
+        if let Some(json) = part.logprobs.take() {
+            self.write_text(candidate, (key, &Text::default()), Some(json), out);
+        }
+    }
+
+    /// Writes thinking as the chunk of content that some servers give.
+    fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
+        self.chunk(index, out, |delta| {
+            delta.key("content");
+            delta.array(|writer| {
+                writer.object(|chunk| {
+                    chunk.field("type", "thinking");
+                    chunk.key("thinking");
+                    chunk.array(|writer| {
+                        writer.object(|piece| {
+                            piece.field("type", "text");
+                            piece.field("text", text);
+                        });
+                    });
+                });
+            });
+        });
+    }
+
+    fn write_arguments(
+        &self,
+        index: u32,
+        (number, form): (u32, CallForm),
+        text: &Text<'_>,
+        out: &mut String,
+    ) {
+        let (kind, key) = words(form);
+        self.chunk(index, out, |delta| {
+            delta.key("tool_calls");
+            delta.array(|writer| {
+                writer.object(|call| {
+                    call.field("index", &number);
+                    call.key(kind);
+                    call.object(|payload| payload.field(key, text));
+                });
+            });
+        });
+    }
+
+    /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
+    pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
+        if let Some(Part { kind: PartKind::Reasoning(_), .. }) = self.parts.get(id.0 as usize) {
+            self.delta(id, &Text::plain("\n\n"), out);
+        }
+    }
+
+    pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
+        let Closed { part: id, semantics } = closed;
+        let same = self.is_same();
+        let mut placed = NodeSemantics::at(self.place(id));
+        placed.merge(semantics);
+        self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+        self.cite_waiting(id, out);
+        self.write_waiting_logprobs(id, out);
+        self.tell_details(id, &placed, out);
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let candidate = part.candidate;
+        match &mut part.kind {
+            // Clients parse the arguments, and no arguments at all are not JSON.
+            PartKind::Call { number, form: CallForm::Function, grown: false } if !same => {
+                let call = (*number, CallForm::Function);
+                self.write_arguments(candidate, call, &Text::literal("{}"), out);
+            }
+            PartKind::Wrapped { number, arguments } => {
+                let number = *number;
+                let arguments = Arguments::Text(std::mem::take(arguments));
+                let input = match (arguments::custom_input(&arguments), arguments) {
+                    (Some(input), _) => input,
+                    (None, Arguments::Text(text)) => text,
+                    (None, Arguments::Json(json)) => json.to_text().into_owned(),
+                };
+                self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
+            }
+            PartKind::Reasoning(_) if !part.is_told => {
+                let place = part.place;
+                self.losses.add(self.source, Some(id), |losing| {
+                    losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes what came late of what this protocol's own server wants back.
+    fn tell_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
+        let Some(part) = self.parts.get(id.0 as usize) else { return };
+        let reasons = matches!(part.kind, PartKind::Reasoning(_));
+        if reasons && self.write_details(part.candidate, semantics, out) == Written::Yes {
+            self.parts[id.0 as usize].is_told = true;
+        }
+    }
+
+    pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
+        let place = self.place(id);
+        match kind {
+            NoteKind::Citation(citation) => {
+                let mut cited = NodeSemantics::at(place);
+                cited.add_citation(citation.clone());
+                self.losses.add(self.source, Some(id), |losing| {
+                    encode_response::report_citations(&cited, losing);
+                });
+                self.cite(id, citation, out);
+            }
+            NoteKind::Logprobs(json) => {
+                if let Some(part) = self.parts.get_mut(id.0 as usize) {
+                    part.logprobs = Some(json.into_owned());
+                }
+            }
+            NoteKind::Semantics(semantics) => {
+                let mut placed = NodeSemantics::at(place);
+                placed.merge(semantics);
+                self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+                self.tell_details(id, &placed, out);
+            }
+        }
+    }
+
+    /// Tells a citation; one that speaks of all of its part waits for the part's end.
+    pub(super) fn cite(&mut self, id: PartId, citation: Citation<'_>, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        if !encode_response::is_cited(&citation) {
+            return;
+        }
+        if citation.span().is_none() && citation.protocol() != Protocol::OpenaiChat {
+            return part.citations.push(citation.into_owned());
+        }
+        let (candidate, from) = (part.candidate, part.from);
+        self.write_citation(candidate, &citation, (from, from), out);
+    }
+
+    fn cite_waiting(&mut self, id: PartId, out: &mut String) {
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        let (candidate, from) = (part.candidate, part.from);
+        let waiting = std::mem::take(&mut part.citations);
+        let choice = self.choices.iter().find(|choice| choice.index == candidate);
+        let said = choice.map_or(from, |choice| choice.said);
+        for citation in waiting {
+            self.write_citation(candidate, &citation, (from, said), out);
+        }
+    }
+
+    fn write_citation(
+        &self,
+        candidate: u32,
+        citation: &Citation<'_>,
+        stretch: (u64, u64),
+        out: &mut String,
+    ) {
+        self.chunk(candidate, out, |delta| {
+            delta.key("annotations");
+            delta.array(|writer| encode_response::write_annotation(writer, citation, stretch));
+        });
+    }
+}
