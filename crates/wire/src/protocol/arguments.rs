@@ -34,6 +34,9 @@ pub(in crate::protocol) fn write_object(writer: &mut Writer, call: &ToolCall<'_>
 }
 
 fn write_text(writer: &mut Writer, text: &Text<'_>) -> Change {
+    if writer.spelled_object(text) {
+        return None;
+    }
     if text.is_blank() {
         writer.object(|_| {});
         return None;

@@ -87,8 +87,8 @@ impl<'r> Encoding<'r, '_> {
             Side::Assistant => "assistant",
             Side::System => "system",
         };
-        object.field("role", role);
-        object.key("content");
+        object.word("role", role);
+        object.literal_key("content");
         if let [piece] = &*turn.pieces
             && let Some(text) = said(piece)
             && piece.part.semantics().cache().is_none()

@@ -310,8 +310,8 @@ impl<'x> Scribe<'x, '_> {
         match turn.side {
             Side::System => {}
             _ if has(ROLE_ABSENT) => {}
-            Side::User => object.field("role", "user"),
-            Side::Model => object.field("role", "model"),
+            Side::User => object.word("role", "user"),
+            Side::Model => object.word("role", "model"),
         }
         debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
         if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
