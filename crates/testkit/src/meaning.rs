@@ -56,9 +56,17 @@ impl Comparison<'_> {
         if self.is_covered(pointer) || key.is_some_and(is_minted) {
             return;
         }
+        let (raw_before, raw_after) = (before, after);
         let before = &self.normal(key, before);
         let after = &self.normal(key, after);
         match (before, after) {
+            // A default beside an object that says more than it: what both say is no difference.
+            (Value::Object(before), Value::Null) if raw_after.is_object() => {
+                self.objects(pointer, before, &as_object(raw_after), differences);
+            }
+            (Value::Null, Value::Object(after)) if raw_before.is_object() => {
+                self.objects(pointer, &as_object(raw_before), after, differences);
+            }
             (Value::Object(before), Value::Object(after)) => {
                 self.objects(pointer, before, after, differences);
             }
@@ -194,6 +202,7 @@ impl Comparison<'_> {
             return Value::Null;
         }
         match (key, value) {
+            (Some(_), Value::String(text)) if text.is_empty() => Value::Null,
             (Some("model"), Value::String(text)) => {
                 Value::from(text.strip_prefix("models/").unwrap_or(text))
             }
@@ -203,6 +212,10 @@ impl Comparison<'_> {
             _ => value.clone(),
         }
     }
+}
+
+fn as_object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
 }
 
 /// The JSON object or list that a string holds.

@@ -72,6 +72,10 @@ const RESPONSES: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("type", "\"message\""),
     ("format", "{\"type\":\"text\"}"),
+    // Answers of older models leave some of these counts out.
+    ("cached_tokens", "0"),
+    ("cache_write_tokens", "0"),
+    ("reasoning_tokens", "0"),
 ];
 
 const ANTHROPIC: &[(&str, &str)] = &[
@@ -92,4 +96,11 @@ const GEMINI: &[(&str, &str)] = &[
     ("responseMimeType", "\"text/plain\""),
     ("role", "\"user\""),
     ("args", "{}"),
+    // Counts are numbers of Protocol Buffers, whose zero is the same as none.
+    ("promptTokenCount", "0"),
+    ("candidatesTokenCount", "0"),
+    ("cachedContentTokenCount", "0"),
+    ("toolUsePromptTokenCount", "0"),
+    ("thoughtsTokenCount", "0"),
+    ("totalTokenCount", "0"),
 ];

@@ -4,7 +4,6 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -17,6 +16,7 @@ use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
 use crate::conversation::ToolResult;
 use crate::json::Text;
+use crate::json::push_whole;
 use crate::protocol::Protocol;
 use crate::target::Target;
 
@@ -27,10 +27,10 @@ pub(in crate::protocol) struct Calls<'r> {
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
     /// order of their positions.
     made_up: Vec<(Position, Position)>,
-    /// The names of calls for results that carry no id, in the order of their positions.
-    answered: Vec<(Position, &'r Text<'r>)>,
-    /// The name of each call by its id, for targets whose results name their tool.
-    called: HashMap<Cow<'r, str>, &'r Text<'r>>,
+    /// The calls that results without an id answer, in the order of the results' positions.
+    answered: Vec<(Position, &'r ToolCall<'r>)>,
+    /// The name of each call by its id, in the order of the ids, for targets whose results name their tool.
+    called: Vec<(Cow<'r, str>, &'r Text<'r>)>,
 }
 
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
@@ -62,7 +62,7 @@ impl<'r> Calls<'r> {
             ids: None,
             made_up: Vec::new(),
             answered: Vec::new(),
-            called: HashMap::new(),
+            called: Vec::new(),
         };
         calls.pair(request);
         calls.alias_names(request, names);
@@ -74,6 +74,7 @@ impl<'r> Calls<'r> {
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
         let named = |call: &'r ToolCall<'r>| Some((call.id.as_ref()?.to_str(), &call.name));
         self.called = calls(request).filter_map(named).collect();
+        self.called.sort_by(|(one, _), (two, _)| one.cmp(two));
         self
     }
 
@@ -111,10 +112,17 @@ impl<'r> Calls<'r> {
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
-            Some(id) => self.called.get(&*id.to_str()).copied(),
-            None => find(&self.answered, at),
+            Some(id) => self.called(&id.to_str()),
+            None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
+    }
+
+    /// The name of the last call with an id.
+    fn called(&self, id: &str) -> Option<&'r Text<'r>> {
+        let behind = self.called.partition_point(|(other, _)| **other <= *id);
+        let (last, name) = self.called.get(behind.checked_sub(1)?)?;
+        (last == id).then_some(*name)
     }
 
     /// Whether the call or result at a position carried no id of its own.
@@ -128,7 +136,8 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
-        let Some(id) = id else {
+        let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
+        let Some(id) = id.or_else(answered) else {
             return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
         };
         match &self.ids {
@@ -138,19 +147,22 @@ impl<'r> Calls<'r> {
     }
 
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls without an id that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r Text<'r>)> = Vec::new();
+        // The calls that wait for their results, in order.
+        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
         for (message_index, message) in request.messages.iter().enumerate() {
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
-                    Content::ToolCall(call) if call.id.is_none() => {
-                        self.made_up.push((at, at));
-                        waiting.push((at, &call.name));
+                    Content::ToolCall(call) => {
+                        if call.id.is_none() {
+                            self.made_up.push((at, at));
+                        }
+                        waiting.push((at, call));
                     }
-                    Content::ToolResult(result) if result.call_id.is_none() => {
-                        self.answer(at, result, &mut waiting);
-                    }
+                    Content::ToolResult(result) => match &result.call_id {
+                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        None => self.answer(at, result, &mut waiting),
+                    },
                     _ => {}
                 }
             }
@@ -162,13 +174,17 @@ impl<'r> Calls<'r> {
         &mut self,
         at: Position,
         result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r Text<'r>)>,
+        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
     ) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, name)| same_name(name)) else { return };
-        let (call, name) = waiting.remove(index);
-        self.made_up.push((at, call));
-        self.answered.push((at, name));
+        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
+            return;
+        };
+        let (position, call) = waiting.remove(index);
+        if call.id.is_none() {
+            self.made_up.push((at, position));
+        }
+        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {
@@ -219,7 +235,12 @@ fn find<T: Copy>(list: &[(Position, T)], at: Position) -> Option<T> {
 }
 
 fn made_up_id((message, part): Position) -> Text<'static> {
-    Text::plain(format!("call_g_{message}_{part}"))
+    let mut id = String::with_capacity(20);
+    id.push_str("call_g_");
+    push_whole(&mut id, message as u64);
+    id.push('_');
+    push_whole(&mut id, part as u64);
+    Text::plain(id)
 }
 
 fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {

@@ -23,6 +23,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::gemini;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -254,10 +255,10 @@ impl<'r> Losing<'r> {
         declared.extend(semantics.anthropic().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         declared.extend(semantics.gemini().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         for Declared { path, kind, reason } in declared {
-            self.report.lose(format!("/{path}"), *kind, *reason);
+            self.report.lose(["/", path].concat(), *kind, *reason);
         }
         for path in semantics.respelled() {
-            self.report.lose(format!("/{path}"), LossKind::Renamed, RESPELLED);
+            self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
         for (path, reason) in semantics.unsaid() {
             self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);
@@ -336,6 +337,10 @@ impl<'r> Losing<'r> {
                 self.set_if(place, Field::ToolDescription, description);
                 self.set_if(place, Field::ToolParameters, parameters);
                 self.set_if(place, Field::ToolStrict, strict);
+                if strict.is_none() && self.source == Protocol::OpenaiResponses {
+                    let reason = "left out, it is strict only where that is possible";
+                    self.field(place, Field::ToolStrict, LossKind::Implied, reason);
+                }
                 self.set_if(place, Field::ToolOutputSchema, output_schema);
             }
             ToolKind::Custom(custom) => {
@@ -364,6 +369,10 @@ impl<'r> Losing<'r> {
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
+            let place = match self.source {
+                Protocol::OpenaiResponses => place.of_item(),
+                Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+            };
             self.node(place, LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {
@@ -442,6 +451,9 @@ impl<'r> Losing<'r> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         self.set(place, Field::FinishReason);
+        if self.source == Protocol::Gemini && gemini::is_finer(finish) {
+            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);
     }
@@ -492,6 +504,7 @@ impl<'r> Losing<'r> {
 }
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
+const FINER_FINISH: &str = "other protocols have fewer finish reasons";
 const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.

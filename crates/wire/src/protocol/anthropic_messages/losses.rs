@@ -99,7 +99,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::Opaque, "", depends("its issuer")),
     row(Field::CacheMarker, "/cache_control", depends("at most four, with times of its own")),
     row(Field::Citations, "/citations", depends("their shape")),
-    row(Field::PartLogprobs, "/logprobs", depends("where the source tells them: none are told")),
+    row(Field::PartLogprobs, "/logprobs", dropped("no log probabilities are told")),
     row(Field::ItemId, "/id", implied("blocks have no ids of their own")),
     row(Field::ItemStatus, "/status", implied("blocks have no status")),
     row(Field::ItemPhase, "/phase", dropped("texts have no phase")),
@@ -130,7 +130,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::UsageCacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", CARRIED),
     row(Field::UsageToolPrompt, "/tool_prompt_tokens", implied("part of the input")),
     row(Field::UsageOutput, "/output_tokens", depends("required")),
-    row(Field::UsageReasoning, THOUGHT, depends("zero is left out")),
+    row(Field::UsageReasoning, THOUGHT, CARRIED),
     row(Field::UsageTotal, "/total_tokens", implied("the sum of the other counts")),
 ];
 

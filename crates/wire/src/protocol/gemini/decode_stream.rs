@@ -31,6 +31,7 @@ use crate::protocol::gemini::decode_response::Counts;
 use crate::protocol::gemini::decode_response::Grounding;
 use crate::protocol::gemini::decode_response::finish;
 use crate::protocol::gemini::decode_response::prompt_filter;
+use crate::protocol::gemini::decode_response::returned;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
@@ -115,16 +116,22 @@ impl Decoder {
         if self.stage == Stage::Failed {
             return;
         }
+        let place = self.last_place();
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
         let ended = seen().all(|candidate| candidate.finish.is_some());
         if seen().next().is_some() && ended {
-            finish_candidates(self.candidates, emit);
+            finish_candidates(self.candidates, place, emit);
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
-            finish_blocked(reason, emit);
+            finish_blocked(reason, place, emit);
         } else {
             let message = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
+    }
+
+    /// The place of the last frame, which is where an answer ends.
+    fn last_place(&self) -> Place {
+        Place::default().element(Step::Frame, self.frames.saturating_sub(1))
     }
 
     fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: &mut dyn FnMut(Event<'f>)) {
@@ -356,7 +363,7 @@ fn closed<'f>(part: PartId) -> Event<'f> {
     Event::Close(Closed { part, semantics: NodeSemantics::default() })
 }
 
-fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'static>)) {
+fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
     for (index, mut candidate) in (0..).zip(candidates) {
         candidate.close(emit);
         let shape = match candidate.parts.is_empty() {
@@ -364,7 +371,9 @@ fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'stati
             false => Shape::default(),
         };
         if shape != Shape::default() {
-            note_shape(NoteAt::Candidate(index), shape, emit);
+            let place = place.element(Step::Candidates, index as usize).step(Step::Content);
+            let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
+            note(NoteAt::Candidate(index), semantics, emit);
         }
         if let Some(reason) = candidate.finish {
             let finish = finish(reason, candidate.calls);
@@ -373,13 +382,14 @@ fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'stati
     }
 }
 
-fn finish_blocked(reason: Text<'static>, emit: &mut dyn FnMut(Event<'static>)) {
-    note_shape(NoteAt::Response, CANDIDATES_ABSENT, emit);
-    note_shape(NoteAt::Candidate(0), NO_CANDIDATE, emit);
+fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
+    note(NoteAt::Response, NodeSemantics::default().shaped(CANDIDATES_ABSENT), emit);
+    let shape = NO_CANDIDATE.with(Shape::RESPELLED);
+    let candidate = NodeSemantics::at(place.element(Step::Candidates, 0)).shaped(shape);
+    note(NoteAt::Candidate(0), candidate, emit);
     emit(Event::Finish { candidate: 0, finish: prompt_filter(reason) });
 }
 
-fn note_shape(at: NoteAt, shape: Shape, emit: &mut dyn FnMut(Event<'static>)) {
-    let kind = NoteKind::Semantics(NodeSemantics::default().shaped(shape));
-    emit(Event::Note(Note { at, kind }));
+fn note(at: NoteAt, semantics: NodeSemantics<'static>, emit: &mut dyn FnMut(Event<'static>)) {
+    emit(Event::Note(Note { at, kind: NoteKind::Semantics(semantics) }));
 }

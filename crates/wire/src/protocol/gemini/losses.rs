@@ -7,6 +7,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::semantics::Shape;
 
@@ -115,7 +116,10 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         Field::Signature | Field::Ciphertext => "/thoughtSignature",
         Field::ToolName => "/name",
         Field::ToolDescription => "/description",
-        Field::ToolParameters => "/parameters",
+        Field::ToolParameters => match shape.has(TOOLS_JSON_SCHEMA) {
+            false => "/parameters",
+            true => "/parametersJsonSchema",
+        },
         Field::ToolOutputSchema => "/response",
         Field::ResponseId => "/responseId",
         Field::ResponseModel => "/modelVersion",

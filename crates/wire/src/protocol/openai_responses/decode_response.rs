@@ -23,9 +23,11 @@ use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::types::INPUT_DETAILS;
+use crate::protocol::openai_responses::types::OBJECT;
 use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -44,6 +46,7 @@ pub(super) struct Answer<'a> {
     pub(super) usage: Option<Usage<'a>>,
     pub(super) output: Option<Json<'a>>,
     pub(super) extras: Extras<'a>,
+    pub(super) shape: Shape,
     status: Option<Text<'a>>,
     incomplete: Option<Json<'a>>,
     error: Option<Json<'a>>,
@@ -55,6 +58,10 @@ impl<'a> Answer<'a> {
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {
+                ("object", Kind::String) if reader.checkpoint().string()? == *"response" => {
+                    reader.skip()?;
+                    answer.shape = answer.shape.with(OBJECT);
+                }
                 ("id", Kind::String) => answer.id = Some(reader.string()?),
                 ("model", Kind::String) => answer.model = Some(reader.string()?),
                 ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
@@ -85,12 +92,13 @@ impl<'a> Answer<'a> {
         }
         response.fault = self.fault();
         self.keep_rest();
-        let Self { id, model, created, service_tier, usage, extras, .. } = self;
+        let Self { id, model, created, service_tier, usage, extras, shape, .. } = self;
         response.id = id;
         response.model = model;
         response.created = created;
         response.service_tier = service_tier;
         response.usage = usage;
+        response.semantics_mut().add_shape(shape);
         response.semantics_mut().keep(extras);
         Ok(response)
     }

@@ -45,16 +45,22 @@ fn is_request_fault(code: &str) -> bool {
     code.starts_with("invalid_") || code.contains("image") || code.ends_with("_policy")
 }
 
-/// What the code says more exactly than the status does.
+/// What the code or the type says more exactly than the status does.
 fn refined(kind: FaultKind, code: Option<&Text<'_>>, word: Option<&Text<'_>>) -> FaultKind {
-    let says = |wanted: &str| [code, word].into_iter().flatten().any(|text| *text == *wanted);
-    if says("context_length_exceeded") {
-        FaultKind::ContextTooLong
-    } else if says("insufficient_quota") {
-        FaultKind::Billing
-    } else {
-        kind
-    }
+    let of = |text: Option<&Text<'_>>| text.and_then(|text| kind_of_word(&text.to_str()));
+    of(code).or_else(|| of(word)).unwrap_or(kind)
+}
+
+/// The class that a word of the vendor stands for, whatever the status.
+fn kind_of_word(word: &str) -> Option<FaultKind> {
+    Some(match word {
+        "context_length_exceeded" => FaultKind::ContextTooLong,
+        "insufficient_quota" => FaultKind::Billing,
+        "invalid_api_key" => FaultKind::Authentication,
+        "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
+        "not_found" | "model_not_found" => FaultKind::NotFound,
+        _ => return None,
+    })
 }
 
 /// What an error says.
@@ -119,7 +125,8 @@ fn first_element<'j>(list: &'j Json<'_>) -> Option<Json<'j>> {
 }
 
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    let status = status(fault.kind);
+    // The code may say more than the class that another protocol made of the status.
+    let status = status(refined(fault.kind, own_code(fault), None));
     if let Some((protocol, body)) = &fault.original
         && *protocol == THIS
         && is_body(body)

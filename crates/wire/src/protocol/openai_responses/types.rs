@@ -8,6 +8,8 @@ use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
 
 /// The protocol of this folder.
 pub(super) const THIS: Protocol = Protocol::OpenaiResponses;
@@ -72,7 +74,6 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         kind: LossKind::Renamed,
         reason: "the namespace is joined to the name of the tool",
     },
-    implied("object", "an answer is an answer"),
     implied("output_text", "it repeats the output"),
     implied("parallel_tool_calls", ECHO),
     implied("presence_penalty", ECHO),
@@ -116,6 +117,8 @@ pub(super) const NO_PARTS: Shape = Shape::bit(4);
 
 /// The part belongs to the item of the part before it.
 pub(super) const CONTINUES: Shape = Shape::bit(5);
+/// The part is the first of its item.
+pub(super) const OPENS: Shape = Shape::bit(20);
 /// The part stands in the content of a message rather than being an item.
 pub(super) const IN_CONTENT: Shape = Shape::bit(6);
 /// A text was typed `output_text`.
@@ -147,6 +150,12 @@ pub(super) const INPUT_DETAILS: Shape = Shape::bit(16);
 /// The details of the output count were stated.
 pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(17);
 
+/// The answer called itself a `response`.
+pub(super) const OBJECT: Shape = Shape::bit(19);
+
+/// The smallest limit of output tokens that is accepted.
+pub(super) const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
+
 /// The entry of `include` that asks for log probabilities.
 pub(super) const INCLUDE_LOGPROBS: &str = "message.output_text.logprobs";
 
@@ -176,4 +185,19 @@ pub(super) fn namespace_of(extras: &Extras<'_>) -> Option<String> {
 /// What a JSON string says.
 pub(super) fn string_of(json: &Json<'_>) -> Option<String> {
     json.reader().string().ok().map(|text| text.to_str().into_owned())
+}
+
+/// What this protocol calls a tier of `source`'s vendor; the two OpenAI protocols share their words.
+pub(super) fn tier_word<'t>(
+    tier: &'t Text<'_>,
+    source: Protocol,
+    asking: Asking,
+) -> Option<Text<'t>> {
+    match source {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => Some(tier.reborrow()),
+        Protocol::AnthropicMessages | Protocol::Gemini => {
+            let word = tier.to_str().to_ascii_lowercase();
+            tier::translated(&word, source, THIS, asking).map(Text::literal)
+        }
+    }
 }

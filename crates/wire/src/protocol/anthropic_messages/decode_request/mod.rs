@@ -86,6 +86,9 @@ impl<'a> Decoding<'a> {
             "output_format" => {
                 settings::output_format(request, reader, extras)?;
                 self.semantics.add_shape(OUTPUT_FORMAT);
+                // It comes back where it stands today.
+                self.semantics.respell("output_format");
+                self.semantics.respell("output_config/format");
             }
             _ => return self.declared(key, reader),
         }

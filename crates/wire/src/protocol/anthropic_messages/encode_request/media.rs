@@ -1,6 +1,7 @@
 //! Images and documents of another protocol: the bytes decide what they are.
 
 use super::blocks::Block;
+use crate::base64;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Source;
@@ -9,6 +10,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::target::Family;
 
@@ -66,16 +68,39 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Sendable::Image { mime, .. } => *mime,
         Sendable::Pdf(_) => "application/pdf",
         Sendable::PlainText(_) => "text/plain",
-        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return,
+        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return lose_stated(place, losing),
     };
     let (kind, reason) = match declared.as_deref() {
-        Some(declared) if declared == sent => return,
+        Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
         Some("image/jpg") if sent == "image/jpeg" => (LossKind::Renamed, "the type's proper name"),
         Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is told by the bytes"),
     };
     losing.node(place, kind, reason);
+}
+
+/// Gemini states the type of what an address leads to; here the file itself tells.
+fn lose_stated(place: Place, losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::Gemini {
+        let reason = "the file itself tells its type";
+        losing.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+    }
+}
+
+/// Reports what becomes of a file that is what it says: its type has one spelling, and text is told as text.
+fn lose_spelling(
+    sendable: &Sendable<'_>,
+    media: &Media<'_>,
+    place: Place,
+    losing: &mut Losing<'_>,
+) {
+    let is_spelled = |mime: &Text<'_>| *mime == *plain_type(mime).as_str();
+    if matches!(sendable, Sendable::PlainText(_)) {
+        losing.node(place, LossKind::Renamed, "text goes as such");
+    } else if !media.source.mime().is_none_or(is_spelled) {
+        losing.node(place, LossKind::Renamed, "the type alone, in lower case");
+    }
 }
 
 /// Writes a file that was admitted.
@@ -177,26 +202,7 @@ fn image_type(data: &str) -> Option<&'static str> {
     }
 }
 
-/// The text that base64 of either alphabet holds; none if it is no text.
+/// The text that base64 holds; none if it is no text.
 fn decoded(data: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(data.len() / 4 * 3);
-    let (mut bits, mut held) = (0_u32, 0_u32);
-    for byte in data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(base64::decode(data)?).ok()
 }

@@ -6,6 +6,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::Shape;
@@ -76,6 +77,15 @@ fn lose_spelling(at: At, losing: &mut Losing<'_>) {
         }
         _ => losing.field(at.place, at.field, LossKind::Renamed, reason),
     }
+}
+
+/// Reports that a tool without a schema has one here, under each name that Gemini has for it.
+pub(super) fn lose_absent(place: Place, losing: &mut Losing<'_>) {
+    let reason = "a schema is required";
+    if losing.source() == Protocol::Gemini {
+        losing.below(place, "/parametersJsonSchema", LossKind::Synthesised, reason);
+    }
+    losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
 }
 
 /// The schema of a tool's arguments, which must be an object by its first word.

@@ -42,11 +42,11 @@ impl<'r> Plan<'r> {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
             Some(limit) => {
-                lose_limit_name(losing);
+                lose_limit(LossKind::Renamed, "the limit has one name here", losing);
                 limit.reborrow()
             }
             None => {
-                lose_absent_limit(losing);
+                lose_limit(LossKind::Synthesised, "a limit is required", losing);
                 Number::from(target.required_output_tokens())
             }
         };
@@ -60,24 +60,20 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// Chat has two names for the limit, and which of them a model wants is not said here.
-fn lose_limit_name(losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::OpenaiChat {
-        for name in ["/max_tokens", "/max_completion_tokens"] {
-            let reason = "the limit has one name here";
-            losing.below(Place::default(), name, LossKind::Renamed, reason);
-        }
-    }
-}
-
-fn lose_absent_limit(losing: &mut Losing<'_>) {
-    let (root, reason) = (Place::default(), "a limit is required");
+/// Reports what becomes of the limit's name, or of a limit that was missing. Chat has two names for it, and which of them
+/// a model wants is not said here.
+fn lose_limit(kind: LossKind, reason: &'static str, losing: &mut Losing<'_>) {
+    let root = Place::default();
     match losing.source() {
         Protocol::OpenaiChat => {
-            losing.below(root, "/max_completion_tokens", LossKind::Synthesised, reason);
+            for name in ["/max_tokens", "/max_completion_tokens"] {
+                losing.below(root, name, kind, reason);
+            }
         }
         Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
-            losing.field(root, Field::MaxOutputTokens, LossKind::Synthesised, reason);
+            if kind == LossKind::Synthesised {
+                losing.field(root, Field::MaxOutputTokens, kind, reason);
+            }
         }
     }
 }
@@ -239,7 +235,15 @@ impl Encoding<'_, '_> {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
-        let schema = output.schema.as_ref()?;
+        if self.losing.source() == Protocol::Gemini {
+            let (root, reason) = (Place::default(), "a schema is one of JSON");
+            let suffix = "/generationConfig/responseMimeType";
+            self.losing.below(root, suffix, LossKind::Implied, reason);
+        }
+        let Some(schema) = &output.schema else {
+            self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
+            return None;
+        };
         let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
         let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))

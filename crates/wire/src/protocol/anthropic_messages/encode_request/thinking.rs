@@ -54,14 +54,19 @@ impl Thought {
     ) -> Self {
         let (wish, field) = wish(request);
         let mut told = Telling { family, field, losing };
+        told.lose_unknown_effort(request);
         let mut thought = told.by_family(wish);
         if last == LastTurn::CallsWithoutThinking && thought.is_on() {
             thought = told.without_return(thought);
         }
         thought.display = thought.is_on().then(|| display(request, losing)).flatten();
-        if !thought.is_on() && matches!(request.thinking.show, Some(ThinkingShow::Shown(_))) {
+        if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
+            let kind = match show {
+                ThinkingShow::Shown(_) => LossKind::Dropped,
+                ThinkingShow::Hidden => LossKind::Implied,
+            };
             let reason = "there is no thinking to show";
-            losing.field(Place::default(), Field::ThinkingShow, LossKind::Dropped, reason);
+            losing.field(Place::default(), Field::ThinkingShow, kind, reason);
         }
         thought
     }
@@ -101,6 +106,15 @@ impl Telling<'_, '_> {
         self.losing.field(Place::default(), self.field, kind, reason);
     }
 
+    fn lose_unknown_effort(&mut self, request: &Request<'_>) {
+        let effort = request.thinking.effort.as_ref();
+        if effort.is_some_and(|word| Effort::parse(&word.to_str()).is_none()) {
+            let reason = "a word for an effort that nobody here knows";
+            let field = Field::ThinkingEffort;
+            self.losing.field(Place::default(), field, LossKind::Dropped, reason);
+        }
+    }
+
     fn by_family(&mut self, wish: Wish) -> Thought {
         match (self.family.thinking, wish) {
             (_, Wish::Nothing) => Thought::UNSAID,
@@ -134,9 +148,7 @@ impl Telling<'_, '_> {
             Wish::Off => self.off(),
             Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
             Wish::Effort(effort) => self.with_effort(effort, at_least_low(effort)),
-            Wish::Budget(tokens) => {
-                Thought { form: Form::Budget(tokens.max(BUDGET_MIN)), ..Thought::UNSAID }
-            }
+            Wish::Budget(tokens) => self.with_budget(tokens, BUDGET_MIN, u64::MAX),
         }
     }
 
@@ -150,6 +162,14 @@ impl Telling<'_, '_> {
             self.lose(LossKind::Approximated, "the nearest effort that the model has");
         }
         Thought { form: Form::Adaptive, effort: Some(effort), display: None }
+    }
+
+    fn with_budget(&mut self, asked: u64, min: u64, max: u64) -> Thought {
+        let tokens = asked.clamp(min, max);
+        if tokens != asked {
+            self.lose(LossKind::Approximated, "the nearest budget that the model takes");
+        }
+        Thought { form: Form::Budget(tokens), ..Thought::UNSAID }
     }
 
     fn budget(&mut self, wish: Wish, min: u64, max: u64) -> Thought {
@@ -166,12 +186,7 @@ impl Telling<'_, '_> {
                 self.lose(kind, "the model takes a budget in place of an effort");
                 fit.value
             }
-            Wish::Budget(tokens) => {
-                if tokens != tokens.clamp(min, max) {
-                    self.lose(LossKind::Approximated, "the nearest budget that the model takes");
-                }
-                tokens.clamp(min, max)
-            }
+            Wish::Budget(tokens) => return self.with_budget(tokens, min, max),
         };
         Thought { form: Form::Budget(tokens), ..Thought::UNSAID }
     }
@@ -189,9 +204,7 @@ impl Telling<'_, '_> {
                 let nearest = effort.nearest(self.family).value;
                 self.with_effort(effort, nearest)
             }
-            Wish::Budget(tokens) if budget_too => {
-                Thought { form: Form::Budget(tokens.max(BUDGET_MIN)), ..Thought::UNSAID }
-            }
+            Wish::Budget(tokens) if budget_too => self.with_budget(tokens, BUDGET_MIN, u64::MAX),
             Wish::Budget(tokens) => {
                 self.lose(LossKind::Approximated, "the model takes an effort in place of a budget");
                 let effort = Effort::for_budget(tokens).nearest(self.family).value;

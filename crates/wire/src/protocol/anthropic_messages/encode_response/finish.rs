@@ -5,6 +5,7 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
@@ -35,7 +36,9 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
         object.key("stop_reason").null();
         return object.key("stop_sequence").null();
     };
-    object.field("stop_reason", stop_reason(finish.kind, said));
+    let lacks_call = finish.kind == FinishKind::ToolCalls && said != Said::Call;
+    let kind = if lacks_call { FinishKind::Stop } else { finish.kind };
+    object.field("stop_reason", stop_reason(kind, said));
     match (&finish.stop_sequence, finish.kind) {
         (Some(text), _) => object.field("stop_sequence", text),
         (None, _) => object.key("stop_sequence").null(),
@@ -61,6 +64,9 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
         | FinishKind::Pause => None,
     };
     let derived = match (finish.kind, said) {
+        (FinishKind::ToolCalls, Said::Nothing | Said::Refusal) => {
+            Some((LossKind::Repaired, "there is no call to answer"))
+        }
         (FinishKind::Stop, Said::Call) => Some((LossKind::Renamed, "a call makes it a tool turn")),
         (FinishKind::Stop, Said::Refusal) => {
             Some((LossKind::Renamed, "a refusal is an end of its own"))
@@ -69,6 +75,22 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
     };
     if let Some((kind, reason)) = lost.or(derived) {
         losing.field(place, Field::FinishReason, kind, reason);
+        lose_beside(finish.kind, (place, losing));
+    }
+}
+
+/// Reports what other protocols say of an end beside its reason.
+fn lose_beside(kind: FinishKind, (place, losing): (Place, &mut Losing<'_>)) {
+    match (losing.source(), kind) {
+        (Protocol::OpenaiResponses, FinishKind::ContentFilter | FinishKind::PromptFilter) => {
+            let reason = "a filtered answer is a refusal";
+            losing.below(place, "/incomplete_details", LossKind::Renamed, reason);
+        }
+        (Protocol::Gemini, FinishKind::PromptFilter) => {
+            let reason = "a blocked prompt has an answer, if an empty one";
+            losing.below(Place::default(), "/candidates", LossKind::Synthesised, reason);
+        }
+        _ => {}
     }
 }
 

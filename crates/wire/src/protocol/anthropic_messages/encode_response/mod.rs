@@ -10,7 +10,7 @@ use self::finish::write_finish;
 use self::finish::write_foreign_finish;
 use self::usage::Told;
 use self::usage::lose_absent_usage;
-use self::usage::lose_sum;
+use self::usage::lose_counts;
 use self::usage::tier_word;
 use self::usage::write_usage;
 use crate::conversation::CallForm;
@@ -34,6 +34,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::emptied;
+use crate::protocol::anthropic_messages::encode_request::blocks::is_sealed;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
 use crate::protocol::anthropic_messages::fault::write_fault;
@@ -55,11 +56,34 @@ pub(in crate::protocol) fn encode_response(
     losing.response(response);
     let mut writer = Writer::default();
     match (&response.fault, losing.is_same()) {
-        (Some(fault), _) => write_fault(&mut writer, fault),
+        (Some(fault), _) => {
+            lose_failed(response, &mut losing);
+            write_fault(&mut writer, fault);
+        }
         (None, true) => write_own_response(&mut writer, response, asked),
         (None, false) => write_foreign_response(&mut writer, response, asked, &mut losing),
     }
     writer.into_string()
+}
+
+/// Reports what an answer that failed said besides: an error is all there is.
+fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
+    let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+    losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
+    losing.below(root, "/error", LossKind::Renamed, reason);
+    let told = [
+        (Field::ResponseModel, response.model.is_some()),
+        (Field::ResponseServiceTier, response.service_tier.is_some()),
+    ];
+    for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+        losing.field(root, field, LossKind::Dropped, reason);
+    }
+    if let Some(usage) = &response.usage {
+        losing.node(usage.semantics().place(), LossKind::Dropped, reason);
+    }
+    for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+        losing.node(part.semantics().place(), LossKind::Dropped, reason);
+    }
 }
 
 fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Asked<'_>) {
@@ -114,11 +138,15 @@ fn write_foreign_response(
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
+    lose_items(&candidate.message.parts, losing);
+    let (parts, last) = without_last_seals(&candidate.message.parts);
     object.key("content").array(|list| {
-        for part in &candidate.message.parts {
-            answering.write(list, part, asked, losing);
-        }
+        parts.iter().for_each(|part| answering.write(list, part, asked, losing));
     });
+    for part in last {
+        let reason = "no answer ends with sealed thinking";
+        losing.node(part.semantics().place(), LossKind::Withheld, reason);
+    }
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
     }
@@ -126,13 +154,38 @@ fn write_foreign_response(
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
     let tier = tier.map(Text::literal);
-    if response.usage.is_none() {
-        lose_absent_usage(root, losing);
+    match &response.usage {
+        Some(usage) => lose_counts(usage, losing),
+        None => lose_absent_usage(root, losing),
     }
     let usage = response.usage.clone().unwrap_or_default();
-    lose_sum(&usage, losing);
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
+}
+
+/// Reports messages of one assistant that only their items kept apart.
+pub(in crate::protocol::anthropic_messages) fn lose_items(
+    parts: &[Part<'_>],
+    losing: &mut Losing<'_>,
+) {
+    let is_text =
+        |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+    for pair in parts.windows(2).filter(|pair| pair.iter().all(is_text)) {
+        if pair[1].semantics().item().is_some() {
+            let reason = "neighbours of one role are one message";
+            losing.node(pair[1].semantics().place().of_item(), LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
+fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'p>]) {
+    let seals = |part: &Part<'_>| match part.content() {
+        Content::Reasoning(reasoning) => is_sealed(reasoning, part.semantics()),
+        _ => false,
+    };
+    let end = parts.iter().rposition(|part| !seals(part)).map_or(parts.len(), |last| last + 1);
+    parts.split_at(end)
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.
@@ -210,6 +263,7 @@ impl Answering {
                 lose_change(change, place, losing);
             }
             Content::Reasoning(reasoning) => {
+                lose_pieces(reasoning, semantics, losing);
                 if says_something(reasoning, semantics) {
                     write_reasoning(list, reasoning, semantics, block);
                 }
@@ -256,6 +310,28 @@ impl Answering {
     }
 }
 
+/// Reports a thought that is one text here, or none.
+fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let place = semantics.place();
+    if !says_something(reasoning, semantics) {
+        losing.node(place, LossKind::Implied, NO_THOUGHT);
+    } else if reasoning.texts.len() > 1 {
+        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
+    } else {
+        lose_name_of_thought(place, losing);
+    }
+}
+
+/// Chat servers have several names for thinking, which comes back under one.
+pub(super) fn lose_name_of_thought(place: Place, losing: &mut Losing<'_>) {
+    if place.twin().is_some() {
+        losing.node(place, LossKind::Renamed, "thinking has one name here");
+    }
+}
+
+pub(super) const NO_THOUGHT: &str = "a thought without words says nothing";
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
+
 /// Whether there is a thought to show or an artefact to carry.
 fn says_something(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
     semantics.artefact().is_some() || reasoning.texts.iter().any(|text| !text.is_empty())
@@ -288,12 +364,23 @@ fn write_cited(
         }
     }
     if !semantics.citations().is_empty() {
-        losing.field(semantics.place(), Field::Citations, LossKind::Approximated, CITED);
+        lose_citations(semantics.place(), losing);
     }
     Block::Own(&cited).text(list, text);
 }
 
-pub(super) const CITED: &str = "sources are cited for the whole block, by address and title";
+/// Reports citations where their protocol tells them; Gemini does so beside the content.
+pub(super) fn lose_citations(part: Place, losing: &mut Losing<'_>) {
+    let kind = LossKind::Approximated;
+    match losing.source() {
+        Protocol::Gemini => losing.below(part, "../../groundingMetadata", kind, CITED),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            losing.field(part, Field::Citations, kind, CITED);
+        }
+    }
+}
+
+const CITED: &str = "sources are cited for the whole block, by address and title";
 
 /// The source of a text as this protocol states results of a search; none without an address.
 pub(super) fn foreign_citation(citation: &Citation<'_>) -> Option<Citation<'static>> {

@@ -50,9 +50,7 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
         inner.close();
     }
     object.optional("output_tokens", total(usage.output).as_ref());
-    // Some vendors state that they did not count.
-    let is_told = |count: &u64| told == Told::AsItWas || *count > 0;
-    if let Some(reasoning) = usage.reasoning.filter(is_told) {
+    if let Some(reasoning) = usage.reasoning {
         let extras = extras.map(|extras| (extras, "output_tokens_details"));
         let mut inner = Object::open(object.key("output_tokens_details"), extras);
         inner.field("thinking_tokens", &reasoning);
@@ -81,16 +79,29 @@ pub(in crate::protocol::anthropic_messages) fn tier_word(
     word
 }
 
-/// Results that the vendor fed back are part of the input, which is told as one count.
-pub(in crate::protocol::anthropic_messages) fn lose_sum(
+/// Reports what the counts of another vendor say otherwise here.
+pub(in crate::protocol::anthropic_messages) fn lose_counts(
     usage: &Usage<'_>,
     losing: &mut Losing<'_>,
 ) {
-    if usage.tool_prompt.is_some() {
-        let place = usage.semantics().place();
-        losing.field(place, Field::UsageInput, LossKind::Renamed, "results fed back are input");
+    let lost = [
+        (Field::UsageInput, usage.input.is_none(), ABSENT),
+        (Field::UsageOutput, usage.output.is_none(), ABSENT),
+        (
+            Field::UsageInput,
+            usage.tool_prompt.is_some(),
+            (LossKind::Renamed, "results that the vendor fed back are input"),
+        ),
+        (Field::UsageReasoning, usage.reasoning == Some(0), (LossKind::Implied, "a count of zero")),
+    ];
+    for (field, is_lost, (kind, reason)) in lost {
+        if is_lost {
+            losing.field(usage.semantics().place(), field, kind, reason);
+        }
     }
 }
+
+const ABSENT: (LossKind, &str) = (LossKind::Synthesised, "clients rely on the count");
 
 /// Reports that clients are told counts which nobody has given.
 pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(

@@ -18,6 +18,7 @@ use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
+use crate::protocol::Open;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
@@ -25,7 +26,7 @@ use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::encode_response::response_id;
 use crate::protocol::anthropic_messages::encode_response::response_model;
 use crate::protocol::anthropic_messages::encode_response::usage::lose_absent_usage;
-use crate::protocol::anthropic_messages::encode_response::usage::lose_sum;
+use crate::protocol::anthropic_messages::encode_response::usage::lose_counts;
 use crate::protocol::anthropic_messages::encode_response::usage::tier_word;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::event::Sequence;
@@ -55,8 +56,12 @@ struct Writing<'a> {
     late: NodeSemantics<'static>,
     /// The parts of answers beside the first.
     others: Vec<PartId>,
+    other_answers: Vec<u32>,
     current: Option<part::Current>,
+    /// Sealed thoughts of another vendor that wait for what they lead to.
+    sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
+    thoughts: u32,
     answering: Answering,
     /// What is reported once, however often it comes.
     reported: Vec<Field>,
@@ -81,8 +86,11 @@ impl<'a> Encoder<'a> {
             finish: None,
             late: NodeSemantics::default(),
             others: Vec::new(),
+            other_answers: Vec::new(),
             current: None,
+            sealed: Vec::new(),
             blocks: 0,
+            thoughts: 0,
             answering: Answering::default(),
             reported: Vec::new(),
         };
@@ -117,9 +125,7 @@ impl Writing<'_> {
     fn is_wanted(&mut self, event: &Event<'_>) -> bool {
         let part = match event {
             Event::Open(open) if open.candidate > 0 => {
-                let place = open.semantics.place();
-                self.others.push(open.part);
-                self.losing().node(place, LossKind::Dropped, "there is one answer");
+                self.pass_over(open);
                 return false;
             }
             Event::Finish { candidate, .. } => return *candidate == 0,
@@ -133,9 +139,19 @@ impl Writing<'_> {
         !self.others.contains(&part)
     }
 
+    /// Leaves out a part of another answer, and reports each such answer once.
+    fn pass_over(&mut self, open: &Open<'_>) {
+        self.others.push(open.part);
+        if !self.other_answers.contains(&open.candidate) {
+            self.other_answers.push(open.candidate);
+            let place = open.semantics.place().of_candidate();
+            self.losing().node(place, LossKind::Dropped, "there is one answer");
+        }
+    }
+
     fn event(&mut self, event: Event<'_>, out: &mut String) {
         if self.state == State::Over {
-            return;
+            return self.lose_after(event);
         }
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
@@ -171,6 +187,26 @@ impl Writing<'_> {
                 self.note(note, out);
             }
             Event::Close(closed) => self.close_part(closed, out),
+        }
+    }
+
+    /// Reports what is said after the end has been told.
+    fn lose_after(&mut self, event: Event<'_>) {
+        if self.is_own() {
+            return;
+        }
+        match event {
+            Event::Usage(usage) => self.losing().usage(&usage),
+            Event::Note(Note { kind: NoteKind::Semantics(semantics), .. }) => {
+                self.losing().semantics(&semantics);
+            }
+            Event::Note(_)
+            | Event::Start(_)
+            | Event::Open(_)
+            | Event::Delta(..)
+            | Event::Close(_)
+            | Event::Finish { .. }
+            | Event::Fault(_) => {}
         }
     }
 
@@ -214,9 +250,7 @@ impl Writing<'_> {
         match (note.at, note.kind) {
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation, out),
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => {
-                if !self.is_own() {
-                    self.losing().semantics(&semantics);
-                }
+                self.lose_late(&semantics);
                 self.learn(part, semantics);
             }
             (_, NoteKind::Logprobs(_)) => self.lose_once(Field::PartLogprobs),
@@ -249,16 +283,19 @@ impl Writing<'_> {
         if self.is_own() {
             return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
         }
+        self.lose_sealed();
         let place = self.late.place();
-        if self.usage.is_none() {
-            lose_absent_usage(place, &mut self.losing());
-        }
-        let usage = self.usage.take().unwrap_or_default();
-        let said = self.answering.said;
+        let (usage, said) = (self.usage.take(), self.answering.said);
         let mut losing = self.losing();
         losing.finish(place, &finish);
-        losing.usage(&usage);
-        lose_sum(&usage, &mut losing);
+        match &usage {
+            Some(usage) => {
+                losing.usage(usage);
+                lose_counts(usage, &mut losing);
+            }
+            None => lose_absent_usage(place, &mut losing),
+        }
+        let usage = usage.unwrap_or_default();
         frames::foreign_end(out, (&finish, said), &usage, (place, &mut losing));
     }
 

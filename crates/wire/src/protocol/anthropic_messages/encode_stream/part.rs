@@ -21,14 +21,18 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
-use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
+use crate::protocol::anthropic_messages::encode_response::NO_THOUGHT;
+use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
+use crate::protocol::anthropic_messages::encode_response::lose_citations;
+use crate::protocol::anthropic_messages::encode_response::lose_name_of_thought;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
@@ -41,6 +45,8 @@ pub(super) struct Current {
     shown: Shown,
     /// Whether its block has begun.
     begun: bool,
+    /// Whether it came in several pieces, which are one here.
+    in_pieces: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -68,15 +74,17 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
+        if matches!(opening, Opening::Reasoning(_)) {
+            self.lose_thought(semantics.place());
+        }
         let shown = match &opening {
-            Opening::Text => Shown::Text,
-            Opening::Refusal => Shown::Text,
+            Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
             Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Shown::Thinking,
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current { part, shown, begun: false, semantics });
+        self.current = Some(Current { part, shown, begun: false, in_pieces: false, semantics });
         match opening {
             Opening::Text | Opening::Reasoning(_) => {
                 if self.is_own() {
@@ -94,13 +102,54 @@ impl Writing<'_> {
         }
     }
 
+    /// Reports what becomes of a thought's name, and of thoughts that other servers tell as one.
+    fn lose_thought(&mut self, place: Place) {
+        lose_name_of_thought(place, &mut self.losing());
+        self.thoughts += 1;
+        if self.thoughts == 2 && self.source == Protocol::OpenaiChat {
+            let reason = "each thought has a block of its own";
+            self.losing().node(place, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Begins the block of a sealed thought if it is the first of the answer; others wait for the block that they lead to,
+    /// since no answer may end with them.
+    fn begin_first_block(&mut self, out: &mut String) {
+        if self.blocks == 0 {
+            self.begin_block(out);
+        }
+    }
+
+    /// Writes the sealed thoughts that wait for the block that now begins.
+    fn write_sealed(&mut self, out: &mut String) {
+        for semantics in std::mem::take(&mut self.sealed) {
+            frames::block_start(out, self.blocks, |writer| {
+                Block::Foreign(Mark::Plain).redacted(writer, &carried(&semantics));
+            });
+            frames::block_stop(out, self.blocks);
+            self.blocks += 1;
+        }
+    }
+
+    /// Reports the sealed thoughts that led to nothing.
+    pub(super) fn lose_sealed(&mut self) {
+        for semantics in std::mem::take(&mut self.sealed) {
+            let reason = "no answer ends with sealed thinking";
+            self.losing().node(semantics.place(), LossKind::Withheld, reason);
+        }
+    }
+
     /// Begins the block of a text or a thought.
     fn begin_block(&mut self, out: &mut String) {
         let is_own = self.is_own();
-        let Some(current) = &mut self.current else { return };
-        if current.begun || matches!(current.shown, Shown::Nothing | Shown::Whole) {
+        let is_due = |current: &Current| {
+            !current.begun && !matches!(current.shown, Shown::Nothing | Shown::Whole)
+        };
+        if !self.current.as_ref().is_some_and(is_due) {
             return;
         }
+        self.write_sealed(out);
+        let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
             if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
@@ -120,6 +169,7 @@ impl Writing<'_> {
         form: CallForm,
         out: &mut String,
     ) {
+        self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         if form == CallForm::Custom {
@@ -203,13 +253,22 @@ impl Writing<'_> {
         }
         match delta {
             Delta::Text(text) => self.grow_text(&text, out),
-            Delta::NextPiece => {
-                let is_begun = self.current.as_ref().is_some_and(|current| current.begun);
-                if is_begun && !self.is_own() {
-                    self.grow_text(&Text::plain("\n\n"), out);
-                }
-            }
+            Delta::NextPiece => self.next_piece(out),
         }
+    }
+
+    /// Sets the next piece of a thought apart from what has been shown of it.
+    fn next_piece(&mut self, out: &mut String) {
+        let is_own = self.is_own();
+        let Some(current) = self.current.as_mut().filter(|current| current.begun && !is_own) else {
+            return;
+        };
+        let (place, is_first) = (current.place(), !current.in_pieces);
+        current.in_pieces = true;
+        if is_first {
+            self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
+        }
+        self.grow_text(&Text::plain("\n\n"), out);
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
@@ -252,7 +311,7 @@ impl Writing<'_> {
         if !self.reported.contains(&Field::Citations) {
             self.reported.push(Field::Citations);
             let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-            self.losing().field(place, Field::Citations, LossKind::Approximated, CITED);
+            lose_citations(place, &mut self.losing());
         }
     }
 
@@ -267,16 +326,47 @@ impl Writing<'_> {
         if self.current.as_ref().is_none_or(|current| current.part != closed.part) {
             return;
         }
+        self.lose_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
         self.seal(out);
         let Some(current) = self.current.take() else { return };
+        if current.shown == Shown::Sealed
+            && !current.begun
+            && current.semantics.artefact().is_some()
+        {
+            return self.sealed.push(current.semantics);
+        }
         if current.shown == Shown::Call(CallForm::Custom) {
             frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_END);
         }
         if current.begun {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
+        } else {
+            self.lose_silent(&current);
         }
+    }
+
+    /// Reports what became known of the open part after it began, where it began.
+    pub(super) fn lose_late(&mut self, semantics: &NodeSemantics<'_>) {
+        if self.is_own() {
+            return;
+        }
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        let mut late = NodeSemantics::at(place);
+        late.merge(semantics.clone());
+        self.losing().semantics(&late);
+    }
+
+    /// Reports a part that had nothing to say, so that it has no block.
+    fn lose_silent(&mut self, current: &Current) {
+        let reason = match current.shown {
+            Shown::Text => "an empty text says nothing",
+            Shown::Thinking | Shown::Sealed => NO_THOUGHT,
+            // Calls and whole parts say something, and what is not shown at all is reported as it opens.
+            Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
+        };
+        self.losing().node(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -288,14 +378,14 @@ impl Writing<'_> {
         match current.shown {
             Shown::Thinking if kind == ArtefactKind::Ciphertext && !current.begun => {
                 current.shown = Shown::Sealed;
-                self.begin_block(out);
+                self.begin_first_block(out);
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }
-            Shown::Sealed => self.begin_block(out),
+            Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
                 let place = current.place();
                 let reason = "no field of this block can carry it";

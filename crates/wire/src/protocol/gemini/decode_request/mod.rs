@@ -148,7 +148,8 @@ impl<'a> Draft<'a> {
             self.semantics.respell("generationConfig/responseSchema");
             self.semantics.respell("generationConfig/responseJsonSchema");
         }
-        if has_schema && self.shape.has(OUTPUT_TYPE_ABSENT) {
+        let has_tools = !self.request.tools.is_empty();
+        if has_schema && (has_tools || self.shape.has(OUTPUT_TYPE_ABSENT)) {
             self.semantics.respell("generationConfig/responseMimeType");
         }
     }

@@ -19,6 +19,7 @@ use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
+use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::is_respelled;
@@ -38,6 +39,9 @@ impl<'a> super::Draft<'a> {
         })?;
         if self.request.tools.is_empty() {
             self.semantics.state_tools_empty();
+        }
+        if self.request.tools.iter().any(|tool| tool.semantics().has_shape(JSON_SCHEMA)) {
+            self.shape = self.shape.with(TOOLS_JSON_SCHEMA);
         }
         if !is_usual(&self.request.tools) {
             self.semantics.respell("tools");
@@ -157,7 +161,7 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place, mut shape: Shape) -> Resu
         Ok(Member::Read)
     })?;
     let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
-    if parameters.is_some() && !shape.has(JSON_SCHEMA) || is_respelled(TOOL_NAMES, shape) {
+    if !shape.has(JSON_SCHEMA) || is_respelled(TOOL_NAMES, shape) {
         shape = shape.with(Shape::RESPELLED);
     }
     let mut semantics = NodeSemantics::at(place).shaped(shape);

@@ -16,6 +16,7 @@ use crate::protocol::gemini::decode_response::usage::Counts;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
@@ -138,8 +139,14 @@ impl<'a> CandidateDraft<'a> {
                 ("finishReason", Kind::String) => draft.finish = Some(reader.string()?),
                 ("index", Kind::Number) => return Ok(draft.index(reader, position)),
                 ("groundingMetadata", Kind::Object) => {
-                    draft.grounding.read_grounding(&reader.checkpoint().raw()?);
-                    return Ok(Member::Unknown);
+                    let json = reader.checkpoint().raw()?;
+                    draft.grounding.read_grounding(&json);
+                    if json.as_str() == "{}" {
+                        return Ok(Member::Unknown);
+                    }
+                    let keep =
+                        |_: &str, _: &mut Reader<'a>, _: &mut Extras<'a>| Ok(Member::Unknown);
+                    read_object(reader, GROUNDING_SCOPE, extras, keep)?;
                 }
                 ("citationMetadata", Kind::Object) => {
                     draft.grounding.read_citations(&reader.checkpoint().raw()?);

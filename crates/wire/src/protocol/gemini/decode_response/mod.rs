@@ -25,8 +25,11 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -55,14 +58,15 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     let place = draft.semantics.place();
     let mut semantics = draft.semantics;
-    semantics.add_shape(draft.content.shape());
+    let shape = draft.content.shape();
+    semantics.add_shape(shape);
     let mut parts = draft.parts;
     for (index, citation) in draft.grounding.citations(&parts) {
         parts[index].semantics_mut().add_citation(citation);
     }
     let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
     let message = Message::new(Role::Assistant, parts)
-        .with_semantics(NodeSemantics::at(place.step(Step::Content)));
+        .with_semantics(NodeSemantics::at(place.step(Step::Content)).shaped(returned(shape)));
     let mut candidate = Candidate::new(message);
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
@@ -73,8 +77,18 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
 fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
     let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
     candidate.finish = Some(prompt_filter(reason));
-    *candidate.semantics_mut() = NodeSemantics::at(place).shaped(NO_CANDIDATE);
+    let place = place.element(Step::Candidates, 0);
+    let shape = NO_CANDIDATE.with(Shape::RESPELLED);
+    *candidate.semantics_mut() = NodeSemantics::at(place).shaped(shape);
     candidate
+}
+
+/// Whether a content comes back with a role, or at all, where there was none.
+pub(super) fn returned(shape: Shape) -> Shape {
+    match shape.has(CONTENT_ABSENT) || shape.has(ROLE_ABSENT) {
+        true => Shape::RESPELLED,
+        false => Shape::default(),
+    }
 }
 
 /// The end of an answer whose prompt was blocked.
@@ -84,6 +98,14 @@ pub(super) fn prompt_filter(reason: Text<'_>) -> Finish<'_> {
 
 pub(super) fn is_call(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::ToolCall(_))
+}
+
+/// Whether a finish reason says more than its class, so that it comes back as another word.
+pub(in crate::protocol) fn is_finer(finish: &Finish<'_>) -> bool {
+    let plain =
+        ["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER", "CONTINUATION"];
+    let raw = finish.raw.as_ref().map(Text::to_str);
+    raw.is_some_and(|raw| !plain.contains(&&*raw))
 }
 
 /// The class of a finish reason. The vendor has none for calls, so that their presence decides.

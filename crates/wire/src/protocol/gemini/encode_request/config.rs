@@ -212,10 +212,7 @@ impl<'x> Scribe<'x, '_> {
         let translated = translate(&schema, dialect::of_output(self.exchange), self.dialect());
         let shape = self.exchange.semantics().shape();
         let base = self.losing.source().pointer(Field::OutputSchema, shape);
-        for loss in translated.losses {
-            let suffix = format!("{base}{}", loss.pointer);
-            self.losing.below(Place::default(), &suffix, loss.kind, loss.reason);
-        }
+        self.report_schema(Place::default(), base, translated.losses);
         translated.json
     }
 

@@ -79,19 +79,26 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
     object.close();
 }
 
-/// Writes each piece of the thoughts as a part; the last of them is signed.
+/// Writes thoughts as one part, since only this protocol's own pieces are parts.
 fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_>, pen: &Pen<'_>) {
-    let empty = [Text::default()];
-    let texts = if reasoning.texts.is_empty() { &empty } else { reasoning.texts.as_slice() };
-    for (index, text) in texts.iter().enumerate() {
-        let is_last = index + 1 == texts.len();
-        let mut object = Object::open(writer, pen.extras(part, ""));
-        object.field("text", text);
-        object.field("thought", &true);
-        let signature = if is_last { pen.signature.as_ref() } else { None };
-        object.optional(spelled(PART_NAMES, "thoughtSignature", pen.shape(part)), signature);
-        object.close();
-    }
+    let mut object = Object::open(writer, pen.extras(part, ""));
+    object.field("text", &joined(&reasoning.texts));
+    object.field("thought", &true);
+    let signature = pen.signature.as_ref();
+    object.optional(spelled(PART_NAMES, "thoughtSignature", pen.shape(part)), signature);
+    object.close();
+}
+
+/// What stands between two pieces of thoughts.
+pub(in crate::protocol::gemini) const PIECE_BREAK: &str = "\n\n";
+
+fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
+    let Some((first, others)) = texts.split_first() else { return Text::default() };
+    others.iter().fold(first.reborrow(), |mut all, text| {
+        all.push(&Text::plain(PIECE_BREAK));
+        all.push(text);
+        all
+    })
 }
 
 /// Writes what is said about a part's data.
@@ -227,7 +234,7 @@ fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &P
 
 fn says_nothing(arguments: &Arguments<'_>) -> bool {
     match arguments {
-        Arguments::Text(text) => text.is_blank(),
+        Arguments::Text(text) => text.is_blank() || *text == "{}",
         Arguments::Json(json) => json.as_str() == "{}",
     }
 }

@@ -8,6 +8,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::thinking_scope;
 use crate::protocol::object::Object;
@@ -170,12 +171,27 @@ impl<'x> Scribe<'x, '_> {
                 effort > Effort::High
             }
         };
+        self.report_mode(field);
         let (kind, reason) = match (changed, is_off) {
             (true, _) => (LossKind::Approximated, "the nearest that the model can be told"),
             (false, true) => (LossKind::Renamed, "told as a budget of zero"),
-            (false, false) => return,
+            (false, false) => (LossKind::Renamed, "told as a thinking level"),
         };
         self.losing.field(Place::default(), field, kind, reason);
+    }
+
+    /// An effort comes back to a protocol that has a mode beside it with that mode.
+    fn report_mode(&mut self, told: Field) {
+        let thinking = &self.exchange.request.thinking;
+        let has_modes = self.losing.source() == Protocol::AnthropicMessages;
+        if told == Field::ThinkingEffort && has_modes {
+            let kind = match thinking.mode {
+                Some(_) => LossKind::Implied,
+                None => LossKind::Synthesised,
+            };
+            let reason = "a level makes the model think";
+            self.losing.field(Place::default(), Field::ThinkingMode, kind, reason);
+        }
     }
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {

@@ -11,7 +11,9 @@ use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::dialect;
 
 use crate::protocol::gemini::types::JSON_SCHEMA;
@@ -24,6 +26,7 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Shape;
 use crate::schema::Dialect;
+use crate::schema::SchemaLoss;
 use crate::schema::translate;
 use crate::target::GeminiSchema;
 
@@ -38,6 +41,9 @@ const CUSTOM_PARAMETERS: Json<'static> = Json::literal(
 const CUSTOM_SCHEMA: Json<'static> = Json::literal(
     r#"{"type":"OBJECT","properties":{"input":{"type":"STRING"}},"required":["input"]}"#,
 );
+
+/// Keywords whose meaning moves to others beside them.
+const BECOME_OTHERS: [&str; 6] = ["$ref", "allOf", "const", "definitions", "oneOf", "prefixItems"];
 
 impl<'x> Scribe<'x, '_> {
     /// The list of tools; none if nothing of it can be offered.
@@ -209,6 +215,10 @@ impl<'x> Scribe<'x, '_> {
 
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         let (kind, reason) = match strict {
+            // Responses checks arguments unless told otherwise, and always says so.
+            None if self.losing.source() == Protocol::OpenaiResponses => {
+                (LossKind::Implied, "arguments are not checked")
+            }
             None => return,
             Some(false) => (LossKind::Implied, "arguments are not checked"),
             Some(true) => (LossKind::Approximated, "arguments are not checked"),
@@ -230,12 +240,21 @@ impl<'x> Scribe<'x, '_> {
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.dialect());
         let base = self.losing.source().pointer(field, self.exchange.semantics().shape());
-        for loss in translated.losses {
-            let suffix = format!("{base}{}", loss.pointer);
-            self.losing.below(tool.semantics().place(), &suffix, loss.kind, loss.reason);
-        }
+        self.report_schema(tool.semantics().place(), base, translated.losses);
         let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
         (!needless).then_some(translated.json)
+    }
+
+    /// Reports what a translation did to the schema that stands at `base` below `place`.
+    pub(super) fn report_schema(&mut self, place: Place, base: &str, losses: Vec<SchemaLoss>) {
+        for SchemaLoss { pointer, kind, reason } in losses {
+            self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
+            let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));
+            if BECOME_OTHERS.contains(&keyword) {
+                let reason = "other keywords stand for one that the model does not take";
+                self.losing.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
+            }
+        }
     }
 
     /// The schema language that the model takes.

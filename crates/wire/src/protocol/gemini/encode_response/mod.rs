@@ -23,23 +23,27 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
+use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
+use crate::protocol::gemini::encode_request::later_items;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -52,7 +56,14 @@ pub(in crate::protocol) fn encode_response(
     let mut writer = Writer::default();
     let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
-        Some(fault) if !said => write_fault(&mut writer, fault),
+        Some(fault) if !said => {
+            if response.model.is_some() {
+                let place = response.semantics().place();
+                let reason = "an error names no model";
+                losing.field(place, Field::ResponseModel, LossKind::Dropped, reason);
+            }
+            write_fault(&mut writer, fault);
+        }
         _ => Answer { response, asked, losing }.write(&mut writer),
     }
     writer.into_string()
@@ -162,8 +173,9 @@ impl<'x> Answer<'x, '_> {
         if !same || has(INDEX_STATED) {
             object.field("index", &index);
         }
-        if !same {
-            self.grounding(&mut object, parts);
+        match same {
+            true => same_grounding(&mut object, semantics),
+            false => self.grounding(&mut object, parts),
         }
         object.close();
     }
@@ -189,10 +201,24 @@ impl<'x> Answer<'x, '_> {
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
         let mut object = Object::open(writer, extras);
         let parts = &candidate.message.parts;
+        for part in later_items(&candidate.message) {
+            let reason = "messages of one side become one content";
+            let place = part.semantics().place().of_item();
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
         if !(has(PARTS_ABSENT) && parts.is_empty()) {
             let list = object.key("parts");
             list.begin_array();
-            parts.iter().for_each(|part| self.part(list, part));
+            let mut handed = None;
+            for (index, part) in parts.iter().enumerate() {
+                match parts.get(index + 1).filter(|next| !same && hands_on(part, next)) {
+                    Some(_) => {
+                        handed = part.semantics().artefact();
+                        self.thoughts(list, part);
+                    }
+                    None => self.part(list, part, handed.take()),
+                }
+            }
             list.end_array();
         }
         if !has(ROLE_ABSENT) {
@@ -201,7 +227,14 @@ impl<'x> Answer<'x, '_> {
         object.close();
     }
 
-    fn part(&mut self, writer: &mut Writer, part: &Part<'_>) {
+    /// Writes thoughts whose signature goes to the part behind them.
+    fn thoughts(&mut self, writer: &mut Writer, part: &Part<'_>) {
+        if !part.is_blank() {
+            write_part(writer, part, &Pen::default());
+        }
+    }
+
+    fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
         if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
             let reason = "only its own protocol has a word for it";
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
@@ -214,16 +247,32 @@ impl<'x> Answer<'x, '_> {
         if matches!(part.content(), Content::Refusal(_)) {
             report_refusal(&mut self.losing, part.semantics().place());
         }
+        if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
+            let reason = "pieces of thoughts are joined";
+            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
         if is_custom_call(part) {
             let reason = "free text becomes the one argument of a function";
             self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
-        let pen = answer_pen(part, self.asked, self.losing.is_same());
+        let mut pen = answer_pen(part, self.asked, self.losing.is_same());
+        if let Some(artefact) = handed {
+            pen.signature = Some(artefact.data().reborrow());
+        }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
             let place = part.semantics().place();
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
+}
+
+/// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
+fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
+    let artefact = part.semantics().artefact();
+    let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+    let unsigned = next.semantics().artefact().is_none();
+    let takes = matches!(next.content(), Content::ToolCall(_) | Content::Text(_));
+    own && unsigned && takes && matches!(part.content(), Content::Reasoning(_))
 }
 
 /// A refusal comes back as text, which some protocols keep apart from it.
@@ -265,6 +314,14 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         _ => (None, None),
     };
     Pen { same, signature, name, id }
+}
+
+/// Writes the sources of an answer in this protocol as they were.
+pub(super) fn same_grounding(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
+    let Some(extras) = semantics.extras() else { return };
+    if extras.within(GROUNDING_SCOPE).next().is_some() {
+        Object::open(object.key(GROUNDING_SCOPE), Some((extras, GROUNDING_SCOPE))).close();
+    }
 }
 
 fn text_of<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {

@@ -2,11 +2,13 @@
 
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
+use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::Citation;
 use crate::protocol::gemini::encode_response::BLOCKED;
 use crate::protocol::gemini::encode_response::finish_word;
+use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
 use crate::protocol::gemini::encode_response::write_usage;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
@@ -30,6 +32,8 @@ pub(super) struct Ending {
     pub(super) refused: bool,
     /// Whether one of its parts is a call.
     pub(super) calls: bool,
+    /// A signature of the vendor's own that waits for the part it was on.
+    pub(super) handed: Option<Part<'static>>,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
 }
@@ -77,7 +81,9 @@ impl Encoder<'_> {
         let same = self.is_same();
         let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
-        if !(same && (ending.begun || ending.semantics.has_shape(CONTENT_ABSENT))) {
+        let has_more = extras.is_some_and(|(it, _)| it.within(CONTENT_SCOPE).next().is_some());
+        let said = ending.begun && !has_more;
+        if !(same && (said || ending.semantics.has_shape(CONTENT_ABSENT))) {
             self.content(object.key("content"), ending);
         }
         if let Some(finish) = &ending.finish {
@@ -85,6 +91,9 @@ impl Encoder<'_> {
         }
         if self.has_index(index) {
             object.field("index", &index);
+        }
+        if same {
+            same_grounding(&mut object, &ending.semantics);
         }
         let parts: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             self.parts_of(index).map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();

@@ -74,7 +74,7 @@ impl<'a> Encoder<'a> {
         }
         match event {
             Event::Start(start) => self.start(start),
-            Event::Open(open) => self.open(open),
+            Event::Open(open) => self.open(open, out),
             Event::Delta(part, delta) => self.delta(part, delta, out),
             Event::Note(note) => self.note(note),
             Event::Close(closed) => self.close(closed, out),
@@ -92,6 +92,9 @@ impl<'a> Encoder<'a> {
                 report_usage(losing, &usage);
             });
             self.usage = Some(usage);
+        }
+        if !self.failed {
+            (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
         }
         if !self.failed && self.endings.iter().any(Ending::is_finished) {
             self.last_frame(out);

@@ -17,6 +17,7 @@ use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::gemini::decode_response::is_call;
+use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
@@ -56,8 +57,9 @@ enum State {
 }
 
 impl Encoder<'_> {
-    pub(super) fn open(&mut self, open: Open<'_>) {
-        let Open { part: id, candidate, opening, semantics } = open.into_owned();
+    pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
+        let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
+        self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
         self.tell(|losing| losing.semantics(&semantics));
         self.report_opening(place, &opening);
@@ -80,6 +82,31 @@ impl Encoder<'_> {
         }
         let citations = Vec::new();
         self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
+    }
+
+    /// Gives a call the signature of the thoughts before it: other protocols sign only thoughts.
+    fn hand_on(
+        &mut self,
+        candidate: u32,
+        opening: &Opening<'_>,
+        semantics: &mut NodeSemantics<'static>,
+        out: &mut String,
+    ) {
+        let takes = matches!(opening, Opening::ToolCall { .. }) && semantics.artefact().is_none();
+        if !takes {
+            return self.release(candidate, out);
+        }
+        let handed = self.ending(candidate).handed.take();
+        if let Some(artefact) = handed.as_ref().and_then(|part| part.semantics().artefact()) {
+            semantics.set_artefact(artefact.clone());
+        }
+    }
+
+    /// Writes a signature that no call has taken.
+    pub(super) fn release(&mut self, candidate: u32, out: &mut String) {
+        if let Some(part) = self.ending(candidate).handed.take() {
+            self.part_frame(candidate, &part, out);
+        }
     }
 
     /// Texts that follow each other are one text to the readers of a stream.
@@ -154,7 +181,10 @@ impl Encoder<'_> {
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
-        self.tell(|losing| losing.semantics(&semantics));
+        let place = self.find(part).map(|open| open.place).unwrap_or_default();
+        let mut placed = NodeSemantics::at(place);
+        placed.merge(semantics.clone());
+        self.tell(|losing| losing.semantics(&placed));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
         }
@@ -189,9 +219,24 @@ impl Encoder<'_> {
             State::Streaming { thought, .. } if semantics.artefact().is_some() => {
                 Part::new(empty(thought)).with_semantics(semantics.into_owned())
             }
+            State::Streaming { thought: true, begun: false } => {
+                let reason = "thoughts that were not told say nothing";
+                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
+            }
             State::Streaming { .. } | State::Closed => return,
         };
-        self.part_frame(candidate, &part, out);
+        match self.is_own_seal(&part) {
+            true => self.ending(candidate).handed = Some(part),
+            false => self.part_frame(candidate, &part, out),
+        }
+    }
+
+    /// Whether a part is nothing but the vendor's own signature, on thoughts of another protocol.
+    fn is_own_seal(&self, part: &Part<'_>) -> bool {
+        let artefact = part.semantics().artefact();
+        let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+        let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
+        !self.is_same() && own && empty
     }
 
     fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
@@ -258,9 +303,6 @@ impl Encoder<'_> {
         !self.is_same() || stated || candidate > 0
     }
 }
-
-/// What stands between two pieces of thoughts.
-const PIECE_BREAK: &str = "\n\n";
 
 fn begin(opening: Opening<'static>) -> Content<'static> {
     match opening {

@@ -40,6 +40,7 @@ pub(super) use shape::SLOT;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;
+pub(super) use shape::TOOLS_JSON_SCHEMA;
 pub(super) use shape::UNPADDED;
 pub(super) use shape::URL_SAFE;
 pub(super) use shape::WHOLE_TOOL;
@@ -62,6 +63,9 @@ pub(super) const TOOL_SCOPE: &str = "tool";
 
 /// The scope of extras that stand in the content of a candidate.
 pub(super) const CONTENT_SCOPE: &str = "content";
+
+/// The scope of extras that tell the sources of a candidate.
+pub(super) const GROUNDING_SCOPE: &str = "groundingMetadata";
 
 /// What stands before a model's name in a body.
 pub(super) const MODEL_PREFIX: &str = "models/";
@@ -171,7 +175,10 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("tokenCount", Implied, "the usage has it"),
     declared("safetyRatings", Dropped, SAFETY),
     declared("citationMetadata", Approximated, AS_CITATIONS),
-    declared("groundingMetadata", Approximated, AS_CITATIONS),
+    declared("groundingMetadata/groundingChunks", Approximated, AS_CITATIONS),
+    declared("groundingMetadata/groundingSupports", Approximated, AS_CITATIONS),
+    declared("groundingMetadata/searchEntryPoint", Dropped, "no other protocol renders its search"),
+    declared("groundingMetadata/webSearchQueries", Dropped, "no other protocol tells its queries"),
     declared("groundingAttributions", Dropped, "an older form of sources"),
     declared(
         "urlContextMetadata",

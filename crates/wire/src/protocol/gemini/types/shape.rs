@@ -8,6 +8,8 @@ pub(in crate::protocol::gemini) const MODEL_PREFIXED: Shape = Shape::bit(24);
 pub(in crate::protocol::gemini) const MODEL_PLAIN: Shape = Shape::bit(29);
 /// Of requests: the schema of the answer is `responseJsonSchema`.
 pub(in crate::protocol::gemini) const OUTPUT_JSON_SCHEMA: Shape = Shape::bit(25);
+/// Of requests: tools have `parametersJsonSchema`.
+pub(in crate::protocol::gemini) const TOOLS_JSON_SCHEMA: Shape = Shape::bit(30);
 /// Of requests: a schema of the answer without its type.
 pub(in crate::protocol::gemini) const OUTPUT_TYPE_ABSENT: Shape = Shape::bit(26);
 /// Of requests: the thinking level is in lower case, as the vendor's examples have it.

@@ -1,5 +1,6 @@
 //! Reading `input`: a string, or items that become messages.
 
+use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Request;
@@ -15,6 +16,7 @@ use crate::protocol::openai_responses::types::INPUT_LIST;
 use crate::protocol::openai_responses::types::INPUT_STRING;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
 
 pub(super) fn decode_input<'a>(
     reader: &mut Reader<'a>,
@@ -41,12 +43,27 @@ pub(super) fn decode_input<'a>(
 }
 
 /// Adds the parts of an item to the assistant's message, which the items in a row make together.
-fn join<'a>(messages: &mut Vec<Message<'a>>, parts: Vec<Part<'a>>, place: Place) {
+fn join<'a>(messages: &mut Vec<Message<'a>>, mut parts: Vec<Part<'a>>, place: Place) {
     match messages.last_mut() {
-        Some(message) if message.role == Role::Assistant => message.parts.extend(parts),
+        Some(message) if message.role == Role::Assistant => {
+            if let (Some(last), Some(first)) = (message.parts.last_mut(), parts.first_mut())
+                && is_said(last)
+                && is_said(first)
+            {
+                // Others hold both as the parts of one message.
+                last.semantics_mut().add_shape(Shape::RESPELLED);
+                first.semantics_mut().add_shape(Shape::RESPELLED);
+            }
+            message.parts.extend(parts);
+        }
         _ => {
             let message = Message::new(Role::Assistant, parts);
             messages.push(message.with_semantics(NodeSemantics::at(place)));
         }
     }
+}
+
+/// Whether a part stands in a message.
+fn is_said(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(_) | Content::Refusal(_))
 }

@@ -27,6 +27,7 @@ use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::EMPTY_CONTENT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
+use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::UNTYPED;
@@ -157,7 +158,7 @@ fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<De
         Role::Assistant => Decoded::Assistant(assistant_parts(parts, item, shape, place)),
         Role::System | Role::Developer | Role::User | Role::Tool => {
             let mut semantics = NodeSemantics::at(place).shaped(shape);
-            semantics.set_item(item);
+            set_item(&mut semantics, item);
             Decoded::Turn(Message::new(role, parts).with_semantics(semantics))
         }
     }))
@@ -184,6 +185,16 @@ fn item_member<'a>(item: &mut Item<'a>, key: &str, reader: &mut Reader<'a>) -> R
     Ok(Member::Read)
 }
 
+/// Has a node open an item, which is kept only if it says something of itself: most of a history does not.
+fn set_item<'a>(semantics: &mut NodeSemantics<'a>, item: Item<'a>) {
+    semantics.add_shape(OPENS);
+    let Item { id, status, phase, extras } = &item;
+    let has_word = id.is_some() || status.is_some() || phase.is_some();
+    if has_word || !extras.is_empty() {
+        semantics.set_item(item);
+    }
+}
+
 /// Gives the first part of a message the item, and has the others continue it.
 fn assistant_parts<'a>(
     mut parts: Vec<Part<'a>>,
@@ -193,13 +204,13 @@ fn assistant_parts<'a>(
 ) -> Vec<Part<'a>> {
     let mut shape = shape;
     if parts.is_empty() {
-        shape = shape.with(NO_PARTS);
-        let at = NodeSemantics::at(place.step(Step::Content));
-        parts.push(Part::text(Text::default()).with_semantics(at));
+        // Others have no message without content.
+        shape = shape.with(NO_PARTS).with(Shape::RESPELLED);
+        parts.push(Part::text(Text::default()).with_semantics(NodeSemantics::at(place)));
     }
     let (first, rest) = parts.split_at_mut(1);
     first[0].semantics_mut().add_shape(shape);
-    first[0].semantics_mut().set_item(item);
+    set_item(first[0].semantics_mut(), item);
     for part in rest {
         part.semantics_mut().add_shape(CONTINUES);
     }
@@ -247,7 +258,7 @@ fn decode_call<'a>(
     if namespace_of(&item.extras).is_some() {
         semantics.add_shape(Shape::RESPELLED);
     }
-    semantics.set_item(item);
+    set_item(&mut semantics, item);
     let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
     Ok(Some(Decoded::Assistant(vec![part])))
 }
@@ -288,7 +299,7 @@ fn decode_result<'a>(
     let output = ResultOutput::Parts(parts);
     let result = ToolResult { call_id, name, output, is_error: None, form };
     let mut semantics = NodeSemantics::at(place).shaped(shape);
-    semantics.set_item(item);
+    set_item(&mut semantics, item);
     let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
     let message = Message::new(Role::Tool, vec![part]);
     Ok(Some(Decoded::Turn(message.with_semantics(NodeSemantics::at(place)))))
@@ -362,7 +373,7 @@ impl<'a> Thought<'a> {
     fn into_parts(self, place: Place) -> Vec<Part<'a>> {
         let Self { summary, content, encrypted, item, odd: _ } = self;
         let mut semantics = NodeSemantics::at(place);
-        semantics.set_item(item);
+        set_item(&mut semantics, item);
         if summary.is_none() {
             semantics.add_shape(NO_SUMMARY);
         }

@@ -14,6 +14,7 @@ use crate::conversation::Role;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Kind;
+use crate::json::Number;
 use crate::json::Reader;
 use crate::place::Place;
 use crate::place::Step;
@@ -22,12 +23,14 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
+use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
 use crate::protocol::openai_responses::types::ResponsesSemantics;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
 
 pub(super) use item::decode_output_item;
 pub(super) use part::citation;
@@ -55,8 +58,13 @@ struct Decoding<'a> {
 impl<'a> Decoding<'a> {
     fn finish(self, extras: Extras<'a>) -> Exchange<'a> {
         let Self { mut request, mut semantics, instructions } = self;
-        if let Some(instructions) = instructions {
-            request.messages.insert(0, instructions);
+        match instructions {
+            Some(instructions) => request.messages.insert(0, instructions),
+            None => respell_instructions(&mut request.messages, &mut semantics),
+        }
+        let limit = request.max_output_tokens.as_ref().and_then(Number::as_u64);
+        if limit.is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN) {
+            semantics.respell("max_output_tokens");
         }
         semantics.extras_mut().update(extras);
         Exchange::decoded(THIS, request, semantics)
@@ -143,6 +151,19 @@ impl<'a> Decoding<'a> {
         }
         let _ = self.semantics.responses_mut().take("include", include);
         Ok(())
+    }
+}
+
+/// The only instructing item, at the head of the input, comes back from other protocols as `instructions`.
+fn respell_instructions(messages: &mut [Message<'_>], semantics: &mut Semantics<'_>) {
+    let [first, rest @ ..] = messages else { return };
+    let is_alone = rest.first().is_none_or(|second| !second.role.instructs());
+    if let [part] = &mut *first.parts
+        && first.role.instructs()
+        && is_alone
+    {
+        part.semantics_mut().add_shape(Shape::RESPELLED);
+        semantics.respell("instructions");
     }
 }
 

@@ -45,8 +45,8 @@ pub(super) struct Items<'i, 'r> {
     system_role: SystemRole,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
-    /// Whether the message before was the assistant's.
-    after_assistant: bool,
+    /// Where the message before stood, if it was the assistant's.
+    after_assistant: Option<Place>,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
@@ -62,24 +62,30 @@ impl<'i, 'r> Items<'i, 'r> {
             calls,
             system_role,
             custom_calls: HashSet::new(),
-            after_assistant: false,
+            after_assistant: None,
         }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
         let place = message.semantics().place();
-        if message.role == Role::Assistant && std::mem::replace(&mut self.after_assistant, true) {
+        let before = self.after_assistant.take();
+        if message.role == Role::Assistant {
             let reason = "the assistant's items in a row make one message";
-            self.losing.node(place, LossKind::Renamed, reason);
+            for joined in before.into_iter().flat_map(|before| [before, place]) {
+                self.losing.node(joined, LossKind::Renamed, reason);
+            }
+            self.after_assistant = Some(place);
         }
-        self.after_assistant = message.role == Role::Assistant;
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
-        if self.writer.as_str().len() == before && !message.parts.is_empty() {
-            let reason = "nothing of the message can be said here";
-            self.losing.node(place, LossKind::Dropped, reason);
+        if self.writer.as_str().len() == before {
+            let (kind, reason) = match message.parts.is_empty() {
+                true => (LossKind::Implied, "a message without content says nothing"),
+                false => (LossKind::Dropped, "nothing of the message can be said here"),
+            };
+            self.losing.node(place, kind, reason);
         }
     }
 
@@ -312,6 +318,10 @@ fn write_output(
         (None, []) if as_string => writer.value(""),
         (None, [part]) if as_string && plain_text(losing, part).is_some() => {
             if let Some(text) = plain_text(losing, part) {
+                if text.is_empty() {
+                    let reason = "an empty text says nothing";
+                    losing.node(part.semantics().place(), LossKind::Implied, reason);
+                }
                 writer.value(text);
             }
         }
@@ -337,7 +347,7 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 }
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
-fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Text<'static> {
+fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place) -> Text<'t> {
     match sole_text(response) {
         Some((is_usual, text)) => {
             if !is_usual {
@@ -349,13 +359,13 @@ fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Te
         None => {
             let reason = "the object is written as JSON text";
             losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
-            response.to_text().into_owned()
+            response.to_text()
         }
     }
 }
 
 /// The text of the only member, and whether the member has the name that is usual.
-fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
+fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> {
     let mut found = None;
     let mut members = 0;
     response
@@ -364,7 +374,7 @@ fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
             members += 1;
             match (&*key, reader.kind()?) {
                 ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some((key == "output", reader.string()?.into_owned()));
+                    found = Some((key == "output", reader.string()?));
                 }
                 _ => reader.skip()?,
             }

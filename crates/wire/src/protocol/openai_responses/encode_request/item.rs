@@ -17,6 +17,7 @@ use crate::protocol::openai_responses::types::EMPTY_CONTENT;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
+use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
@@ -58,11 +59,16 @@ impl<'h> Header<'h> {
         }
     }
 
+    /// Whether the item stood in the input, so that what it does not state is not stated again.
+    pub(in crate::protocol::openai_responses) fn is_own(&self) -> bool {
+        self.shape.has(OPENS)
+    }
+
     /// Opens an item of that type.
-    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &str) -> Object<'w, 'h> {
+    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'h> {
         let mut object = Object::open(writer, self.extras.map(|extras| (extras, "")));
         if !self.shape.has(UNTYPED) {
-            object.field("type", kind);
+            object.word("type", kind);
         }
         object.optional("id", self.id.as_ref());
         object.optional("status", self.status.as_ref());
@@ -98,7 +104,10 @@ pub(in crate::protocol::openai_responses) fn item_len(
             let is_thought = matches!(part.content(), Content::Reasoning(_));
             losing.is_same() && is_thought && part.semantics().has_shape(CONTINUES)
         }
-        _ if is_content(first) => is_content(part) && part.semantics().item().is_none(),
+        _ if is_content(first) => {
+            let opens = losing.is_same() && part.semantics().has_shape(OPENS);
+            is_content(part) && !opens
+        }
         _ => false,
     };
     1 + rest.iter().take_while(continues).count()

@@ -11,14 +11,12 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Role;
-use crate::error::Error;
-use crate::error::ErrorKind;
 use crate::error::Result;
-use crate::json::Number;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -46,6 +44,8 @@ pub(super) use part::own_extras;
 pub(super) use part::write_citation;
 pub(super) use part::write_part;
 
+const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
+
 pub(in crate::protocol) fn encode_request(
     exchange: &Exchange<'_>,
     target: &Target,
@@ -55,13 +55,15 @@ pub(in crate::protocol) fn encode_request(
     losing.request(exchange);
     let request = &exchange.request;
     let semantics = exchange.semantics();
-    refuse_several(&losing, exchange)?;
     report_prefill(&mut losing, exchange);
     let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
-    object.optional("model", request.model.as_ref());
+    match &request.model {
+        Some(model) => object.field("model", model),
+        None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
+    }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
     if !request.tools.is_empty() || (losing.is_same() && semantics.tools_stated_empty()) {
         let mut tools = Tools { losing: &mut losing, calls: &calls };
@@ -78,18 +80,6 @@ pub(in crate::protocol) fn encode_request(
     }
     object.close();
     Ok(writer.into_string())
-}
-
-/// One answer where several were asked for would be a wrong answer.
-fn refuse_several(losing: &Losing<'_>, exchange: &Exchange<'_>) -> Result<()> {
-    let count = exchange.request.sampling.candidates.as_ref().and_then(Number::as_u64);
-    if losing.is_same() || count.is_none_or(|count| count <= 1) {
-        return Ok(());
-    }
-    let message = "expected one answer to be asked for, found several";
-    let pointer = losing.source().pointer(Field::Candidates, exchange.semantics().shape());
-    let steps = pointer.rsplit('/').filter(|step| !step.is_empty());
-    Err(steps.fold(Error::new(ErrorKind::Refused, message), |error, step| error.under_key(step)))
 }
 
 /// An answer that was begun for the model is continued by Anthropic alone.

@@ -12,20 +12,22 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::tools::Schema;
 use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
+use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
 use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
+use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::Extras;
+use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Target;
 use crate::target::Thinking;
-
-/// The smallest limit of output tokens that is accepted.
-const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
 
 /// Writes the settings of one request.
 pub(super) struct Settings<'s, 'r> {
@@ -159,7 +161,9 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let at = (Place::default(), (Field::OutputSchema, *strict));
+            let from = dialect::of_output(self.exchange);
+            let schema = Schema { json: schema, from, strict: *strict };
+            let at = (Place::default(), Field::OutputSchema);
             format.field("schema", &fitted_schema(self.losing, schema, at));
         }
         format.optional("strict", strict.as_ref());
@@ -167,24 +171,17 @@ impl<'s> Settings<'s, '_> {
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.request().service_tier else { return };
-        let word = tier.to_str().to_ascii_lowercase();
-        let mapped = match (self.losing.source(), word.as_str()) {
-            (Protocol::OpenaiResponses | Protocol::OpenaiChat, _) => {
-                return object.field("service_tier", tier);
+        match tier_word(tier, self.losing.source(), Asking::Request) {
+            Some(word) if word != *tier => {
+                object.field("service_tier", &word);
+                let reason = "the same tier has another name here";
+                self.report(Field::ServiceTier, LossKind::Renamed, reason);
             }
-            (_, "standard_only" | "standard") => "default",
-            (_, "auto") => "auto",
-            (_, "flex") => "flex",
-            (_, "priority") => "priority",
-            _ => {
+            Some(word) => object.field("service_tier", &word),
+            None => {
                 let reason = "only its own vendor has this tier";
-                return self.report(Field::ServiceTier, LossKind::Dropped, reason);
+                self.report(Field::ServiceTier, LossKind::Dropped, reason);
             }
-        };
-        object.field("service_tier", mapped);
-        if word != mapped {
-            let reason = "the same tier has another name here";
-            self.report(Field::ServiceTier, LossKind::Renamed, reason);
         }
     }
 
@@ -258,9 +255,13 @@ impl<'s> Settings<'s, '_> {
         } else {
             None
         };
+        let asks = effort.as_deref().is_some_and(|effort| effort != "none");
         if mode.is_some() {
             let reason = "the effort says how much the model thinks";
             self.report(Field::ThinkingMode, LossKind::Approximated, reason);
+        } else if asks && self.losing.source() == Protocol::AnthropicMessages {
+            let reason = "with an effort the model thinks";
+            self.report(Field::ThinkingMode, LossKind::Synthesised, reason);
         }
         if thinking.budget.is_some() && thinking.effort.is_some() {
             let reason = "the effort says how much the model thinks";
@@ -277,6 +278,7 @@ impl<'s> Settings<'s, '_> {
         };
         let reason = "a budget becomes the nearest effort";
         self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
+        self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
         let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
         self.steers().then(|| effort.as_str().to_owned())
     }

@@ -20,6 +20,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
+use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
@@ -54,8 +55,11 @@ impl Tools<'_, '_> {
 
     fn tool(&mut self, writer: &mut Writer, tool: &Tool<'_>, namespace: Option<&str>) {
         let semantics = tool.semantics();
+        let from = dialect::of_parameters(self.losing.source(), tool);
         match &tool.kind {
-            ToolKind::Function(tool) => self.function(writer, tool, semantics, namespace),
+            ToolKind::Function(tool) => {
+                self.function(writer, (tool, semantics), from, namespace);
+            }
             ToolKind::Custom(tool) => self.custom(writer, tool, semantics, namespace),
             ToolKind::Hosted(tool) => self.hosted(writer, tool, semantics.place()),
             ToolKind::Namespace(tool) => self.namespace(writer, tool, semantics),
@@ -86,8 +90,8 @@ impl Tools<'_, '_> {
     fn function(
         &mut self,
         writer: &mut Writer,
-        tool: &FunctionTool<'_>,
-        semantics: &NodeSemantics<'_>,
+        (tool, semantics): (&FunctionTool<'_>, &NodeSemantics<'_>),
+        from: Dialect,
         namespace: Option<&str>,
     ) {
         let FunctionTool { name, description, parameters, strict, output_schema } = tool;
@@ -98,9 +102,9 @@ impl Tools<'_, '_> {
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
-                let field = (Field::ToolParameters, *strict);
-                let schema = fitted_schema(self.losing, schema, (semantics.place(), field));
-                object.field("parameters", &schema);
+                let schema = Schema { json: schema, from, strict: *strict };
+                let at = (semantics.place(), Field::ToolParameters);
+                object.field("parameters", &fitted_schema(self.losing, schema, at));
             }
             // The field must be there, and null says that the tool takes nothing.
             None if !same => object.key("parameters").null(),
@@ -284,32 +288,30 @@ fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
     writer.field("name", name);
 }
 
+/// A schema in the language of its source, and how strictly it is to be kept.
+#[derive(Clone, Copy)]
+pub(super) struct Schema<'s> {
+    pub(super) json: &'s Json<'s>,
+    pub(super) from: Dialect,
+    pub(super) strict: Option<bool>,
+}
+
 /// The schema as this protocol takes it: any JSON Schema, or the strict subset of it.
 pub(super) fn fitted_schema<'s>(
     losing: &mut Losing<'_>,
-    schema: &'s Json<'_>,
-    (place, (field, strict)): (Place, (Field, Option<bool>)),
+    schema: Schema<'s>,
+    (place, field): (Place, Field),
 ) -> Json<'s> {
-    if losing.is_same() {
-        return schema.reborrow();
+    let Schema { json, from, strict } = schema;
+    // The two OpenAI protocols have the same strict subset.
+    let is_strict = strict == Some(true);
+    if losing.is_same() || (is_strict && losing.source() == Protocol::OpenaiChat) {
+        return json.reborrow();
     }
-    let from = match losing.source() {
-        Protocol::Gemini => Dialect::GeminiSchema,
-        Protocol::OpenaiChat | Protocol::OpenaiResponses if strict == Some(true) => {
-            return schema.reborrow();
-        }
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-            Dialect::JsonSchema
-        }
-    };
-    let to = match strict {
-        Some(true) => Dialect::OpenaiStrict,
-        Some(false) | None => Dialect::JsonSchema,
-    };
-    let Translated { json, losses } = translate(schema, from, to);
-    let base = losing.source().pointer(field, Default::default());
+    let to = if is_strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
+    let Translated { json, losses } = translate(json, from, to);
     for SchemaLoss { pointer, kind, reason } in losses {
-        losing.below(place, &format!("{base}{pointer}"), kind, reason);
+        losing.within(place, (field, &pointer), kind, reason);
     }
     json.into_owned()
 }

@@ -25,6 +25,7 @@ use crate::protocol::openai_responses::encode_request::write_message;
 use crate::protocol::openai_responses::encode_request::write_piece;
 use crate::protocol::openai_responses::encode_request::write_reasoning;
 use crate::protocol::openai_responses::types::IN_CONTENT;
+use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 
@@ -69,14 +70,11 @@ pub(in crate::protocol::openai_responses) fn item_id<'i>(
     asked: &Asked<'_>,
     (part, number): (&'i Part<'_>, usize),
 ) -> Option<Text<'i>> {
-    let own = part.semantics().item().filter(|_| losing.is_same());
-    match own {
-        Some(item) => item.id.as_ref().map(Text::reborrow),
-        None => {
-            let prefix = prefix(asked, part);
-            Some(Text::plain(format!("{prefix}_{}_{number}", asked.seed.to_str())))
-        }
+    if losing.is_same() && part.semantics().has_shape(OPENS) {
+        return part.semantics().item()?.id.as_ref().map(Text::reborrow);
     }
+    let prefix = prefix(asked, part);
+    Some(Text::plain(format!("{prefix}_{}_{number}", asked.seed.to_str())))
 }
 
 fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
@@ -119,7 +117,7 @@ pub(in crate::protocol::openai_responses) fn write_item(
     }
     let semantics = first.semantics();
     let mut header = Header::own(losing, semantics);
-    if semantics.item().is_none() || !losing.is_same() {
+    if !header.is_own() {
         header.id = item_id(losing, asked, (first, number));
         let is_thought = matches!(first.content(), Content::Reasoning(_));
         header.status = (!is_thought).then_some(Text::literal("completed"));
@@ -169,6 +167,18 @@ pub(in crate::protocol::openai_responses) fn handed<'p>(
     let has_room = is_thought(thought) && thought.semantics().artefact().is_none();
     let artefact = next.semantics().artefact().filter(|_| !is_thought(next))?;
     (has_room && !losing.is_same()).then_some(artefact)
+}
+
+/// Reports that what only its issuer can read of a part rides with the thinking before it.
+pub(in crate::protocol::openai_responses) fn report_handed(
+    losing: &mut Losing<'_>,
+    thought: &Part<'_>,
+    next: &Part<'_>,
+) {
+    for part in [thought, next] {
+        let reason = "it rides with the thinking before the part that it belongs to";
+        losing.field(part.semantics().place(), Field::Signature, LossKind::Renamed, reason);
+    }
 }
 
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
@@ -355,15 +365,15 @@ fn client_call_of<'c>(
     (header, call, (number, doubled)): (&Header<'_>, &'c ToolCall<'_>, (usize, bool)),
 ) -> Call<'c> {
     let ToolCall { id, name, arguments, form: _ } = call;
-    let (namespace, name) = match header.extras {
-        Some(_) => (None, asked.client_name(name)),
-        None => client_call(asked, name),
+    let (namespace, name) = match header.is_own() {
+        true => (None, asked.client_name(name)),
+        false => client_call(asked, name),
     };
-    let id = match (id, header.extras) {
-        (Some(id), _) if !doubled => Some(id.reborrow()),
+    let id = match id {
+        Some(id) if !doubled => Some(id.reborrow()),
         // An item of our own that states no id has none.
-        (None, Some(_)) => None,
-        (Some(_), _) | (None, None) => Some(minted_call_id(asked, number)),
+        None if header.is_own() => None,
+        Some(_) | None => Some(minted_call_id(asked, number)),
     };
     let form = client_form(asked, call);
     Call { id, name, namespace: namespace.map(Text::reborrow), arguments, form }

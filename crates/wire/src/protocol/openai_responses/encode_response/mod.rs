@@ -25,9 +25,12 @@ use crate::protocol::openai_responses::encode_request::item_len;
 use crate::protocol::openai_responses::encode_request::own_extras;
 use crate::protocol::openai_responses::fault::write_response_error;
 use crate::protocol::openai_responses::types::INPUT_DETAILS;
+use crate::protocol::openai_responses::types::OBJECT;
 use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier::Asking;
 
 pub(super) use item::Thing;
 pub(super) use item::client_form;
@@ -36,6 +39,7 @@ pub(super) use item::is_doubled;
 pub(super) use item::is_unsaid;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;
+pub(super) use item::report_handed;
 pub(super) use item::takes;
 pub(super) use item::withhold;
 pub(super) use item::write_added_item;
@@ -112,8 +116,10 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
         let item = &parts[at..at + len];
         if takes(losing, &item[0]) && !is_unsaid(losing, &item[0]) {
             let handed = parts.get(at + len).and_then(|next| handed(losing, &item[0], next));
-            if handed.is_none() && !is_handed(losing, at, parts) {
-                withhold(losing, &item[0]);
+            match parts.get(at + len).filter(|_| handed.is_some()) {
+                Some(next) => report_handed(losing, &item[0], next),
+                None if is_handed(losing, at, parts) => {}
+                None => withhold(losing, &item[0]),
             }
             let doubled = is_doubled(losing, &item[0], &mut taken);
             let thing = Thing { parts: item, number, handed, doubled };
@@ -138,8 +144,8 @@ pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
         let reason = "an answer has an id";
         losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
     }
-    if response.service_tier.is_some() {
-        report_tier(losing, place);
+    if let Some(tier) = &response.service_tier {
+        report_tier(losing, place, tier);
     }
     if response.created.is_none() {
         let reason = "an answer has a time";
@@ -147,15 +153,14 @@ pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
     }
 }
 
-/// Each vendor has its own words for tiers; the two OpenAI protocols share theirs.
-fn report_tier(losing: &mut Losing<'_>, place: Place) {
-    match losing.source() {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => {}
-        Protocol::AnthropicMessages | Protocol::Gemini => {
-            let reason = "each vendor has its own tiers";
-            losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
-        }
-    }
+/// Each vendor has its own words for tiers.
+fn report_tier(losing: &mut Losing<'_>, place: Place, tier: &Text<'_>) {
+    let (kind, reason) = match tier_word(tier, losing.source(), Asking::Answer) {
+        Some(word) if word == *tier => return,
+        Some(_) => (LossKind::Renamed, "the same tier has another name here"),
+        None => (LossKind::Dropped, "only its own vendor has this tier"),
+    };
+    losing.field(place, Field::ResponseServiceTier, kind, reason);
 }
 
 /// Reports the counts that clients expect and another vendor did not report.
@@ -163,6 +168,7 @@ pub(super) fn report_counts(losing: &mut Losing<'_>, usage: &Usage<'_>) {
     let counts = [
         (Field::UsageInput, usage.input),
         (Field::UsageCacheRead, usage.cache_read),
+        (Field::UsageCacheWrite, usage.cache_write),
         (Field::UsageOutput, usage.output),
         (Field::UsageReasoning, usage.reasoning),
         (Field::UsageTotal, usage.total),
@@ -258,6 +264,10 @@ impl<'e> Ending<'e> {
         if let Some(status) = own {
             return Self::Status(status, fault);
         }
+        if fault.is_some() {
+            // One of several answers may be complete when the stream breaks off.
+            return Self::Failed(fault);
+        }
         if let (Some(details), true) = (&finish.details, is_own_reason(finish)) {
             return Self::IncompleteOwn(details);
         }
@@ -312,8 +322,9 @@ pub(super) fn write_response(
 ) {
     let semantics = head.semantics;
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    let is_own = losing.is_same() && semantics.extras().is_some();
-    write_head(&mut object, asked, head, is_own);
+    let is_said = semantics.extras().is_some() || semantics.has_shape(OBJECT);
+    let is_own = losing.is_same() && is_said;
+    write_head(&mut object, (losing, asked), head, is_own);
     write_ending(&mut object, end, is_own);
     match end.output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
@@ -331,13 +342,18 @@ pub(super) fn write_response(
     object.close();
 }
 
-fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, is_own: bool) {
+fn write_head(
+    object: &mut Object<'_, '_>,
+    (losing, asked): (&Losing<'_>, &Asked<'_>),
+    head: &Head<'_>,
+    is_own: bool,
+) {
     match &head.id {
         Some(id) => object.field("id", id),
         None if is_own => {}
         None => object.field("id", &minted_response_id(asked)),
     }
-    if !is_own {
+    if !is_own || head.semantics.has_shape(OBJECT) {
         object.field("object", "response");
     }
     match &head.created {
@@ -356,10 +372,8 @@ fn write_head(object: &mut Object<'_, '_>, asked: &Asked<'_>, head: &Head<'_>, i
         .extras()
         .is_some_and(|extras| is_own && extras.within("").any(|extra| extra.key == "service_tier"));
     if !later && let Some(tier) = &head.service_tier {
-        match &*tier.to_str() {
-            "standard" => object.field("service_tier", "default"),
-            _ => object.field("service_tier", tier),
-        }
+        let word = tier_word(tier, losing.source(), Asking::Answer);
+        object.optional("service_tier", word.as_ref());
     }
 }
 
@@ -427,7 +441,9 @@ fn write_usage(writer: &mut Writer, losing: &Losing<'_>, usage: &Usage<'_>) {
     // Clients count on every total; what another vendor did not report is zero to them.
     let count = |count: Option<u64>| if same { count } else { Some(count.unwrap_or_default()) };
     let total = match usage.total {
-        None if !same => Some(usage.input.unwrap_or_default() + usage.output.unwrap_or_default()),
+        None if !same => {
+            Some(usage.input.unwrap_or_default().saturating_add(usage.output.unwrap_or_default()))
+        }
         total => total,
     };
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
@@ -436,7 +452,7 @@ fn write_usage(writer: &mut Writer, losing: &Losing<'_>, usage: &Usage<'_>) {
         let extras = own_extras(losing, semantics, "input_tokens_details");
         let mut details = Object::open(object.key("input_tokens_details"), extras);
         details.optional("cached_tokens", count(usage.cache_read).as_ref());
-        details.optional("cache_write_tokens", usage.cache_write.as_ref());
+        details.optional("cache_write_tokens", count(usage.cache_write).as_ref());
         details.close();
     }
     object.optional("output_tokens", count(usage.output).as_ref());

@@ -24,6 +24,7 @@ use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
 use crate::protocol::openai_responses::encode_response::item_id;
+use crate::protocol::openai_responses::encode_response::report_handed;
 use crate::protocol::openai_responses::encode_response::takes;
 use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
@@ -124,6 +125,7 @@ impl Encoder<'_> {
             return withhold(&mut losing, part);
         };
         if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
+            report_handed(&mut losing, thought, part);
             thought.semantics_mut().set_artefact(artefact);
         }
     }
@@ -329,6 +331,14 @@ impl Encoder<'_> {
     }
 
     pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
+        if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
+            let semantics = self.left_out[at].semantics_mut();
+            return match kind {
+                NoteKind::Citation(citation) => semantics.add_citation(citation),
+                NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
+                NoteKind::Semantics(later) => semantics.update(later),
+            };
+        }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
             return;

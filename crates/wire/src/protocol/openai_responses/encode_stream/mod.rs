@@ -120,7 +120,10 @@ impl<'a> Encoder<'a> {
             Event::Delta(part, delta) => self.grow(part, delta, out),
             Event::Note(note) => self.note(note, out),
             Event::Close(closed) => self.close(closed.part, closed.semantics.into_owned(), out),
-            Event::Usage(usage) => self.usage.get_or_insert_default().update(usage.into_owned()),
+            Event::Usage(usage) => match &mut self.usage {
+                Some(known) => known.update(usage.into_owned()),
+                None => self.usage = Some(usage.into_owned()),
+            },
             Event::Finish { candidate: 0, finish } => self.finish(finish.into_owned(), out),
             Event::Finish { .. } => {}
             Event::Fault(fault) => {
@@ -309,7 +312,7 @@ impl<'a> Encoder<'a> {
     fn leave_out(&mut self, part: Part<'static>, candidate: u32) {
         if candidate > 0 {
             let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            let place = part.semantics().place();
+            let place = part.semantics().place().of_candidate();
             losing.node(place, LossKind::Dropped, "Responses gives one answer");
         } else {
             self.left_out.push(part);
