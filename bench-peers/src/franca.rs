@@ -28,7 +28,7 @@ type Outcome = Result<usize, Box<dyn Error>>;
 
 pub(crate) fn translate(case: Case, input: &Input) -> Option<Outcome> {
     match (case, input) {
-        (Case::Request { from, to, .. }, Input::Body(body)) => request((from, to), body),
+        (Case::Request { from, to, .. }, Input::Request(body, _)) => request((from, to), body),
         (Case::Stream { from, to }, Input::Stream(frames)) => stream((from, to), frames),
         _ => None,
     }

@@ -33,7 +33,7 @@ fn outcomes(translate: Translate) -> Vec<Outcome> {
         Case::Request { from, to, .. } | Case::Stream { from, to } => {
             *from != Protocol::Gemini && *to != Protocol::Gemini
         }
-        Case::Splice { .. } => false,
+        Case::Schemas { .. } | Case::Family { .. } | Case::Splice { .. } => false,
     };
     let cases = Case::all().into_iter().filter(is_common);
     let measured =

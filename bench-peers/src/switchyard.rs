@@ -19,7 +19,7 @@ static POLICY: LazyLock<TranslationPolicy> = LazyLock::new(TranslationPolicy::de
 
 pub(crate) fn translate(case: Case, input: &Input) -> Option<Result<usize, Box<dyn Error>>> {
     match (case, input) {
-        (Case::Request { from, to, .. }, Input::Body(body)) => {
+        (Case::Request { from, to, .. }, Input::Request(body, _)) => {
             Some(request(format(from)?, format(to)?, body))
         }
         (Case::Stream { from, to }, Input::Stream(frames)) => {

@@ -32,13 +32,21 @@ pub fn model(protocol: Protocol) -> &'static str {
 
 /// A request of about `bytes` bytes.
 pub fn request(protocol: Protocol, bytes: usize) -> String {
-    let conversation = Conversation::of(bytes);
-    let mut writer = Writer::with_capacity(bytes + bytes / 2);
+    body(protocol, &Conversation::of(bytes))
+}
+
+/// A request of about `bytes` bytes with tools whose schemas not every protocol takes.
+pub fn request_with_rich_schemas(protocol: Protocol, bytes: usize) -> String {
+    body(protocol, &Conversation::with_rich_schemas(bytes))
+}
+
+fn body(protocol: Protocol, conversation: &Conversation) -> String {
+    let mut writer = Writer::default();
     writer.object(|writer| match protocol {
-        Protocol::OpenaiChat => chat(writer, &conversation),
-        Protocol::OpenaiResponses => responses(writer, &conversation),
-        Protocol::AnthropicMessages => anthropic(writer, &conversation),
-        Protocol::Gemini => gemini(writer, &conversation),
+        Protocol::OpenaiChat => chat(writer, conversation),
+        Protocol::OpenaiResponses => responses(writer, conversation),
+        Protocol::AnthropicMessages => anthropic(writer, conversation),
+        Protocol::Gemini => gemini(writer, conversation),
     });
     writer.into_string()
 }

@@ -23,6 +23,10 @@ use crate::streams::Stream;
 pub enum Case {
     /// A request decoded from one protocol and encoded to another.
     Request { from: Protocol, to: Protocol, bytes: usize },
+    /// A request decoded from one protocol and encoded to Gemini, with tools whose schemas have to change for it.
+    Schemas { from: Protocol },
+    /// What a model takes and needs, found by its name: an input of every translation.
+    Family { protocol: Protocol },
     /// A request that only gets another model.
     Splice { protocol: Protocol, bytes: usize },
     /// A stream read from one protocol and written in another.
@@ -51,17 +55,26 @@ impl Case {
         let requests = pairs().flat_map(|(from, to)| {
             SIZES.into_iter().map(move |bytes| Self::Request { from, to, bytes })
         });
+        let schemas = Protocol::ALL
+            .into_iter()
+            .filter(|from| *from != Protocol::Gemini)
+            .map(|from| Self::Schemas { from });
+        // Chat and Responses share their model.
+        let vendors = [Protocol::OpenaiChat, Protocol::AnthropicMessages, Protocol::Gemini];
+        let families = vendors.into_iter().map(|protocol| Self::Family { protocol });
         let splices = Protocol::ALL.into_iter().flat_map(|protocol| {
             SIZES.into_iter().map(move |bytes| Self::Splice { protocol, bytes })
         });
         let streams = pairs().map(|(from, to)| Self::Stream { from, to });
-        requests.chain(splices).chain(streams).collect()
+        requests.chain(schemas).chain(families).chain(splices).chain(streams).collect()
     }
 
     /// The row of the table that the case stands in.
     pub fn row(self) -> String {
         match self {
             Self::Request { from, to, .. } => format!("request/{}→{}", short(from), short(to)),
+            Self::Schemas { from } => format!("schemas/{}→gemini", short(from)),
+            Self::Family { protocol } => format!("family/{}", bodies::model(protocol)),
             Self::Splice { protocol, .. } => format!("model/{}", short(protocol)),
             Self::Stream { from, to } => format!("stream/{}→{}", short(from), short(to)),
         }
@@ -71,6 +84,8 @@ impl Case {
     pub fn column(self) -> String {
         match self {
             Self::Request { bytes, .. } | Self::Splice { bytes, .. } => size_name(bytes),
+            Self::Schemas { .. } => size_name(SCHEMAS_BYTES),
+            Self::Family { .. } => size_name(SIZES[0]),
             Self::Stream { .. } => "100 deltas".to_owned(),
         }
     }
@@ -85,6 +100,8 @@ impl Case {
         match self {
             Self::Request { bytes: 0..20_000, .. } => 1.0,
             Self::Request { .. } => 0.6,
+            Self::Schemas { .. } => 2.0,
+            Self::Family { .. } => 0.5,
             Self::Splice { .. } => 0.2,
             Self::Stream { to: Protocol::OpenaiResponses, .. } => 1.6,
             Self::Stream { .. } => 1.2,
@@ -94,9 +111,15 @@ impl Case {
     /// Makes the input, so that running costs only what is measured.
     pub fn prepare(self) -> Input {
         match self {
-            Self::Request { from: protocol, bytes, .. } | Self::Splice { protocol, bytes } => {
-                Input::Body(bodies::request(protocol, bytes))
+            Self::Request { from, to, bytes } => {
+                Input::Request(bodies::request(from, bytes), Box::new(target(to)))
             }
+            Self::Schemas { from } => {
+                let body = bodies::request_with_rich_schemas(from, SCHEMAS_BYTES);
+                Input::Request(body, Box::new(target(Protocol::Gemini)))
+            }
+            Self::Family { protocol } => Input::Body(bodies::request(protocol, SIZES[0])),
+            Self::Splice { protocol, bytes } => Input::Body(bodies::request(protocol, bytes)),
             Self::Stream { from, .. } => Input::Stream(streams::stream(from)),
         }
     }
@@ -105,7 +128,15 @@ impl Case {
     #[inline(never)]
     pub fn run(self, input: &Input) -> Result<usize, Box<dyn Error>> {
         match (self, input) {
-            (Self::Request { from, to, .. }, Input::Body(body)) => translate(from, to, body),
+            (Self::Request { from, to, .. }, Input::Request(body, target)) => {
+                translate(from, to, body, target)
+            }
+            (Self::Schemas { from }, Input::Request(body, target)) => {
+                translate(from, Protocol::Gemini, body, target)
+            }
+            (Self::Family { protocol }, Input::Body(_)) => {
+                Ok(black_box(target(black_box(protocol))).family.tool_name_len_max)
+            }
             (Self::Splice { .. }, Input::Body(body)) => splice(body.as_bytes()),
             (Self::Stream { from, to }, Input::Stream(stream)) => {
                 translate_stream(from, to, stream)
@@ -119,6 +150,8 @@ impl Case {
 #[derive(Debug)]
 pub enum Input {
     Body(String),
+    /// A body and the model that it is written for, which callers keep from request to request.
+    Request(String, Box<Target>),
     Stream(Stream),
 }
 
@@ -141,19 +174,29 @@ impl Input {
 
     fn documents(&self) -> impl Iterator<Item = &str> {
         let documents = match self {
-            Self::Body(body) => std::slice::from_ref(body),
+            Self::Body(body) | Self::Request(body, _) => std::slice::from_ref(body),
             Self::Stream(stream) => &stream.payloads,
         };
         documents.iter().map(String::as_str)
     }
 }
 
-fn translate(from: Protocol, to: Protocol, body: &str) -> Result<usize, Box<dyn Error>> {
+/// The size of the bodies whose schemas have to change.
+const SCHEMAS_BYTES: usize = SIZES[1];
+
+fn target(protocol: Protocol) -> Target {
+    Target::for_model(bodies::model(protocol)).with_gemini_model(ModelPlace::Body)
+}
+
+fn translate(
+    from: Protocol,
+    to: Protocol,
+    body: &str,
+    target: &Target,
+) -> Result<usize, Box<dyn Error>> {
     let mut exchange = from.decode_request(body.as_bytes())?;
-    let model = bodies::model(to);
-    exchange.request.model = Some(model.into());
-    let target = Target::for_model(model).with_gemini_model(ModelPlace::Body);
-    Ok(black_box(exchange.encode(to, &target)?).body.len())
+    exchange.request.model = Some(bodies::model(to).into());
+    Ok(black_box(exchange.encode(to, target)?).body.len())
 }
 
 fn splice(body: &[u8]) -> Result<usize, Box<dyn Error>> {

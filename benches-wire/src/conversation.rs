@@ -8,7 +8,7 @@ pub struct Conversation {
     pub turns: Vec<Turn>,
 }
 
-/// A tool whose schema every protocol takes as it is.
+/// A tool that the model may call.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     pub name: &'static str,
@@ -40,6 +40,16 @@ pub struct Answer {
 }
 
 impl Conversation {
+    /// The same conversation with tools whose schemas not every protocol takes.
+    pub fn with_rich_schemas(bytes: usize) -> Self {
+        let mut conversation = Self::of(bytes);
+        let rich = RICH_PARAMETERS.iter().cycle();
+        for (tool, parameters) in conversation.tools.iter_mut().zip(rich) {
+            tool.parameters = parameters;
+        }
+        conversation
+    }
+
     /// A conversation of about `bytes` bytes on the wire.
     pub fn of(bytes: usize) -> Self {
         let mut words = Words::new(bytes as u64);
@@ -49,7 +59,7 @@ impl Conversation {
         let mut conversation = Self { system, tools: tools.to_vec(), turns: Vec::new() };
         let mut round = 0;
         while conversation.wire_bytes() < bytes {
-            let output_bytes = if is_short { 160 } else { words.between(300, 3_000) };
+            let output_bytes = if is_short { 100 } else { words.between(300, 3_000) };
             conversation.add_round(round, output_bytes, &mut words);
             round += 1;
         }
@@ -111,6 +121,13 @@ fn system(bytes: usize) -> String {
     SYSTEM.repeat(bytes / SYSTEM.len() + 1)
 }
 
+/// Schemas as generators write them: with their draft, definitions, constants, defaults and limits.
+const RICH_PARAMETERS: [&str; 2] = [
+    r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"path":{"type":"string","minLength":1,"default":"."},"range":{"$ref":"#/$defs/Range"},"mode":{"const":"text"}},"required":["path"],"additionalProperties":false,"$defs":{"Range":{"type":"object","properties":{"first":{"type":"integer","minimum":1},"last":{"type":["integer","null"]}},"required":["first"],"additionalProperties":false}}}"##,
+    r##"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"edits":{"type":"array","minItems":1,"items":{"oneOf":[{"type":"object","properties":{"kind":{"const":"insert"},"line":{"type":"integer","exclusiveMinimum":0},"text":{"type":"string"}},"required":["kind","line","text"]},{"type":"object","properties":{"kind":{"const":"delete"},"line":{"type":"integer","exclusiveMinimum":0}},"required":["kind","line"]}]}},"dry_run":{"type":"boolean","default":false}},"required":["edits"],"additionalProperties":false}"##,
+];
+
+/// Tools whose schemas every protocol takes as they are.
 const TOOLS: &[Tool] = &[
     Tool {
         name: "read_file",
@@ -203,15 +220,18 @@ const PROSE: &[&str] = &[
 ];
 
 const CODE: &[&str] = &[
+    "use std::collections::BTreeMap;\n",
     "fn read_chunk(source: &mut impl Read, limit: usize) -> io::Result<Vec<u8>> {\n",
     "    let mut chunk = Vec::with_capacity(limit);\n",
-    "    source.take(limit as u64).read_to_end(&mut chunk)?;\n",
+    "    if limit == 0 {\n        return chunk;\n    }\n",
     "    println!(\"read {} bytes\", chunk.len());\n",
     "    Ok(chunk)\n}\n\n",
-    "\tassert_eq!(first.lines().count(), 3, \"the first three lines\");\n",
+    "\tassert_eq!(name, \"first\", \"the first line\");\n",
     "test parser::tests::a_line_without_an_end_is_kept ... ok\n",
     "warning: unused variable: `größe` → remove it\n",
-    "src/parser.rs:118:        // The border between two chunks may cut a character in half, so keep the rest.\n",
+    "  \"scripts\": { \"test\": \"node --test\" },\n",
+    "src/parser.rs:118:        // A border between chunks may cut a character in half.\n",
+    "        Some(line) => lines.push(line.trim_end().to_owned()),\n        None => break,\n",
 ];
 
 #[cfg(test)]
@@ -234,8 +254,15 @@ mod tests {
                 serde_json::from_str::<serde_json::Value>(&call.arguments).unwrap();
             }
         }
-        for tool in TOOLS {
-            serde_json::from_str::<serde_json::Value>(tool.parameters).unwrap();
+        for parameters in TOOLS.iter().map(|tool| tool.parameters).chain(RICH_PARAMETERS) {
+            serde_json::from_str::<serde_json::Value>(parameters).unwrap();
         }
+    }
+
+    #[test]
+    fn results_have_as_many_escapes_as_source_code() {
+        let code = serde_json::Value::from(Words::new(1).code(100_000)).to_string();
+        let bytes_per_escape = code.len() / code.matches('\\').count();
+        assert!((22..=26).contains(&bytes_per_escape), "{bytes_per_escape}");
     }
 }

@@ -31,6 +31,7 @@ pub enum Charset {
 }
 
 impl Charset {
+    #[inline]
     fn holds(self, character: char) -> bool {
         match self {
             Self::Anything => true,
@@ -217,12 +218,22 @@ struct Shape {
 
 impl Shape {
     fn accepts(self, name: &str) -> bool {
+        if name.is_ascii() {
+            return self.accepts_ascii(name.as_bytes());
+        }
         let mut characters = name.chars();
-        // Bytes are counted at once and characters are not, so characters are counted only where it matters.
-        let fits = name.len() >= self.min_len && name.len() <= self.max_len && name.is_ascii()
-            || (self.min_len..=self.max_len).contains(&name.chars().count());
+        let fits = (self.min_len..=self.max_len).contains(&name.chars().count());
         fits && characters.next().is_none_or(|first| self.first.holds(first))
             && (self.rest == Charset::Anything || characters.all(|other| self.rest.holds(other)))
+    }
+
+    /// The same for names of which every byte is a character, as nearly all are.
+    fn accepts_ascii(self, name: &[u8]) -> bool {
+        let holds = |charset: Charset, byte: &u8| charset.holds(char::from(*byte));
+        (self.min_len..=self.max_len).contains(&name.len())
+            && name.first().is_none_or(|first| holds(self.first, first))
+            && (self.rest == Charset::Anything
+                || name.iter().skip(1).all(|other| holds(self.rest, other)))
     }
 
     fn alias(self, name: &str) -> Cow<'_, str> {

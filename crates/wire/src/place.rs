@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::json::push_whole;
+
 /// A JSON pointer into the input, as up to four steps of a static path and an index.
 ///
 /// The default place is the root, which is also where nodes stand that no input spoke of.
@@ -15,6 +17,9 @@ pub struct Place {
 
 const STEPS_MAX: usize = 4;
 const NO_INDEX: u32 = u32::MAX;
+
+/// What the pointer of a place mostly takes, so that it seldom grows.
+const POINTER_BYTES: usize = 32;
 
 macro_rules! steps {
     ($( $(#[$doc:meta])* $step:ident => $path:literal; )*) => {
@@ -145,24 +150,31 @@ impl Place {
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {
-        let Some(outside) = suffix.strip_prefix("..") else { return format!("{self}{suffix}") };
+        let Some(outside) = suffix.strip_prefix("..") else { return self.inner_pointer(suffix) };
         let further = outside.strip_prefix('/').filter(|rest| rest.starts_with(".."));
         self.parent().pointer(further.unwrap_or(outside))
+    }
+
+    fn inner_pointer(&self, suffix: &str) -> String {
+        let mut pointer = String::with_capacity(suffix.len() + POINTER_BYTES);
+        for (step, index) in self.steps.iter().zip(self.indices) {
+            if *step == Step::None {
+                break;
+            }
+            pointer.push_str(step.path());
+            if index != NO_INDEX {
+                pointer.push('/');
+                push_whole(&mut pointer, index.into());
+            }
+        }
+        pointer.push_str(suffix);
+        pointer
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (step, index) in self.steps.iter().zip(self.indices) {
-            if *step == Step::None {
-                break;
-            }
-            f.write_str(step.path())?;
-            if index != NO_INDEX {
-                write!(f, "/{index}")?;
-            }
-        }
-        Ok(())
+        f.write_str(&self.inner_pointer(""))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Adds and removes the escapes of JSON strings.
 
-use memchr::memchr;
-
 use super::scan;
 
 /// What a string body says, and which halves of surrogate pairs it holds that no text can.
@@ -14,7 +12,13 @@ pub(super) struct Unescaped {
 
 /// Removes the escapes of a checked string body; a lone surrogate becomes U+FFFD.
 pub(super) fn unescape(body: &str) -> Unescaped {
-    let mut unescaped = Unescaped { text: String::with_capacity(body.len()), lone: Vec::new() };
+    unescape_behind(String::with_capacity(body.len()), body)
+}
+
+/// Appends a checked string body without its escapes to `text`.
+pub(super) fn unescape_behind(text: String, body: &str) -> Unescaped {
+    let mut unescaped = Unescaped { text, lone: Vec::new() };
+    unescaped.text.reserve(body.len());
     let mut rest = body;
     while let Some((before, after)) = split_at_backslash(rest) {
         unescaped.text.push_str(before);
@@ -24,8 +28,13 @@ pub(super) fn unescape(body: &str) -> Unescaped {
     unescaped
 }
 
+/// In a checked body nothing but a backslash is special; other specials are passed over.
 fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
-    memchr(b'\\', body.as_bytes()).map(|at| (&body[..at], &body[at + 1..]))
+    let mut at = scan::special(body.as_bytes(), 0);
+    while *body.as_bytes().get(at)? != b'\\' {
+        at = scan::special(body.as_bytes(), at + 1);
+    }
+    Some((&body[..at], &body[at + 1..]))
 }
 
 impl Unescaped {
@@ -36,17 +45,19 @@ impl Unescaped {
 
     /// Takes the escape whose backslash stands before `body`, and returns what comes behind.
     fn push_escape<'s>(&mut self, body: &'s str) -> &'s str {
-        let mut chars = body.chars();
-        match chars.next() {
-            Some('u') => return self.push_unit(chars.as_str()),
-            Some('b') => self.text.push('\u{8}'),
-            Some('f') => self.text.push('\u{c}'),
-            Some('n') => self.text.push('\n'),
-            Some('r') => self.text.push('\r'),
-            Some('t') => self.text.push('\t'),
-            other => self.text.extend(other),
+        let letter = body.as_bytes().first().copied().unwrap_or_default();
+        match (MEANINGS[usize::from(letter)], body.split_at_checked(1)) {
+            (0, Some(("u", digits))) => self.push_unit(digits),
+            (0, _) | (_, None) => {
+                let mut chars = body.chars();
+                self.text.extend(chars.next());
+                chars.as_str()
+            }
+            (meaning, Some((_, rest))) => {
+                self.text.push(char::from(meaning));
+                rest
+            }
         }
-        chars.as_str()
     }
 
     fn push_unit<'s>(&mut self, digits: &'s str) -> &'s str {
@@ -68,6 +79,27 @@ impl Unescaped {
         rest
     }
 }
+
+/// What stands for itself or another character behind a backslash, by its letter; zero for all else. A table, because
+/// which one comes next cannot be predicted.
+const MEANINGS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut pairs: &[(u8, u8)] = &[
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b'/', b'/'),
+        (b'b', 0x08),
+        (b'f', 0x0c),
+        (b'n', b'\n'),
+        (b'r', b'\r'),
+        (b't', b'\t'),
+    ];
+    while let [(letter, meaning), rest @ ..] = pairs {
+        table[*letter as usize] = *meaning;
+        pairs = rest;
+    }
+    table
+};
 
 fn unit(digits: &str) -> Option<(u16, &str)> {
     let (digits, rest) = digits.split_at_checked(4)?;

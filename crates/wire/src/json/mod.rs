@@ -16,6 +16,7 @@ mod writer;
 
 pub use kind::Kind;
 pub use number::Number;
+pub(crate) use number::push_whole;
 pub use raw::Json;
 pub use reader::Reader;
 pub use scan::DEPTH_MAX;

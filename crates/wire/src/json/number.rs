@@ -48,6 +48,23 @@ impl<'a> Number<'a> {
     }
 }
 
+/// Appends the decimal digits of `value`, without the detour through a formatter.
+pub(crate) fn push_whole(out: &mut String, value: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    let mut rest = value;
+    loop {
+        start -= 1;
+        // A digit is below ten.
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    digits[start..].iter().for_each(|digit| out.push(char::from(*digit)));
+}
+
 /// A number taken apart: the digits without zeros at either end, times a power of ten.
 #[derive(PartialEq, Eq)]
 struct Decimal {
@@ -160,6 +177,15 @@ mod tests {
         assert_eq!(number("-9223372036854775808").as_i64(), Some(i64::MIN));
         assert_eq!(number("1.0").as_i64(), None);
         assert_eq!(number("1e3").as_u64(), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_spelled_as_the_formatter_does() {
+        for value in [0, 7, 10, 99, 100, 4_096, u64::from(u32::MAX), u64::MAX] {
+            let mut out = "x".to_owned();
+            push_whole(&mut out, value);
+            assert_eq!(out, format!("x{value}"));
+        }
     }
 
     #[test]

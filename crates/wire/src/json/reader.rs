@@ -185,6 +185,9 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         loop {
+            if ahead.passes_tag(name) {
+                return ahead.string().map(Some).map_err(|error| error.under_key(name));
+            }
             if ahead.key()? == *name {
                 return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
@@ -194,6 +197,31 @@ impl<'a> Reader<'a> {
             }
             ahead.token(b',', "expected `,` or `}`")?;
         }
+    }
+
+    /// Passes over the key `name`, if it comes next, is spelled without escapes and gaps, and a string follows.
+    #[inline]
+    fn passes_tag(&mut self, name: &str) -> bool {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        let value = rest
+            .strip_prefix(b"\"")
+            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
+            .and_then(|rest| rest.strip_prefix(b"\":"))
+            .filter(|rest| rest.first() == Some(&b'"'));
+        if let Some(value) = value {
+            self.at += rest.len() - value.len();
+        }
+        value.is_some()
+    }
+
+    /// The key of the first member of the object that comes next; nothing is consumed.
+    pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
+        let mut ahead = self.clone();
+        ahead.open(Kind::Object)?;
+        if ahead.closes(b'}') {
+            return Ok(None);
+        }
+        ahead.key().map(Some)
     }
 
     /// How many bytes of the input lie behind the cursor.

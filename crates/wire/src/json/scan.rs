@@ -30,10 +30,40 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
     }
 }
 
+/// Scans the rest of a string from its first special byte on. Where there is one escape there are mostly many, so that
+/// each block is searched once for all of them.
 fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        let mut specials = special_mask(block);
+        let start = at;
+        at = start + BLOCK;
+        while specials != 0 {
+            let found = specials.trailing_zeros() as usize;
+            if block[found] != b'\\' {
+                return end_of_string(bytes, start + found);
+            }
+            let behind = escape(bytes, start + found + 1)?;
+            if behind >= at {
+                at = behind;
+                break;
+            }
+            specials &= u64::MAX << (behind - start);
+        }
+    }
+    let end = special(bytes, at);
+    end_of_escaped_string(bytes, end)
+}
+
+/// As above, but byte by byte where the input has no whole block left.
+fn end_of_escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
     while let Some(b'\\') = bytes.get(at) {
         at = special(bytes, escape(bytes, at + 1)?);
     }
+    end_of_string(bytes, at)
+}
+
+/// The string that ends at `at`, unless something else stands there.
+fn end_of_string(bytes: &[u8], at: usize) -> Result<StringBody> {
     match bytes.get(at) {
         Some(b'"') => Ok(StringBody { end: at, escapes: Escapes::Present }),
         Some(_) => Err(syntax("expected an escaped control character", bytes, at)),
@@ -103,6 +133,21 @@ fn special_in_long_run(mut rest: &[u8], mut at: usize) -> usize {
     }
     at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
+
+/// One bit for each byte of a block, set where it is special.
+#[inline]
+fn special_mask(block: &[u8; BLOCK]) -> u64 {
+    // The compiler turns this into vector instructions.
+    let flags = block.map(|byte| u8::from(is_special(byte)));
+    let mut mask = 0;
+    for (index, word) in flags.as_chunks::<8>().0.iter().enumerate() {
+        mask |= (u64::from_le_bytes(*word).wrapping_mul(GATHER) >> 56) << (8 * index);
+    }
+    mask
+}
+
+/// Multiplied with eight bytes that are zero or one, this puts them as bits into the highest byte, the first lowest.
+const GATHER: u64 = 0x0102_0408_1020_4080;
 
 #[inline]
 const fn is_special(byte: u8) -> bool {
@@ -290,4 +335,34 @@ pub(super) fn syntax(expected: &str, bytes: &[u8], at: usize) -> Error {
         Some(_) => "something else".to_owned(),
     };
     Error::new(ErrorKind::Syntax, format!("{expected}, found {found} (byte {at})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_string_ends_at_its_first_bare_quote(text in "([a-z ]{0,30}|\\PC|[\u{0}-\u{7f}]){0,40}", behind in "[a-z\"\\\\]{0,90}") {
+            let string = serde_json::to_string(&text).unwrap();
+            let whole = format!("{string}{behind}");
+            let body = super::string(whole.as_bytes(), 1).unwrap();
+            prop_assert_eq!(body.end, string.len() - 1);
+            prop_assert_eq!(body.escapes == Escapes::Present, string.contains('\\'));
+            let cut = &string.as_bytes()[..string.len() - 1];
+            prop_assert!(super::string(cut, 1).is_err());
+        }
+
+        #[test]
+        fn control_characters_and_wrong_escapes_are_found_wherever_they_stand(
+            before in "(\\\\n|[a-z]){0,90}",
+            wrong in "[\u{0}-\u{1f}]|\\\\[ax]|\\\\u12G",
+            behind in "[a-z]{0,90}",
+        ) {
+            let whole = format!("{before}{wrong}{behind}\"");
+            prop_assert!(super::string(whole.as_bytes(), 0).is_err());
+        }
+    }
 }

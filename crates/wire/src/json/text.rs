@@ -140,6 +140,16 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Appends what the text says; a lone surrogate becomes U+FFFD.
+    pub(super) fn push_content(&self, out: &mut String) {
+        match self.form {
+            Form::Clean | Form::Plain => out.push_str(&self.repr),
+            Form::Escaped => {
+                *out = escape::unescape_behind(std::mem::take(out), &self.repr).text;
+            }
+        }
+    }
+
     /// The text as a slice of the input, if it is one and holds no escapes.
     pub(super) fn as_borrowed(&self) -> Option<&'a str> {
         match (&self.repr, self.form) {

@@ -6,7 +6,9 @@ use std::fmt::Write;
 
 use super::escape;
 use super::number::Number;
+use super::number::push_whole;
 use super::raw::Json;
+use super::scan;
 use super::text::Text;
 
 /// Writes JSON from left to right.
@@ -96,6 +98,15 @@ impl Writer {
         self.value(value);
     }
 
+    /// A field of ours whose value is a word of ours too: neither needs escapes nor is searched for any.
+    pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
+        debug_assert!(escape::is_clean(value), "{value} needs escapes");
+        self.literal_key(key);
+        self.out.push('"');
+        self.out.push_str(value);
+        self.out.push('"');
+    }
+
     /// A field that is left out when there is no value.
     pub fn optional(&mut self, key: &str, value: Option<&(impl Encode + ?Sized)>) {
         if let Some(value) = value {
@@ -117,6 +128,21 @@ impl Writer {
     /// Writes the compact JSON as a JSON string, as tool arguments are.
     pub fn embedded(&mut self, json: &Json<'_>) {
         self.value(&json.to_text());
+    }
+
+    /// Writes the object that `text` spells, and says whether it did: nothing is written of a text that is no object.
+    pub(crate) fn spelled_object(&mut self, text: &Text<'_>) -> bool {
+        let before = self.out.len();
+        self.separate();
+        let start = self.out.len();
+        text.push_content(&mut self.out);
+        let bytes = self.out.as_bytes();
+        let is_object = bytes.get(start) == Some(&b'{')
+            && scan::value(bytes, start, 0).is_ok_and(|end| end == bytes.len());
+        if !is_object {
+            self.out.truncate(before);
+        }
+        is_object
     }
 
     pub fn begin_object(&mut self) {
@@ -214,13 +240,14 @@ impl Encode for bool {
 
 impl Encode for u64 {
     fn encode(&self, writer: &mut Writer) {
-        writer.display(self);
+        writer.separate();
+        push_whole(&mut writer.out, *self);
     }
 }
 
 impl Encode for u32 {
     fn encode(&self, writer: &mut Writer) {
-        writer.display(self);
+        u64::from(*self).encode(writer);
     }
 }
 

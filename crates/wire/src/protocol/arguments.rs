@@ -34,6 +34,9 @@ pub(in crate::protocol) fn write_object(writer: &mut Writer, call: &ToolCall<'_>
 }
 
 fn write_text(writer: &mut Writer, text: &Text<'_>) -> Change {
+    if writer.spelled_object(text) {
+        return None;
+    }
     if text.is_blank() {
         writer.object(|_| {});
         return None;
@@ -55,7 +58,7 @@ fn write_json(writer: &mut Writer, json: &Json<'_>) -> Change {
         }
         Kind::Null => {
             writer.object(|_| {});
-            None
+            Some((LossKind::Implied, "no arguments are an object without members"))
         }
         Kind::Boolean | Kind::Number | Kind::String | Kind::Array => {
             writer.object(|object| object.field(VALUE, json));

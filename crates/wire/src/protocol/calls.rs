@@ -4,7 +4,6 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -17,6 +16,7 @@ use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
 use crate::conversation::ToolResult;
 use crate::json::Text;
+use crate::json::push_whole;
 use crate::protocol::Protocol;
 use crate::target::Target;
 
@@ -29,8 +29,8 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The name of each call by its id, for targets whose results name their tool.
-    called: HashMap<Cow<'r, str>, &'r Text<'r>>,
+    /// The name of each call by its id, in the order of the ids, for targets whose results name their tool.
+    called: Vec<(Cow<'r, str>, &'r Text<'r>)>,
 }
 
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
@@ -62,7 +62,7 @@ impl<'r> Calls<'r> {
             ids: None,
             made_up: Vec::new(),
             answered: Vec::new(),
-            called: HashMap::new(),
+            called: Vec::new(),
         };
         calls.pair(request);
         calls.alias_names(request, names);
@@ -74,6 +74,7 @@ impl<'r> Calls<'r> {
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
         let named = |call: &'r ToolCall<'r>| Some((call.id.as_ref()?.to_str(), &call.name));
         self.called = calls(request).filter_map(named).collect();
+        self.called.sort_by(|(one, _), (two, _)| one.cmp(two));
         self
     }
 
@@ -111,10 +112,17 @@ impl<'r> Calls<'r> {
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
-            Some(id) => self.called.get(&*id.to_str()).copied(),
+            Some(id) => self.called(&id.to_str()),
             None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
+    }
+
+    /// The name of the last call with an id.
+    fn called(&self, id: &str) -> Option<&'r Text<'r>> {
+        let behind = self.called.partition_point(|(other, _)| **other <= *id);
+        let (last, name) = self.called.get(behind.checked_sub(1)?)?;
+        (last == id).then_some(*name)
     }
 
     /// Whether the call or result at a position carried no id of its own.
@@ -227,7 +235,12 @@ fn find<T: Copy>(list: &[(Position, T)], at: Position) -> Option<T> {
 }
 
 fn made_up_id((message, part): Position) -> Text<'static> {
-    Text::plain(format!("call_g_{message}_{part}"))
+    let mut id = String::with_capacity(20);
+    id.push_str("call_g_");
+    push_whole(&mut id, message as u64);
+    id.push('_');
+    push_whole(&mut id, part as u64);
+    Text::plain(id)
 }
 
 fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {

@@ -30,6 +30,8 @@ pub struct Exchange<'a> {
     pub request: Request<'a>,
     protocol: Protocol,
     semantics: Semantics<'a>,
+    /// The size of the body that the request was read from; zero for one of our own making.
+    body_bytes: usize,
 }
 
 /// A body in another protocol, and what did not come through.
@@ -42,7 +44,7 @@ pub struct Encoded {
 impl<'a> Exchange<'a> {
     /// A request of our own making, to be sent in `protocol`'s manner of speaking.
     pub fn new(protocol: Protocol, request: Request<'a>) -> Self {
-        Self { request, protocol, semantics: Semantics::default() }
+        Self { request, protocol, semantics: Semantics::default(), body_bytes: 0 }
     }
 
     pub(in crate::protocol) fn decoded(
@@ -50,7 +52,12 @@ impl<'a> Exchange<'a> {
         request: Request<'a>,
         semantics: Semantics<'a>,
     ) -> Self {
-        Self { request, protocol, semantics }
+        Self { request, protocol, semantics, body_bytes: 0 }
+    }
+
+    /// What a body is expected to take that says the same, so that it seldom has to move while it grows.
+    pub(in crate::protocol) fn body_bytes_expected(&self) -> usize {
+        self.body_bytes + self.body_bytes / 8 + 1024
     }
 
     /// The protocol that the request came in.
@@ -83,6 +90,7 @@ impl<'a> Exchange<'a> {
             request: self.request.into_owned(),
             protocol: self.protocol,
             semantics: self.semantics.into_owned(),
+            body_bytes: self.body_bytes,
         }
     }
 }
@@ -103,12 +111,13 @@ impl Protocol {
     /// Reads a request body.
     pub fn decode_request(self, body: &[u8]) -> Result<Exchange<'_>> {
         let body = utf8(body)?;
-        match self {
+        let exchange = match self {
             Self::OpenaiChat => openai_chat::decode_request(body),
             Self::OpenaiResponses => openai_responses::decode_request(body),
             Self::AnthropicMessages => anthropic_messages::decode_request(body),
             Self::Gemini => gemini::decode_request(body),
-        }
+        }?;
+        Ok(Exchange { body_bytes: body.len(), ..exchange })
     }
 
     /// Reads a whole answer.

@@ -255,10 +255,10 @@ impl<'r> Losing<'r> {
         declared.extend(semantics.anthropic().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         declared.extend(semantics.gemini().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         for Declared { path, kind, reason } in declared {
-            self.report.lose(format!("/{path}"), *kind, *reason);
+            self.report.lose(["/", path].concat(), *kind, *reason);
         }
         for path in semantics.respelled() {
-            self.report.lose(format!("/{path}"), LossKind::Renamed, RESPELLED);
+            self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
         for (path, reason) in semantics.unsaid() {
             self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);

@@ -65,6 +65,14 @@ impl<'w, 'e> Object<'w, 'e> {
         self.key(key).value(value);
     }
 
+    /// Writes a field whose value is a word of the protocol.
+    pub(in crate::protocol) fn word(&mut self, key: &'static str, value: &'static str) {
+        if self.extras.is_some() {
+            self.written.push(key);
+        }
+        self.writer.word(key, value);
+    }
+
     pub(in crate::protocol) fn optional(
         &mut self,
         key: &'static str,

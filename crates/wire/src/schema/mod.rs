@@ -7,6 +7,7 @@ mod choices;
 mod combine;
 mod fit;
 mod gemini;
+mod plain;
 mod pointer;
 mod read;
 mod refs;

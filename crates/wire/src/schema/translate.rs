@@ -9,6 +9,7 @@ use super::SchemaLoss;
 use super::Translated;
 use super::fit::Fitter;
 use super::fit::Losses;
+use super::plain;
 use super::pointer::Pointer;
 use super::read;
 use super::read::Reading;
@@ -28,6 +29,14 @@ pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translate
     if to == Dialect::JsonSchema && reading == Reading::Json {
         return unchanged(schema);
     }
+    match plain::translate(schema, reading, to) {
+        Some(json) => Translated { json, losses: Vec::new() },
+        None => in_full(schema, reading, to),
+    }
+}
+
+/// The long way, which every schema can go.
+pub(super) fn in_full<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Translated<'a> {
     let json = schema.reborrow();
     let mut losses = Losses::default();
     let mut tree = Schema::parse(&json, Pointer::default());

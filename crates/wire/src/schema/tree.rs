@@ -322,6 +322,9 @@ pub(super) fn members<'s>(json: &Json<'s>) -> Vec<(Cow<'s, str>, Json<'s>)> {
 }
 
 fn without_repeats<'s>(members: Vec<(Cow<'s, str>, Json<'s>)>) -> Vec<(Cow<'s, str>, Json<'s>)> {
+    if members.len() <= FEW_MEMBERS && !has_repeats(&members) {
+        return members;
+    }
     let mut last = std::collections::HashMap::new();
     for (index, (name, _)) in members.iter().enumerate() {
         last.insert(name.clone(), index);
@@ -329,6 +332,16 @@ fn without_repeats<'s>(members: Vec<(Cow<'s, str>, Json<'s>)>) -> Vec<(Cow<'s, s
     let kept =
         |(index, (name, _)): &(usize, (Cow<'s, str>, Json<'s>))| last.get(name) == Some(index);
     members.into_iter().enumerate().filter(kept).map(|(_, member)| member).collect()
+}
+
+/// So many names are faster compared with each other than hashed.
+const FEW_MEMBERS: usize = 12;
+
+fn has_repeats(members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    let is_repeated = |(index, (name, _)): (usize, &(Cow<'_, str>, Json<'_>))| {
+        members[..index].iter().any(|(other, _)| other == name)
+    };
+    members.iter().enumerate().any(is_repeated)
 }
 
 fn named<'s>(json: &Json<'s>, at: &Pointer<'s>) -> Vec<Named<'s>> {

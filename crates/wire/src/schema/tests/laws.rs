@@ -10,7 +10,10 @@ use super::super::SchemaLoss;
 use super::super::allow;
 use super::super::allow::Shape;
 use super::super::is_supported;
+use super::super::plain;
+use super::super::read::Reading;
 use super::super::translate;
+use super::super::translate::in_full;
 use crate::json::Json;
 
 const TARGETS: [Dialect; 4] = [
@@ -48,6 +51,24 @@ proptest! {
                 let second = translate(&first, from, to).json;
                 let third = translate(&second, to, to);
                 prop_assert_eq!(&third.losses, &[], "{:?} {:?}: {}", from, to, second.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_way_leads_where_the_long_one_does(schema in document()) {
+        let text = schema.to_string();
+        let input = Json::parse(&text).unwrap();
+        for from in [Dialect::JsonSchema, Dialect::GeminiSchema] {
+            for to in TARGETS.into_iter().chain([Dialect::JsonSchema]) {
+                // What a translation wrote is more often plain than what it read.
+                for input in [translate(&input, Dialect::JsonSchema, to).json, input.clone()] {
+                    let reading = Reading::of(from, to);
+                    let Some(short) = plain::translate(&input, reading, to) else { continue };
+                    let long = in_full(&input, reading, to);
+                    prop_assert_eq!(&long.losses, &[], "{:?} {:?}: {}", from, to, input.as_str());
+                    prop_assert!(long.json.same_value(&short), "{:?}: {}", to, input.as_str());
+                }
             }
         }
     }

@@ -52,13 +52,13 @@ pub(in crate::protocol::anthropic_messages) struct CallWords<'t> {
 }
 
 impl<'n> Block<'n> {
-    fn open<'w>(&self, writer: &'w mut Writer, kind: &str) -> Object<'w, 'n> {
+    fn open<'w>(&self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'n> {
         let extras = match self {
             Self::Own(semantics) => semantics.extras().map(|extras| (extras, "")),
             Self::Foreign(_) => None,
         };
         let mut object = Object::open(writer, extras);
-        object.field("type", kind);
+        object.word("type", kind);
         object
     }
 
@@ -128,7 +128,7 @@ impl<'n> Block<'n> {
     pub(in crate::protocol::anthropic_messages) fn media(
         self,
         writer: &mut Writer,
-        kind: &str,
+        kind: &'static str,
         title: Option<&Text<'_>>,
         source: impl FnOnce(&mut Writer),
     ) {
@@ -308,7 +308,8 @@ pub(in crate::protocol::anthropic_messages) fn joined<'t>(texts: &'t [Text<'_>])
 /// What became of arguments that say nothing: they are an empty object.
 pub(in crate::protocol::anthropic_messages) fn emptied(call: &ToolCall<'_>) -> Change {
     let Arguments::Text(text) = &call.arguments else { return None };
-    let is_object = text.to_str().trim_start().starts_with('{');
+    let is_object =
+        text.json_body().starts_with('{') || text.to_str().trim_start().starts_with('{');
     let says_nothing = call.form == CallForm::Function && !is_object;
     says_nothing.then_some((LossKind::Implied, "no arguments are an empty object"))
 }

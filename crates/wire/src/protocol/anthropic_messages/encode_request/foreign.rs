@@ -1,7 +1,7 @@
 //! Writing a request that came in another protocol.
 
+use super::order::ToldApart;
 use super::settings::Plan;
-use super::turns::ToldApart;
 use super::turns::Turns;
 use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;
@@ -64,15 +64,14 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         has_tools: false,
         marks_to_skip: turns.marks().saturating_sub(MARKS_MAX),
     };
-    encoding.write(&turns)
+    encoding.write(&turns, Writer::with_capacity(exchange.body_bytes_expected()))
 }
 
 /// How many cache marks the vendor takes.
 const MARKS_MAX: usize = 4;
 
 impl<'r> Encoding<'r, '_> {
-    fn write(&mut self, turns: &Turns<'r>) -> String {
-        let mut writer = Writer::with_capacity(4096);
+    fn write(&mut self, turns: &Turns<'r>, mut writer: Writer) -> String {
         let mut body = Object::open(&mut writer, None);
         self.write_model(&mut body);
         body.field("max_tokens", &self.plan.max_tokens);

@@ -331,6 +331,10 @@ fn result_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Part<'a
 
 /// Whether a result is what the vendor documents for failures: an object of `error` alone.
 fn is_error(response: &Json<'_>) -> bool {
+    // Its only member is its first, and results are long.
+    if !matches!(response.reader().first_key(), Ok(Some(key)) if key == "error") {
+        return false;
+    }
     let (mut members, mut error) = (0, false);
     let read = response.reader().object(|key, reader| {
         members += 1;

@@ -8,6 +8,7 @@ mod result;
 mod thinking;
 mod tool;
 
+pub(super) use contents::later_items;
 pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
 pub(super) use part::write_part;
@@ -49,13 +50,10 @@ pub(in crate::protocol) fn encode_request(
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
     losing.request(exchange);
-    let mut writer = Writer::with_capacity(REQUEST_BYTES);
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     Scribe::new(exchange, target, losing).request(&mut writer);
     Ok(writer.into_string())
 }
-
-/// What a body is expected to take, so that it seldom has to move while it grows.
-const REQUEST_BYTES: usize = 4 * 1024;
 
 /// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
 fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
@@ -226,7 +224,7 @@ fn unless_empty<'e>(
     extras: Option<(&'e Extras<'e>, &'static str)>,
     members: impl FnOnce(&mut Object<'_, '_>),
 ) -> Option<Json<'static>> {
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(128);
     let mut object = Object::open(&mut writer, extras);
     members(&mut object);
     object.close();

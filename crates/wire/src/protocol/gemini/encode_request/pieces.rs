@@ -354,6 +354,7 @@ fn words(part: &Part<'_>) -> Option<Part<'static>> {
 /// doubles.
 fn subtle_change(call: &ToolCall<'_>) -> Change {
     let text = match &call.arguments {
+        Arguments::Text(text) if is_plain_object(&text.json_body()) => return None,
         Arguments::Text(text) => text.to_str(),
         Arguments::Json(json) => Cow::Borrowed(json.as_str()),
     };
@@ -362,6 +363,14 @@ fn subtle_change(call: &ToolCall<'_>) -> Change {
     }
     has_wide_integer(&text)
         .then_some((LossKind::Approximated, "the vendor reads whole numbers above 2^53 as doubles"))
+}
+
+/// Whether arguments, with or without their escapes, begin an object and hold no number that could be too wide.
+fn is_plain_object(text: &str) -> bool {
+    // So many digits in a row fill one of these pieces wherever they begin.
+    let mut pieces = text.as_bytes().chunks_exact(WIDE_DIGITS / 2);
+    let is_wide = |piece: &[u8]| piece.iter().all(u8::is_ascii_digit);
+    text.starts_with('{') && !text.contains("\\u") && !pieces.any(is_wide)
 }
 
 /// Whether a whole number in the JSON needs more than the 53 bits of a double.

@@ -81,7 +81,9 @@ impl Encoder<'_> {
         let same = self.is_same();
         let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
-        if !(same && (ending.begun || ending.semantics.has_shape(CONTENT_ABSENT))) {
+        let has_more = extras.is_some_and(|(it, _)| it.within(CONTENT_SCOPE).next().is_some());
+        let said = ending.begun && !has_more;
+        if !(same && (said || ending.semantics.has_shape(CONTENT_ABSENT))) {
             self.content(object.key("content"), ending);
         }
         if let Some(finish) = &ending.finish {

@@ -10,7 +10,6 @@ mod tools;
 mod turns;
 
 use crate::alias::ToolNameRule;
-use crate::conversation::Request;
 use crate::error::Result;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -34,18 +33,13 @@ pub(in crate::protocol) fn encode_request(
 ) -> Result<String> {
     let mut losing = Losing::new(exchange.protocol(), Protocol::OpenaiChat, report);
     losing.request(exchange);
-    let mut writer = Writer::with_capacity(capacity(&exchange.request));
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     if losing.is_same() {
         write_same(&mut writer, exchange, &mut losing);
     } else {
         write_translated(&mut writer, exchange, target, &mut losing);
     }
     Ok(writer.into_string())
-}
-
-/// A guess at the size of the body that is right for plain conversations.
-fn capacity(request: &Request<'_>) -> usize {
-    1024 + 256 * request.messages.len()
 }
 
 /// Writes a request of this protocol's own as it was, edits included.

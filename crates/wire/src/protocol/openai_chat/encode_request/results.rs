@@ -46,7 +46,7 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         self.report_result(at, part, result);
         let mut object = Object::open(writer, None);
-        object.field("role", "tool");
+        object.word("role", "tool");
         object.field("tool_call_id", &self.calls.result_id(at, result));
         let mut texts: Vec<Part<'_>> = Vec::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {

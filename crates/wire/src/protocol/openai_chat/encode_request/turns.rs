@@ -165,7 +165,7 @@ impl Turns<'_, '_> {
             return;
         }
         let mut object = Object::open(writer, None);
-        object.field("role", self.role(message));
+        object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
         if parts.is_empty() {
             object.field("content", "");
@@ -236,7 +236,7 @@ impl Turns<'_, '_> {
             return;
         }
         let mut object = Object::open(writer, None);
-        object.field("role", "assistant");
+        object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
         let text: Vec<&Part<'_>> =
             told.iter().copied().filter(|part| message::stands_in_content(part)).collect();

@@ -347,7 +347,7 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 }
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
-fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Text<'static> {
+fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place) -> Text<'t> {
     match sole_text(response) {
         Some((is_usual, text)) => {
             if !is_usual {
@@ -359,13 +359,13 @@ fn object_text(losing: &mut Losing<'_>, response: &Json<'_>, place: Place) -> Te
         None => {
             let reason = "the object is written as JSON text";
             losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
-            response.to_text().into_owned()
+            response.to_text()
         }
     }
 }
 
 /// The text of the only member, and whether the member has the name that is usual.
-fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
+fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> {
     let mut found = None;
     let mut members = 0;
     response
@@ -374,7 +374,7 @@ fn sole_text(response: &Json<'_>) -> Option<(bool, Text<'static>)> {
             members += 1;
             match (&*key, reader.kind()?) {
                 ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some((key == "output", reader.string()?.into_owned()));
+                    found = Some((key == "output", reader.string()?));
                 }
                 _ => reader.skip()?,
             }

@@ -65,10 +65,10 @@ impl<'h> Header<'h> {
     }
 
     /// Opens an item of that type.
-    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &str) -> Object<'w, 'h> {
+    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'h> {
         let mut object = Object::open(writer, self.extras.map(|extras| (extras, "")));
         if !self.shape.has(UNTYPED) {
-            object.field("type", kind);
+            object.word("type", kind);
         }
         object.optional("id", self.id.as_ref());
         object.optional("status", self.status.as_ref());

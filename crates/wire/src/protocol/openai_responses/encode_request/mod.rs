@@ -57,7 +57,7 @@ pub(in crate::protocol) fn encode_request(
     let semantics = exchange.semantics();
     report_prefill(&mut losing, exchange);
     let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     match &request.model {

@@ -111,7 +111,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         Side::Input => losing.is_same() && semantics.has_shape(OUTPUT_TEXT),
         Side::Output => !losing.is_same() || !semantics.has_shape(INPUT_TEXT),
     };
-    object.field("type", if is_output { "output_text" } else { "input_text" });
+    object.word("type", if is_output { "output_text" } else { "input_text" });
     object.field("text", text);
     let has_list = losing.is_same() && semantics.has_shape(ANNOTATIONS);
     let stated = has_list || !semantics.citations().is_empty();

@@ -1,0 +1,357 @@
+//! The short way: most schemas of tools are plain, and reading a plain one once shows that it can stay.
+//!
+//! Only what certainly needs no change, or only other letters in its types, is taken here; the long way judges the rest.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::Dialect;
+use super::LEVELS_MAX;
+use super::allow;
+use super::allow::Shape;
+use super::read::Reading;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+
+/// What the long way would make of a plain schema, which loses nothing; none if it may not be plain.
+pub(super) fn translate<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Option<Json<'a>> {
+    match (reading, to) {
+        (Reading::Gemini, Dialect::JsonSchema) => lowered(schema),
+        (
+            Reading::Json,
+            Dialect::AnthropicStrict | Dialect::GeminiJsonSchema | Dialect::OpenaiStrict,
+        ) => fits(schema, to).then(|| schema.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a schema certainly fits a dialect as it stands.
+fn fits(schema: &Json<'_>, dialect: Dialect) -> bool {
+    let mut skim = Skim { dialect, is_plain: true };
+    skim.schema(&mut schema.reader(), 0).is_ok() && skim.is_plain
+}
+
+/// One reading of a schema that may fit.
+struct Skim {
+    dialect: Dialect,
+    is_plain: bool,
+}
+
+/// What one schema has said so far.
+#[derive(Default)]
+struct Seen<'s> {
+    kind: Option<&'static str>,
+    properties: Option<Vec<Cow<'s, str>>>,
+    required: Option<Vec<Cow<'s, str>>>,
+    tells_type: bool,
+    has_items: bool,
+    /// Whether further properties are ruled out; none if nothing is said of them.
+    is_closed: Option<bool>,
+}
+
+impl Skim {
+    fn schema<'s>(&mut self, reader: &mut Reader<'s>, level: usize) -> Result<()> {
+        if !self.is_plain || level > LEVELS_MAX || reader.kind()? != Kind::Object {
+            return self.give_up(reader);
+        }
+        let mut seen = Seen::default();
+        reader.object(|key, reader| self.keyword(&key, reader, level, &mut seen))?;
+        self.is_plain &= self.dialect == Dialect::GeminiJsonSchema || seen.is_strict(self.dialect);
+        Ok(())
+    }
+
+    fn give_up(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        self.is_plain = false;
+        reader.skip()
+    }
+
+    fn keyword<'s>(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'s>,
+        level: usize,
+        seen: &mut Seen<'s>,
+    ) -> Result<()> {
+        match (key, reader.kind()?) {
+            ("type", Kind::String) if seen.kind.is_none() => self.kind(reader, seen),
+            ("description" | "title", _) => reader.skip(),
+            ("properties", Kind::Object) if seen.properties.is_none() => {
+                self.properties(reader, level, seen)
+            }
+            ("required", Kind::Array) if seen.required.is_none() => self.required(reader, seen),
+            ("items", Kind::Object) => {
+                seen.has_items = true;
+                self.schema(reader, level + 1)
+            }
+            ("enum", Kind::Array) => {
+                seen.tells_type = true;
+                self.choice(reader)
+            }
+            ("anyOf", Kind::Array) => {
+                seen.tells_type = true;
+                self.branches(reader, level)
+            }
+            ("additionalProperties", Kind::Boolean) => {
+                seen.is_closed = Some(!reader.boolean()? && seen.is_closed.unwrap_or(true));
+                Ok(())
+            }
+            ("minimum" | "maximum" | "minItems" | "maxItems", Kind::Number)
+                if self.dialect == Dialect::GeminiJsonSchema =>
+            {
+                reader.skip()
+            }
+            _ => self.give_up(reader),
+        }
+    }
+
+    fn kind<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
+        let name = reader.string()?;
+        seen.tells_type = true;
+        seen.kind = allow::TYPES.into_iter().find(|kind| name == *kind);
+        self.is_plain &= seen.kind.is_some();
+        Ok(())
+    }
+
+    fn properties<'s>(
+        &mut self,
+        reader: &mut Reader<'s>,
+        level: usize,
+        seen: &mut Seen<'s>,
+    ) -> Result<()> {
+        let mut names = Vec::new();
+        reader.object(|name, reader| {
+            if self.dialect != Dialect::GeminiJsonSchema {
+                names.push(name);
+            }
+            self.schema(reader, level + 2)
+        })?;
+        seen.properties = Some(names);
+        Ok(())
+    }
+
+    fn required<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
+        if self.dialect == Dialect::GeminiJsonSchema {
+            return reader.skip();
+        }
+        let mut names = Vec::new();
+        reader.array(|_, reader| match reader.kind()? {
+            Kind::String => {
+                names.push(reader.string()?.into_str());
+                Ok(())
+            }
+            _ => self.give_up(reader),
+        })?;
+        seen.required = Some(names);
+        Ok(())
+    }
+
+    fn choice(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let mut is_empty = true;
+        reader.array(|_, reader| {
+            is_empty = false;
+            match reader.kind()? {
+                Kind::String => {
+                    self.is_plain &= !reader.string()?.is_empty();
+                    Ok(())
+                }
+                Kind::Number => reader.skip(),
+                _ => self.give_up(reader),
+            }
+        })?;
+        self.is_plain &= !is_empty;
+        Ok(())
+    }
+
+    fn branches(&mut self, reader: &mut Reader<'_>, level: usize) -> Result<()> {
+        let mut is_empty = true;
+        reader.array(|_, reader| {
+            is_empty = false;
+            self.schema(reader, level + 2)
+        })?;
+        self.is_plain &= !is_empty;
+        Ok(())
+    }
+}
+
+impl Seen<'_> {
+    /// Whether nothing has to be added for a strict dialect.
+    fn is_strict(&self, dialect: Dialect) -> bool {
+        let speaks_of_object = self.properties.is_some() || self.kind == Some("object");
+        let is_closed = match self.is_closed {
+            None => !speaks_of_object,
+            Some(is_closed) => is_closed,
+        };
+        let needs_type = self.properties.is_some() || self.has_items;
+        let properties = self.properties.as_deref().unwrap_or_default();
+        let required = self.required.as_deref().unwrap_or_default();
+        let is_all_in = |some: &[Cow<'_, str>], all: &[Cow<'_, str>]| {
+            some.len() <= NAMES_MAX && some.iter().all(|name| all.contains(name))
+        };
+        let fits_openai = dialect != Dialect::OpenaiStrict
+            || is_all_in(properties, required) && (self.kind != Some("array") || self.has_items);
+        is_closed
+            && (self.tells_type || !needs_type)
+            && is_all_in(required, properties)
+            && fits_openai
+    }
+}
+
+/// How many names are compared one by one; schemas with more go the long way.
+const NAMES_MAX: usize = 64;
+
+/// A schema of Gemini as JSON Schema, if only the letters of its types need to change.
+fn lowered<'a>(schema: &Json<'a>) -> Option<Json<'a>> {
+    let mut lowering = Lowering { edits: Vec::new(), is_plain: true };
+    let read = lowering.schema(&mut schema.reader());
+    if read.is_err() || !lowering.is_plain {
+        return None;
+    }
+    if lowering.edits.is_empty() {
+        return Some(schema.clone());
+    }
+    Some(Json::trusted(Cow::Owned(edited(schema.as_str(), &lowering.edits))))
+}
+
+/// The places of types that are not in lower case, and what they become.
+struct Lowering {
+    edits: Vec<(Range<usize>, &'static str)>,
+    is_plain: bool,
+}
+
+impl Lowering {
+    fn schema(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        match reader.kind()? {
+            Kind::Object if self.is_plain => {
+                reader.object(|key, reader| self.keyword(&key, reader))
+            }
+            _ => reader.skip(),
+        }
+    }
+
+    fn keyword(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
+        let kind = reader.kind()?;
+        let is_count = kind == Kind::String && (key.starts_with("min") || key.starts_with("max"));
+        match (key, allow::shape(key), kind) {
+            ("type", _, Kind::String) => self.kind(reader),
+            (_, Shape::Schema | Shape::SchemaOrSchemas, Kind::Object) => self.schema(reader),
+            (_, Shape::Schemas | Shape::SchemaOrSchemas, Kind::Array) => {
+                reader.array(|_, reader| self.schema(reader))
+            }
+            (_, Shape::Map, Kind::Object) => reader.object(|_, reader| self.schema(reader)),
+            _ => {
+                self.is_plain &= !is_count && !matches!(key, "type" | "nullable");
+                reader.skip()
+            }
+        }
+    }
+
+    fn kind(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let start = reader.position();
+        let name = reader.string()?.into_str();
+        match allow::TYPES.into_iter().find(|kind| name.eq_ignore_ascii_case(kind)) {
+            Some(kind) if name == kind => {}
+            Some(kind) => self.edits.push((start..reader.position(), kind)),
+            None => self.is_plain = false,
+        }
+        Ok(())
+    }
+}
+
+/// The text with other strings in some places.
+fn edited(text: &str, edits: &[(Range<usize>, &str)]) -> String {
+    let mut edited = String::with_capacity(text.len());
+    let mut start = 0;
+    for (place, word) in edits {
+        edited.push_str(&text[start..place.start]);
+        edited.push('"');
+        edited.push_str(word);
+        edited.push('"');
+        start = place.end;
+    }
+    edited.push_str(&text[start..]);
+    edited
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the short way against the long one, and whether it is taken at all.
+    fn check(schema: &str, reading: Reading, to: Dialect, expected: Option<&str>) {
+        let json = Json::parse(schema).unwrap();
+        let short = translate(&json, reading, to);
+        assert_eq!(short.as_ref().map(Json::as_str), expected, "{to:?}: {schema}");
+        if let Some(short) = short {
+            let long = super::super::translate::in_full(&json, reading, to);
+            assert_eq!(long.losses, []);
+            assert!(long.json.same_value(&short), "{to:?}: {schema}");
+        }
+    }
+
+    #[test]
+    fn plain_schemas_stay_as_they_are() {
+        let open = r#"{"type": "object", "properties": {"path": {"type": "string", "description": "Where"},
+            "order": {"type": "string", "enum": ["path", "newest"]},
+            "lines": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]},
+            "names": {"type": "array", "items": {"type": "string"}}}, "required": ["path"]}"#;
+        check(open, Reading::Json, Dialect::GeminiJsonSchema, Some(open));
+        check(open, Reading::Json, Dialect::AnthropicStrict, None);
+        let closed = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":[],"additionalProperties":false}"#;
+        check(closed, Reading::Json, Dialect::AnthropicStrict, Some(closed));
+        check(closed, Reading::Json, Dialect::OpenaiStrict, None);
+        let complete = closed.replace("[]", r#"["path"]"#);
+        check(&complete, Reading::Json, Dialect::OpenaiStrict, Some(&complete));
+    }
+
+    #[test]
+    fn what_may_have_to_change_goes_the_long_way() {
+        for schema in [
+            "true",
+            r#"{"type":["string","null"]}"#,
+            r#"{"type":"STRING"}"#,
+            r#"{"enum":[]}"#,
+            r#"{"enum":[""]}"#,
+            r#"{"anyOf":[]}"#,
+            r#"{"default":1}"#,
+            r##"{"$ref":"#/$defs/a"}"##,
+            r#"{"nullable":true}"#,
+            r#"{"properties":{"a":{"const":1}}}"#,
+            r#"{"items":[{"type":"string"}]}"#,
+            r#"{"properties":{"a":true}}"#,
+        ] {
+            check(schema, Reading::Json, Dialect::GeminiJsonSchema, None);
+        }
+        let strict = [Dialect::AnthropicStrict, Dialect::OpenaiStrict];
+        for schema in [
+            r#"{"type":"object"}"#,
+            r#"{"type":"object","additionalProperties":true}"#,
+            r#"{"type":"object","additionalProperties":true,"additionalProperties":false}"#,
+            r#"{"items":{"type":"string"}}"#,
+            r#"{"type":"object","properties":{},"required":["a"],"additionalProperties":false}"#,
+            r#"{"type":"integer","minimum":1}"#,
+        ] {
+            strict.into_iter().for_each(|to| check(schema, Reading::Json, to, None));
+        }
+        check(r#"{"type":"array"}"#, Reading::Json, Dialect::OpenaiStrict, None);
+    }
+
+    #[test]
+    fn types_of_gemini_get_lower_case_and_nothing_else_changes() {
+        let to = Dialect::JsonSchema;
+        let lower = |schema: &str, expected| check(schema, Reading::Gemini, to, expected);
+        lower(
+            r#"{"type": "OBJECT", "properties": {"type": {"type": "String", "example": "STRING"}}, "anyOf": [{"type":"NULL"}]}"#,
+            Some(
+                r#"{"type": "object", "properties": {"type": {"type": "string", "example": "STRING"}}, "anyOf": [{"type":"null"}]}"#,
+            ),
+        );
+        let same = r#"{"type":"array","items":{"type":"integer","format":"int32","minimum":1}}"#;
+        lower(same, Some(same));
+        lower(r#"{"type":"TYPE_UNSPECIFIED"}"#, None);
+        lower(r#"{"type":["STRING"]}"#, None);
+        lower(r#"{"type":"STRING","nullable":true}"#, None);
+        lower(r#"{"type":"STRING","minLength":"3"}"#, None);
+    }
+}
