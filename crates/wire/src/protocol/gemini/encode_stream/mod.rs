@@ -219,8 +219,12 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A pointer without the number of its frame.
+/// A pointer without the number of its frame, if it has one.
 fn below_frame(pointer: &str) -> &str {
     let rest = pointer.trim_start_matches('/');
-    rest.find('/').map_or("", |slash| &rest[slash..])
+    let (first, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match first.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => below,
+        false => pointer,
+    }
 }
