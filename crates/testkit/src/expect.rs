@@ -26,7 +26,7 @@ pub struct Miss {
 
 /// What came out of one translation.
 struct Outcome {
-    /// The output as it was written; numbers and key order are compared here.
+    /// The output as it was written (a stream: the answer it folds to); numbers and key order are compared here.
     text: String,
     output: Value,
     folded: Value,
@@ -77,12 +77,13 @@ fn check(case: &Path, expected: &Value) -> Vec<String> {
         (Err(error), Some(wanted)) => return error_misses(&error, wanted),
     };
     let mut misses = Vec::new();
-    let output =
-        |check: &Value| miss(check, &outcome.output).filter(|_| !is_spelled(check, &outcome.text));
-    misses.extend(checks(expected, "output").filter_map(output));
+    let missed = |check: &Value, value: &Value| {
+        miss(check, value).filter(|_| !is_spelled(check, &outcome.text))
+    };
+    misses.extend(checks(expected, "output").filter_map(|it| missed(it, &outcome.output)));
     misses.extend(
         checks(expected, "folded")
-            .filter_map(|check| miss(check, &outcome.folded))
+            .filter_map(|it| missed(it, &outcome.folded))
             .map(|it| format!("folded {it}")),
     );
     misses.extend(checks(expected, "losses").filter_map(|loss| loss_miss(loss, &outcome.report)));
@@ -161,8 +162,9 @@ fn translate(
         Kind::Stream => {
             let (text, report) = translate::stream(from, to, body);
             let output = frames(&text)?;
-            let folded = folded(to, &text)?;
-            Ok(Outcome { text: String::new(), output, folded, status: None, report })
+            let text = folded(to, &text);
+            let folded = serde_json::from_str(&text)?;
+            Ok(Outcome { text, output, folded, status: None, report })
         }
         Kind::Error { status } => {
             let (status, body) = to.encode_fault(&from.decode_fault(status, body));
@@ -187,11 +189,10 @@ pub fn frames(text: &str) -> Result<Value> {
     Ok(Value::Array(frames))
 }
 
-fn folded(protocol: Protocol, text: &str) -> Result<Value> {
+fn folded(protocol: Protocol, text: &str) -> String {
     let response = translate::fold(protocol, text.as_bytes());
     let asked = sabir_wire::protocol::Asked::default();
-    let encoded = protocol.encode_response(&response, protocol, &asked);
-    Ok(serde_json::from_str(&encoded.body)?)
+    protocol.encode_response(&response, protocol, &asked).body
 }
 
 fn ends_in_error(frames: &Value) -> bool {

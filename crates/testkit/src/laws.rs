@@ -86,6 +86,9 @@ fn requests(sample: &Sample) -> Vec<Violation> {
             false => translate::request(from, to, body, model),
         }
     };
+    if sample.was_refused && protocol.decode_request(body).is_err() {
+        return Vec::new();
+    }
     let mut violations = bodies(*protocol, body, &translate);
     violations.extend(prefix::check(sample));
     violations

@@ -202,6 +202,7 @@ impl Comparison<'_> {
             return Value::Null;
         }
         match (key, value) {
+            (Some(_), Value::String(text)) if text.is_empty() => Value::Null,
             (Some("model"), Value::String(text)) => {
                 Value::from(text.strip_prefix("models/").unwrap_or(text))
             }

@@ -20,6 +20,8 @@ pub struct Sample {
     pub model: Option<String>,
     /// Whether this is a stream that does not reach its end.
     pub is_cut: bool,
+    /// Whether this is a request that its provider refused, so that we may refuse it too.
+    pub was_refused: bool,
 }
 
 /// What sort of thing a [`Sample`] is.
@@ -79,7 +81,8 @@ fn visit(path: &Path, samples: &mut Vec<Sample>) -> Result<()> {
     }
     let is_cut = kind == Kind::Stream && expects_cut(path, protocol);
     let name = path.display().to_string();
-    samples.push(Sample { name, protocol, kind, body, model: None, is_cut });
+    let was_refused = false;
+    samples.push(Sample { name, protocol, kind, body, model: None, is_cut, was_refused });
     Ok(())
 }
 
@@ -111,6 +114,7 @@ fn exchanges(lines: &str, path: &Path, samples: &mut Vec<Sample>) -> Result<()> 
                 body: body.as_bytes().to_vec(),
                 model: text("path").and_then(model_in_path),
                 is_cut: false,
+                was_refused: status >= 400 && kind == Kind::Request,
             });
         };
         if let Some(request) = text("request") {

@@ -35,11 +35,14 @@ fn output_comes_before_the_input_ends() {
     let mut child = spawn(CONVERT);
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    for (piece, word) in [(START, "Hel"), (MORE, "\"lo\""), (END, "message_stop")] {
+    for (piece, word) in [(START, "Hel"), (MORE, "\"lo\"")] {
         put(&mut stdin, piece);
         read_to(&mut stdout, word);
     }
+    // The usage may follow the last piece, so only the end of the input ends the answer.
+    put(&mut stdin, END);
     drop(stdin);
+    read_to(&mut stdout, "message_stop");
     assert!(child.wait().unwrap().success());
 }
 

@@ -75,6 +75,13 @@ pub fn stream_of(protocol: Protocol, response: &Value, cuts: Cuts) -> Vec<u8> {
     }
 }
 
+/// Joins what a stream of the protocol cannot tell apart: texts that follow each other are one in Gemini's.
+pub fn join_as_streams_do(protocol: Protocol, response: &mut Value) {
+    if protocol == Protocol::Gemini {
+        gemini::join_texts(response);
+    }
+}
+
 /// Error bodies with their HTTP status.
 pub fn error(protocol: Protocol) -> BoxedStrategy<(u16, Value)> {
     match protocol {

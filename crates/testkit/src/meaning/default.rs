@@ -72,8 +72,10 @@ const RESPONSES: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("type", "\"message\""),
     ("format", "{\"type\":\"text\"}"),
-    // Answers of older models leave it out.
+    // Answers of older models leave some of these counts out.
+    ("cached_tokens", "0"),
     ("cache_write_tokens", "0"),
+    ("reasoning_tokens", "0"),
 ];
 
 const ANTHROPIC: &[(&str, &str)] = &[

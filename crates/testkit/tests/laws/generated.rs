@@ -61,7 +61,7 @@ fn keep(sort: Sort, samples: impl Strategy<Value = Sample>) {
 
 fn sample(protocol: Protocol, kind: Kind, body: Vec<u8>) -> Sample {
     let name = format!("a generated {} of {}", kind.name(), protocol.as_str());
-    Sample { name, protocol, kind, body, model: None, is_cut: false }
+    Sample { name, protocol, kind, body, model: None, is_cut: false, was_refused: false }
 }
 
 fn requests(sort: Sort, protocol: Protocol, history: History) {
@@ -95,6 +95,7 @@ fn pairs(protocol: Protocol) {
     let answers = (generate::response(protocol), proptest::prelude::any::<generate::Cuts>());
     let outcome = TestRunner::new(config()).run(&answers, |(mut whole, cuts)| {
         generate::without_extras(&mut whole);
+        generate::join_as_streams_do(protocol, &mut whole);
         let stream = generate::stream_of(protocol, &whole, cuts);
         let folded = encoded(protocol, &translate::fold(protocol, &stream));
         if meaning::same(protocol, &whole, &folded) {

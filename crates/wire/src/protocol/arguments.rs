@@ -58,7 +58,7 @@ fn write_json(writer: &mut Writer, json: &Json<'_>) -> Change {
         }
         Kind::Null => {
             writer.object(|_| {});
-            None
+            Some((LossKind::Implied, "no arguments are an object without members"))
         }
         Kind::Boolean | Kind::Number | Kind::String | Kind::Array => {
             writer.object(|object| object.field(VALUE, json));

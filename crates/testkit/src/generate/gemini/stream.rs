@@ -24,6 +24,34 @@ pub(crate) fn stream(response: &Value, mut cuts: Cuts) -> Vec<u8> {
     frames.into_bytes()
 }
 
+/// Joins plain texts that follow each other, and thoughts likewise.
+pub(crate) fn join_texts(response: &mut Value) {
+    let candidates = response["candidates"].as_array_mut().into_iter().flatten();
+    for candidate in candidates {
+        let Some(parts) = candidate["content"]["parts"].as_array_mut() else { continue };
+        let mut joined: Vec<Value> = Vec::new();
+        for part in parts.drain(..) {
+            match joined.last_mut() {
+                Some(last) if is_plain(last) && is_plain(&part) && is_alike(last, &part) => {
+                    let texts = [&*last, &part].map(|part| part["text"].as_str().unwrap_or(""));
+                    last["text"] = json!(texts.concat());
+                }
+                _ => joined.push(part),
+            }
+        }
+        *parts = joined;
+    }
+}
+
+/// Whether a part is text and nothing else.
+fn is_plain(part: &Value) -> bool {
+    part["text"].is_string() && rest(part, &["text", "thought"]).is_empty()
+}
+
+fn is_alike(one: &Value, other: &Value) -> bool {
+    one["thought"] == other["thought"]
+}
+
 /// What one candidate says, chunk by chunk; the last chunk has what stands beside its content.
 fn chunks(candidate: &Value, cuts: &mut Cuts) -> VecDeque<Value> {
     let parts = candidate["content"]["parts"].as_array().into_iter().flatten();

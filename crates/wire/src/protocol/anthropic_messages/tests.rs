@@ -151,6 +151,36 @@ fn a_system_prompt_put_in_front_takes_the_slot() {
 }
 
 #[test]
+fn what_only_a_server_or_several_answers_could_give_is_dropped() {
+    let user = json!([{"role": "user", "content": "a"}]);
+    let (_, report) = from_chat(json!({"messages": user, "n": 3}), "claude-opus-4-8");
+    assert!(has(&report, "/n", LossKind::Dropped));
+    let body = json!({"model": "m", "input": "a", "previous_response_id": "r"}).to_string();
+    let exchange = Protocol::OpenaiResponses.decode_request(body.as_bytes()).unwrap();
+    let encoded = exchange.encode(HERE, &Target::default()).unwrap();
+    assert!(has(&encoded.report, "/previous_response_id", LossKind::Dropped));
+}
+
+#[test]
+fn users_stay_apart_where_the_assistant_said_nothing() {
+    let message = |role: &str, content: &str| json!({"role": role, "content": content});
+    let messages = [message("user", "a"), message("assistant", ""), message("user", "b")];
+    let (body, _) = from_chat(json!({"messages": messages}), "claude-opus-4-8");
+    assert_eq!(body["messages"], json!([message("user", "a"), message("user", "b")]));
+}
+
+#[test]
+fn a_result_without_an_id_takes_that_of_its_call() {
+    let call = json!({"functionCall": {"name": "f", "id": "x", "args": {}}});
+    let result = json!({"functionResponse": {"name": "f", "response": {"output": "r"}}});
+    let contents = json!([{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]);
+    let body = json!({ "contents": contents }).to_string();
+    let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+    let encoded = parsed(&exchange.encode(HERE, &Target::default()).unwrap().body);
+    assert_eq!(encoded["messages"][1]["content"][0]["tool_use_id"], "x");
+}
+
+#[test]
 fn the_new_version_takes_no_sampling_at_all() {
     let body =
         json!({"model": "m", "messages": [], "temperature": 0.5, "top_p": 1.0, "max_tokens": 5});
@@ -222,10 +252,14 @@ fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
     }
 }
 
-/// The events of a stream, checked for their order.
+/// The events of a stream of this protocol, checked for their order.
 fn events(stream: &str) -> Vec<Event<'static>> {
+    events_of(HERE, stream)
+}
+
+fn events_of(protocol: Protocol, stream: &str) -> Vec<Event<'static>> {
     let mut events = Vec::new();
-    let mut decoder = Some(StreamDecoder::new(HERE));
+    let mut decoder = Some(StreamDecoder::new(protocol));
     let mut parser = sse::Parser::default();
     parser
         .push(stream.as_bytes(), &mut |frame| {
@@ -247,13 +281,77 @@ fn folded(events: Vec<Event<'static>>) -> Value {
 }
 
 fn encoded(source: Protocol, events: Vec<Event<'static>>) -> String {
+    told(source, events).0
+}
+
+/// The stream that events become, and what they lose by it.
+fn told(source: Protocol, events: Vec<Event<'static>>) -> (String, Report) {
     let mut out = String::new();
     let mut encoder = StreamEncoder::new(HERE, source, Asked::default());
     for event in events {
         encoder = encoder.step(event, &mut out);
     }
-    let _ = encoder.end(&mut out);
-    out
+    let report = encoder.end(&mut out);
+    (out, report)
+}
+
+/// What a stream of Chat chunks becomes, folded, and what it loses.
+fn from_chat_stream(chunks: &[Value]) -> (Value, Report) {
+    let stream: String = chunks.iter().map(|it| format!("data: {it}\n\n")).collect();
+    let (out, report) =
+        told(Protocol::OpenaiChat, events_of(Protocol::OpenaiChat, &(stream + "data: [DONE]\n\n")));
+    (folded(events(&out)), report)
+}
+
+fn chunk(delta: Value, finish: Option<&str>) -> Value {
+    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+    json!({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
+}
+
+#[test]
+fn usage_that_follows_the_end_of_a_stream_is_told() {
+    let mut last = chunk(json!({}), None);
+    last["choices"] = json!([]);
+    last["usage"] = json!({"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12});
+    let (answer, report) = from_chat_stream(&[
+        chunk(json!({"content": "a"}), None),
+        chunk(json!({}), Some("stop")),
+        last,
+    ]);
+    assert_eq!(answer["usage"], json!({"input_tokens": 7, "output_tokens": 5}));
+    assert!(has(&report, "/2/usage/total_tokens", LossKind::Implied));
+}
+
+#[test]
+fn no_streamed_answer_ends_with_sealed_thinking() {
+    let sealed = json!([{"type": "reasoning.encrypted", "data": "s", "format": "f"}]);
+    let (answer, report) = from_chat_stream(&[
+        chunk(json!({"content": "a"}), None),
+        chunk(json!({"reasoning_details": sealed}), None),
+        chunk(json!({}), Some("stop")),
+    ]);
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a"}]));
+    assert_eq!(report.count(LossKind::Withheld), 1);
+}
+
+#[test]
+fn an_end_that_speaks_of_calls_needs_one() {
+    let (answer, report) = from_chat_stream(&[chunk(json!({"content": "a"}), Some("tool_calls"))]);
+    assert_eq!(answer["stop_reason"], "end_turn");
+    assert_eq!(report.count(LossKind::Repaired), 1);
+}
+
+#[test]
+fn later_answers_of_a_stream_are_reported_once_each() {
+    let mut second = chunk(json!({"content": "b"}), None);
+    second["choices"][0]["index"] = json!(1);
+    let mut end = chunk(json!({}), Some("stop"));
+    end["choices"][0]["index"] = json!(1);
+    let chunks = [chunk(json!({"content": "a"}), Some("stop")), second.clone(), second, end];
+    let (answer, report) = from_chat_stream(&chunks);
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a"}]));
+    assert!(has(&report, "/1/choices/0", LossKind::Dropped));
+    assert_eq!(report.count(LossKind::Dropped), 1);
 }
 
 fn stream(frames: &[Value]) -> String {

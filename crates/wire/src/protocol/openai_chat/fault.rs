@@ -93,12 +93,8 @@ impl Words {
     /// codes loosely, and the status is what clients act on.
     fn refined(&self, status: FaultKind) -> FaultKind {
         match (status, self.kind()) {
-            (FaultKind::BadRequest | FaultKind::TooLarge, Some(FaultKind::ContextTooLong)) => {
-                FaultKind::ContextTooLong
-            }
-            (FaultKind::RateLimit | FaultKind::Permission, Some(FaultKind::Billing)) => {
-                FaultKind::Billing
-            }
+            (_, Some(FaultKind::ContextTooLong)) => FaultKind::ContextTooLong,
+            (_, Some(FaultKind::Billing)) => FaultKind::Billing,
             (status, _) => status,
         }
     }
@@ -121,7 +117,7 @@ fn text(reader: &mut Reader<'_>) -> Result<Option<Text<'static>>> {
 fn kind_of_word(word: &str) -> Option<FaultKind> {
     Some(match word {
         "context_length_exceeded" | "exceed_context_size_error" => FaultKind::ContextTooLong,
-        "insufficient_quota" | "billing_hard_limit_reached" => FaultKind::Billing,
+        "insufficient_quota" => FaultKind::Billing,
         "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
         "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
         "model_not_found" | "not_found_error" => FaultKind::NotFound,

@@ -25,8 +25,13 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         {
             in_function(field)
         }
-        _ => usual_pointer(field),
+        _ => TABLE[field as usize].pointer,
     }
+}
+
+/// What becomes of a canonical field on its way into this protocol.
+pub(in crate::protocol) fn fate(field: Field) -> Fate {
+    TABLE[field as usize].fate
 }
 
 /// Where a field of a function stands below the function itself.
@@ -40,217 +45,195 @@ fn in_function(field: Field) -> &'static str {
     }
 }
 
-fn usual_pointer(field: Field) -> &'static str {
-    match field {
-        Field::Model | Field::ResponseModel => "/model",
-        Field::Stream => "/stream",
-        Field::MaxOutputTokens => "/max_tokens",
-        Field::Temperature => "/temperature",
-        Field::TopP => "/top_p",
-        Field::TopK => "/top_k",
-        Field::Seed => "/seed",
-        Field::PresencePenalty => "/presence_penalty",
-        Field::FrequencyPenalty => "/frequency_penalty",
-        Field::Stop => "/stop",
-        Field::Candidates => "/n",
-        Field::Logprobs => "/logprobs",
-        Field::TopLogprobs => "/top_logprobs",
-        Field::OutputFormat => "/response_format",
-        Field::OutputSchema => "/response_format/json_schema/schema",
-        Field::OutputSchemaName => "/response_format/json_schema/name",
-        Field::OutputSchemaDescription => "/response_format/json_schema/description",
-        Field::OutputSchemaStrict => "/response_format/json_schema/strict",
-        Field::Verbosity => "/verbosity",
-        Field::ThinkingMode => "/thinking/type",
-        Field::ThinkingEffort => "/reasoning_effort",
-        Field::ThinkingBudget => "/reasoning/max_tokens",
-        Field::ThinkingShow => "/reasoning/exclude",
-        Field::ToolChoice => "/tool_choice",
-        Field::ParallelToolCalls => "/parallel_tool_calls",
-        Field::SafetyIdentifier => "/safety_identifier",
-        Field::User => "/user",
-        Field::Metadata => "/metadata",
-        Field::ServiceTier | Field::ResponseServiceTier => "/service_tier",
-        Field::Store => "/store",
-        Field::CacheKey => "/prompt_cache_key",
-        Field::CacheOptions => "/prompt_cache_options",
-        Field::CacheRetention => "/prompt_cache_retention",
-        Field::PreviousResponse => "/previous_response_id",
-        Field::Conversation => "/conversation",
-        Field::ToolsStatedEmpty => "/tools",
-        _ => node_pointer(field),
-    }
+/// What this protocol says to one canonical field.
+#[derive(Clone, Copy)]
+struct Row {
+    field: Field,
+    /// Empty for a whole node, or for a field whose place the node already names.
+    pointer: &'static str,
+    fate: Fate,
 }
 
-/// The places of what messages, parts, tools and answers say.
-fn node_pointer(field: Field) -> &'static str {
-    match field {
-        Field::Role => "/role",
-        Field::MessageName | Field::ResultName => "/name",
-        Field::MediaDetail => "/image_url/detail",
-        Field::MediaName => "/file/filename",
-        Field::MediaFile => "/file/file_id",
-        Field::MediaUrl => "/image_url/url",
-        Field::CallId | Field::ResponseId => "/id",
-        Field::CallName => "/function/name",
-        Field::CallArguments => "/function/arguments",
-        Field::ResultCallId => "/tool_call_id",
-        Field::ResultOutput | Field::ResultMedia => "/content",
-        Field::CacheMarker => "/prompt_cache_breakpoint",
-        // These stand beside the text they speak of, in its message and in its choice.
-        Field::Citations => "../annotations",
-        Field::PartLogprobs => "../../logprobs",
-        Field::ToolName => "/function/name",
-        Field::ToolDescription => "/function/description",
-        Field::ToolParameters => "/function/parameters",
-        Field::ToolStrict => "/function/strict",
-        Field::CustomFormat => "/custom/format",
-        Field::ResponseCreated => "/created",
-        Field::FinishReason => "/finish_reason",
-        Field::UsageInput => "/prompt_tokens",
-        Field::UsageCacheRead => "/prompt_tokens_details/cached_tokens",
-        Field::UsageCacheWrite | Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => {
-            "/prompt_tokens_details/cache_write_tokens"
-        }
-        Field::UsageOutput => "/completion_tokens",
-        Field::UsageReasoning => "/completion_tokens_details/reasoning_tokens",
-        Field::UsageTotal => "/total_tokens",
-        // The rest are nodes of their own, or stand in a field whose place the node already names.
-        _ => "",
+/// Every field, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::ALL.len()] = [
+    // The request as a whole.
+    row(Field::Model, "/model", CARRIED),
+    row(Field::Stream, "/stream", CARRIED),
+    row(Field::MaxOutputTokens, "/max_tokens", depends("whether the model takes it")),
+    row(Field::Temperature, "/temperature", depends("whether the model takes it")),
+    row(Field::TopP, "/top_p", depends("whether the model takes it")),
+    row(Field::TopK, "/top_k", dropped("Chat has no top k")),
+    row(Field::Seed, "/seed", depends("whether the model takes it")),
+    row(Field::PresencePenalty, "/presence_penalty", depends("whether the model takes it")),
+    row(Field::FrequencyPenalty, "/frequency_penalty", depends("whether the model takes it")),
+    row(Field::Stop, "/stop", depends("whether the model takes it")),
+    row(Field::Candidates, "/n", CARRIED),
+    row(Field::Logprobs, "/logprobs", depends("whether the model takes it")),
+    row(Field::TopLogprobs, "/top_logprobs", depends("whether the model takes it")),
+    row(Field::OutputFormat, "/response_format", CARRIED),
+    row(
+        Field::OutputSchema,
+        "/response_format/json_schema/schema",
+        depends("whether the server takes a schema"),
+    ),
+    row(
+        Field::OutputSchemaName,
+        "/response_format/json_schema/name",
+        depends("whether the server takes a schema"),
+    ),
+    row(
+        Field::OutputSchemaDescription,
+        "/response_format/json_schema/description",
+        depends("whether the server takes a schema"),
+    ),
+    row(
+        Field::OutputSchemaStrict,
+        "/response_format/json_schema/strict",
+        depends("whether the server takes a schema"),
+    ),
+    row(Field::Verbosity, "/verbosity", depends("whether the server knows it")),
+    row(Field::ThinkingMode, "/thinking/type", depends("how the server is asked to reason")),
+    row(Field::ThinkingEffort, "/reasoning_effort", depends("how the server is asked to reason")),
+    row(
+        Field::ThinkingBudget,
+        "/reasoning/max_tokens",
+        depends("how the server is asked to reason"),
+    ),
+    row(Field::ThinkingShow, "/reasoning/exclude", depends("how the server is asked to reason")),
+    row(Field::ToolChoice, "/tool_choice", depends("whether the choice has a word here")),
+    row(
+        Field::ParallelToolCalls,
+        "/parallel_tool_calls",
+        depends("whether the choice has a word here"),
+    ),
+    row(Field::SafetyIdentifier, "/safety_identifier", depends("whether the server knows it")),
+    row(Field::User, "/user", CARRIED),
+    row(Field::Metadata, "/metadata", depends("whether the server knows it")),
+    row(Field::ServiceTier, "/service_tier", depends("whether the tier has a name here")),
+    row(Field::Store, "/store", depends("whether the server knows it")),
+    row(Field::CacheKey, "/prompt_cache_key", depends("whether the server knows it")),
+    row(Field::CacheOptions, "/prompt_cache_options", depends("whose words it is in")),
+    row(Field::CacheRetention, "/prompt_cache_retention", depends("whether the server knows it")),
+    row(
+        Field::PreviousResponse,
+        "/previous_response_id",
+        dropped("Chat servers hold no conversations"),
+    ),
+    row(Field::Conversation, "/conversation", dropped("Chat servers hold no conversations")),
+    row(
+        Field::ToolsStatedEmpty,
+        "/tools",
+        implied("no tools and an empty list of tools mean the same"),
+    ),
+    // Messages.
+    row(Field::Role, "/role", depends("whether the server knows the role")),
+    row(Field::MessageName, "/name", CARRIED),
+    // Parts.
+    row(Field::Text, "", CARRIED),
+    row(Field::Image, "", depends("the kind of media and where its bytes are")),
+    row(Field::Audio, "", depends("the kind of media and where its bytes are")),
+    row(Field::Video, "", dropped("Chat takes no video")),
+    row(Field::Document, "", depends("the kind of media and where its bytes are")),
+    row(
+        Field::MediaDetail,
+        "/image_url/detail",
+        depends("the kind of media and where its bytes are"),
+    ),
+    row(Field::MediaName, "/file/filename", depends("the kind of media and where its bytes are")),
+    row(Field::MediaFile, "/file/file_id", depends("the kind of media and where its bytes are")),
+    row(Field::MediaUrl, "/image_url/url", depends("the kind of media and where its bytes are")),
+    row(Field::ToolCall, "", CARRIED),
+    row(Field::CallId, "/id", depends("whether the server takes the id")),
+    row(Field::CallName, "/function/name", CARRIED),
+    row(Field::CallArguments, "/function/arguments", CARRIED),
+    row(Field::CustomCall, "", CARRIED),
+    row(Field::ToolResult, "", CARRIED),
+    row(Field::ResultCallId, "/tool_call_id", depends("whether the server takes the id")),
+    row(Field::ResultName, "/name", implied("results are paired with their calls by id")),
+    row(Field::ResultOutput, "/content", CARRIED),
+    row(Field::ResultMedia, "/content", depends("what the result holds")),
+    row(Field::ResultIsError, "", depends("whether the result is an error")),
+    row(Field::Reasoning, "", depends("whether it goes to a client or to a server")),
+    row(Field::Signature, "", withheld("only its issuer can read it")),
+    row(Field::Ciphertext, "", withheld("only its issuer can read it")),
+    row(Field::Refusal, "", CARRIED),
+    row(Field::Opaque, "", dropped("Chat has nothing like it")),
+    row(Field::CacheMarker, "/prompt_cache_breakpoint", depends("whose words it is in")),
+    // These two stand beside the text they speak of, in its message and in its choice.
+    row(Field::Citations, "../annotations", depends("whether it goes to a client or to a server")),
+    row(
+        Field::PartLogprobs,
+        "../../logprobs",
+        depends("whether it goes to a client or to a server"),
+    ),
+    row(Field::ItemId, "", implied("Chat has no items")),
+    row(Field::ItemStatus, "", implied("Chat has no items")),
+    row(Field::ItemPhase, "", dropped("Chat tells no phases of an answer")),
+    // Tools.
+    row(Field::Tool, "", CARRIED),
+    row(Field::ToolName, "/function/name", depends("whether the server takes the name")),
+    row(Field::ToolDescription, "/function/description", CARRIED),
+    row(Field::ToolParameters, "/function/parameters", depends("the schema's own words")),
+    row(Field::ToolStrict, "/function/strict", depends("the schema's own words")),
+    row(Field::ToolOutputSchema, "", dropped("Chat describes no outputs of tools")),
+    row(Field::ToolCacheMarker, "", dropped("Chat has no markers on tools")),
+    row(Field::CustomTool, "", CARRIED),
+    row(Field::CustomFormat, "/custom/format", CARRIED),
+    row(Field::HostedTool, "", depends("what the tool does")),
+    row(Field::NamespaceTool, "", depends("what the tool does")),
+    // The response as a whole.
+    row(Field::ResponseId, "/id", CARRIED),
+    row(Field::ResponseModel, "/model", CARRIED),
+    row(Field::ResponseCreated, "/created", CARRIED),
+    row(Field::ResponseServiceTier, "/service_tier", CARRIED),
+    row(Field::FinishReason, "/finish_reason", depends("whether the reason has a word here")),
+    row(Field::StopSequence, "", dropped("Chat does not tell which stop sequence was met")),
+    row(Field::FinishDetails, "", dropped("Chat tells no details of an answer's end")),
+    row(Field::UsageInput, "/prompt_tokens", CARRIED),
+    row(Field::UsageCacheRead, "/prompt_tokens_details/cached_tokens", CARRIED),
+    row(Field::UsageCacheWrite, "/prompt_tokens_details/cache_write_tokens", CARRIED),
+    row(
+        Field::UsageCacheWrite5m,
+        "/prompt_tokens_details/cache_write_tokens",
+        dropped("Chat does not split cache writes by time"),
+    ),
+    row(
+        Field::UsageCacheWrite1h,
+        "/prompt_tokens_details/cache_write_tokens",
+        dropped("Chat does not split cache writes by time"),
+    ),
+    row(Field::UsageToolPrompt, "", dropped("Chat counts the results of hosted tools as input")),
+    row(Field::UsageOutput, "/completion_tokens", CARRIED),
+    row(Field::UsageReasoning, "/completion_tokens_details/reasoning_tokens", CARRIED),
+    row(Field::UsageTotal, "/total_tokens", CARRIED),
+];
+
+const _: () = {
+    let mut index = 0;
+    while index < TABLE.len() {
+        assert!(TABLE[index].field as usize == index, "a row is out of order");
+        index += 1;
     }
+};
+
+const CARRIED: Fate = Fate::Carried;
+
+const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
+    Row { field, pointer, fate }
 }
 
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) fn fate(field: Field) -> Fate {
-    match field {
-        Field::Model
-        | Field::Stream
-        | Field::Candidates
-        | Field::OutputFormat
-        | Field::User
-        | Field::MessageName
-        | Field::Text
-        | Field::ToolCall
-        | Field::CallName
-        | Field::CallArguments
-        | Field::CustomCall
-        | Field::ToolResult
-        | Field::ResultOutput
-        | Field::Refusal
-        | Field::Tool
-        | Field::ToolDescription
-        | Field::CustomTool
-        | Field::CustomFormat
-        | Field::ResponseId
-        | Field::ResponseModel
-        | Field::ResponseCreated
-        | Field::ResponseServiceTier
-        | Field::UsageInput
-        | Field::UsageCacheRead
-        | Field::UsageCacheWrite
-        | Field::UsageOutput
-        | Field::UsageReasoning
-        | Field::UsageTotal => Fate::Carried,
-
-        Field::MaxOutputTokens
-        | Field::Temperature
-        | Field::TopP
-        | Field::Seed
-        | Field::PresencePenalty
-        | Field::FrequencyPenalty
-        | Field::Stop
-        | Field::Logprobs
-        | Field::TopLogprobs => Fate::Depends("whether the model takes it"),
-        Field::OutputSchema
-        | Field::OutputSchemaName
-        | Field::OutputSchemaDescription
-        | Field::OutputSchemaStrict => Fate::Depends("whether the server takes a schema"),
-        Field::ThinkingMode
-        | Field::ThinkingEffort
-        | Field::ThinkingBudget
-        | Field::ThinkingShow => Fate::Depends("how the server is asked to reason"),
-        Field::ToolChoice | Field::ParallelToolCalls => {
-            Fate::Depends("whether the choice has a word here")
-        }
-        Field::Verbosity
-        | Field::SafetyIdentifier
-        | Field::Store
-        | Field::Metadata
-        | Field::CacheKey
-        | Field::CacheRetention => Fate::Depends("whether the server knows it"),
-        Field::ServiceTier => Fate::Depends("whether the tier has a name here"),
-        Field::CacheOptions | Field::CacheMarker => Fate::Depends("whose words it is in"),
-        Field::Role => Fate::Depends("whether the server knows the role"),
-        Field::Image
-        | Field::Audio
-        | Field::Document
-        | Field::MediaDetail
-        | Field::MediaName
-        | Field::MediaFile
-        | Field::MediaUrl => Fate::Depends("the kind of media and where its bytes are"),
-        Field::CallId | Field::ResultCallId => Fate::Depends("whether the server takes the id"),
-        Field::ToolName => Fate::Depends("whether the server takes the name"),
-        Field::ToolParameters | Field::ToolStrict => Fate::Depends("the schema's own words"),
-        Field::Reasoning => Fate::Depends("whether it goes to a client or to a server"),
-        Field::Citations => Fate::Depends("whether it goes to a client or to a server"),
-        Field::PartLogprobs => Fate::Depends("whether it goes to a client or to a server"),
-        Field::HostedTool | Field::NamespaceTool => Fate::Depends("what the tool does"),
-        Field::ResultMedia => Fate::Depends("what the result holds"),
-        Field::FinishReason => Fate::Depends("whether the reason has a word here"),
-
-        Field::TopK
-        | Field::PreviousResponse
-        | Field::Conversation
-        | Field::ToolsStatedEmpty
-        | Field::Video
-        | Field::ResultName
-        | Field::ResultIsError
-        | Field::Signature
-        | Field::Ciphertext
-        | Field::Opaque
-        | Field::ItemId
-        | Field::ItemStatus
-        | Field::ItemPhase
-        | Field::ToolOutputSchema
-        | Field::ToolCacheMarker
-        | Field::StopSequence
-        | Field::FinishDetails
-        | Field::UsageCacheWrite5m
-        | Field::UsageCacheWrite1h
-        | Field::UsageToolPrompt => lost(field),
-    }
+const fn depends(words: &'static str) -> Fate {
+    Fate::Depends(words)
 }
 
-/// What never arrives as it was.
-fn lost(field: Field) -> Fate {
-    let (kind, reason) = match field {
-        Field::TopK => (LossKind::Dropped, "Chat has no top k"),
-        Field::PreviousResponse | Field::Conversation => {
-            (LossKind::Dropped, "Chat servers hold no conversations")
-        }
-        Field::ToolsStatedEmpty => {
-            (LossKind::Implied, "no tools and an empty list of tools mean the same")
-        }
-        Field::Video => (LossKind::Dropped, "Chat takes no video"),
-        Field::ResultName => (LossKind::Implied, "results are paired with their calls by id"),
-        Field::ResultIsError => (LossKind::Approximated, "Chat has no error flag on results"),
-        Field::Signature | Field::Ciphertext => (LossKind::Withheld, "only its issuer can read it"),
-        Field::ItemId => (LossKind::Implied, "Chat has no items"),
-        Field::ItemStatus => (LossKind::Implied, "Chat has no items"),
-        Field::ItemPhase => (LossKind::Dropped, "Chat tells no phases of an answer"),
-        Field::ToolOutputSchema => (LossKind::Dropped, "Chat describes no outputs of tools"),
-        Field::ToolCacheMarker => (LossKind::Dropped, "Chat has no markers on tools"),
-        Field::StopSequence => {
-            (LossKind::Dropped, "Chat does not tell which stop sequence was met")
-        }
-        Field::FinishDetails => (LossKind::Dropped, "Chat tells no details of an answer's end"),
-        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => {
-            (LossKind::Dropped, "Chat does not split cache writes by time")
-        }
-        Field::UsageToolPrompt => {
-            (LossKind::Dropped, "Chat counts the results of hosted tools as input")
-        }
-        _ => (LossKind::Dropped, "Chat has nothing like it"),
-    };
-    Fate::Lost(kind, reason)
+const fn dropped(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Dropped, reason)
+}
+
+const fn implied(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Implied, reason)
+}
+
+const fn withheld(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Withheld, reason)
 }

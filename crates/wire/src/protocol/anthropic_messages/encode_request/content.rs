@@ -191,6 +191,15 @@ impl<'r> Encoding<'r, '_> {
         block: Block<'_>,
     ) {
         let id = self.calls.result_id(piece.at, result).into_owned();
+        if id.is_empty() {
+            let reason = "no call is known that it answers";
+            self.losing.field(
+                piece.part.semantics().place(),
+                Field::ResultName,
+                LossKind::Dropped,
+                reason,
+            );
+        }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.lose_name(piece, result);
         let told = self.told(piece.part.semantics(), &result.output);
@@ -217,7 +226,10 @@ impl<'r> Encoding<'r, '_> {
     fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
         let name = self.calls.result_name(piece.at, result).map(Text::into_owned);
-        if result.name.is_some() && result.name != name {
+        if result.name.is_some() && self.losing.source() != Protocol::Gemini {
+            let reason = "results are paired by id";
+            self.losing.field(place, Field::ResultName, LossKind::Implied, reason);
+        } else if result.name.is_some() && result.name != name {
             self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
         }
         if result.form == CallForm::Custom {

@@ -1,7 +1,7 @@
 //! Writing a request that came in another protocol.
 
+use super::order::ToldApart;
 use super::settings::Plan;
-use super::turns::ToldApart;
 use super::turns::Turns;
 use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;

@@ -10,6 +10,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::target::Family;
 
@@ -67,7 +68,7 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Sendable::Image { mime, .. } => *mime,
         Sendable::Pdf(_) => "application/pdf",
         Sendable::PlainText(_) => "text/plain",
-        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return,
+        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return lose_stated(place, losing),
     };
     let (kind, reason) = match declared.as_deref() {
         Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
@@ -79,7 +80,15 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
     losing.node(place, kind, reason);
 }
 
-/// Reports what a file of the type that it states changes: how the type is spelled, and text that was base64.
+/// Gemini states the type of what an address leads to; here the file itself tells.
+fn lose_stated(place: Place, losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::Gemini {
+        let reason = "the file itself tells its type";
+        losing.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+    }
+}
+
+/// Reports what becomes of a file that is what it says: its type has one spelling, and text is told as text.
 fn lose_spelling(
     sendable: &Sendable<'_>,
     media: &Media<'_>,
@@ -87,7 +96,7 @@ fn lose_spelling(
     losing: &mut Losing<'_>,
 ) {
     let is_spelled = |mime: &Text<'_>| *mime == *plain_type(mime).as_str();
-    if matches!((sendable, &media.source), (Sendable::PlainText(_), Source::Base64 { .. })) {
+    if matches!(sendable, Sendable::PlainText(_)) {
         losing.node(place, LossKind::Renamed, "text goes as such");
     } else if !media.source.mime().is_none_or(is_spelled) {
         losing.node(place, LossKind::Renamed, "the type alone, in lower case");

@@ -4,6 +4,7 @@ pub(super) mod blocks;
 mod content;
 mod foreign;
 mod media;
+mod order;
 mod own;
 mod schemas;
 mod settings;

@@ -240,7 +240,10 @@ impl Encoding<'_, '_> {
             let suffix = "/generationConfig/responseMimeType";
             self.losing.below(root, suffix, LossKind::Implied, reason);
         }
-        let schema = output.schema.as_ref()?;
+        let Some(schema) = &output.schema else {
+            self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
+            return None;
+        };
         let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
         let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))

@@ -54,6 +54,7 @@ impl Thought {
     ) -> Self {
         let (wish, field) = wish(request);
         let mut told = Telling { family, field, losing };
+        told.lose_unknown_effort(request);
         let mut thought = told.by_family(wish);
         if last == LastTurn::CallsWithoutThinking && thought.is_on() {
             thought = told.without_return(thought);
@@ -103,6 +104,15 @@ struct Telling<'t, 'l> {
 impl Telling<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
         self.losing.field(Place::default(), self.field, kind, reason);
+    }
+
+    fn lose_unknown_effort(&mut self, request: &Request<'_>) {
+        let effort = request.thinking.effort.as_ref();
+        if effort.is_some_and(|word| Effort::parse(&word.to_str()).is_none()) {
+            let reason = "a word for an effort that nobody here knows";
+            let field = Field::ThinkingEffort;
+            self.losing.field(Place::default(), field, LossKind::Dropped, reason);
+        }
     }
 
     fn by_family(&mut self, wish: Wish) -> Thought {

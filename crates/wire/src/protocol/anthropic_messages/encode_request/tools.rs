@@ -273,12 +273,16 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools {
-            if matches!(request.tool_choice, Some(ToolChoice::Required | ToolChoice::Named { .. }))
-            {
+            let kind = match request.tool_choice {
+                None => None,
+                Some(ToolChoice::Auto | ToolChoice::None) => Some(LossKind::Implied),
+                Some(_) => Some(LossKind::Dropped),
+            };
+            if let Some(kind) = kind {
                 let reason = "there is no tool to choose";
-                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.losing.field(root, Field::ToolChoice, kind, reason);
             }
-            return;
+            return self.lose_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
         let choice = match self.choice() {
@@ -287,12 +291,24 @@ impl<'r> Encoding<'r, '_> {
             None => return,
         };
         let takes_serial = !matches!(choice, Choice::None);
+        if !takes_serial {
+            self.lose_parallel();
+        }
         body.key("tool_choice").object(|object| {
             choice.write(object);
             if is_serial && takes_serial {
                 object.field("disable_parallel_tool_use", &true);
             }
         });
+    }
+
+    /// Reports how many calls may come at once where none can come.
+    fn lose_parallel(&mut self) {
+        if self.request.parallel_tool_calls.is_some() {
+            let reason = "there is nothing to call";
+            let field = Field::ParallelToolCalls;
+            self.losing.field(Place::default(), field, LossKind::Implied, reason);
+        }
     }
 
     /// The choice that can be written, with what it weakens reported.

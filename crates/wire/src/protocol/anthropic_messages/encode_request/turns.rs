@@ -1,10 +1,5 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
-use std::collections::HashSet;
-
 use super::media;
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -15,8 +10,8 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::encode_response::lose_items;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
@@ -66,12 +61,6 @@ pub(super) enum LastTurn {
     CallsWithoutThinking,
 }
 
-/// The id of a call, and another where it shares that with an earlier one.
-type OpenCall<'c> = (Cow<'c, str>, Option<String>);
-
-/// The ids of calls that share theirs with another, and of their results.
-pub(super) type ToldApart = HashMap<Position, String>;
-
 impl<'r> Turns<'r> {
     pub(super) fn of(
         request: &'r Request<'r>,
@@ -120,29 +109,6 @@ impl<'r> Turns<'r> {
         let pieces = self.turns.iter().flat_map(|turn| &turn.pieces);
         self.system.iter().chain(pieces).map(|piece| marks_of(piece.part)).sum()
     }
-
-    /// Puts results first and in the order of their calls, and tells calls apart that share an id.
-    pub(super) fn arrange(
-        &mut self,
-        messages: &[Message<'_>],
-        calls: &Calls<'_>,
-        losing: &mut Losing<'_>,
-    ) -> ToldApart {
-        let mut told_apart = ToldApart::new();
-        let mut seen = HashSet::new();
-        let mut open: Vec<OpenCall<'_>> = Vec::new();
-        for turn in &mut self.turns {
-            match turn.side {
-                Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
-                Side::User => {
-                    let moved = arrange_results(turn, calls, &open, &mut told_apart);
-                    lose_order(moved, messages, losing);
-                }
-                Side::System => {}
-            }
-        }
-        told_apart
-    }
 }
 
 fn marks_of(part: &Part<'_>) -> usize {
@@ -151,67 +117,6 @@ fn marks_of(part: &Part<'_>) -> usize {
         _ => 0,
     };
     inner + usize::from(part.semantics().cache().is_some())
-}
-
-/// The calls of a turn by id, each with another id where it shares its own with an earlier one.
-fn open_calls<'c>(
-    turn: &Turn<'c>,
-    calls: &'c Calls<'_>,
-    seen: &mut HashSet<Cow<'c, str>>,
-    told_apart: &mut ToldApart,
-) -> Vec<OpenCall<'c>> {
-    let mut open = Vec::new();
-    for piece in &turn.pieces {
-        if let Content::ToolCall(call) = piece.part.content() {
-            let id = calls.call_id(piece.at, call).into_str();
-            let other = (!seen.insert(id.clone())).then(|| format!("{id}_{}", seen.len()));
-            if let Some(other) = &other {
-                told_apart.insert(piece.at, other.clone());
-                seen.insert(Cow::Owned(other.clone()));
-            }
-            open.push((id, other));
-        }
-    }
-    open
-}
-
-/// Puts the results of a turn first; answers the messages of a turn that changed by it.
-fn arrange_results(
-    turn: &mut Turn<'_>,
-    calls: &Calls<'_>,
-    open: &[OpenCall<'_>],
-    told_apart: &mut ToldApart,
-) -> BTreeSet<usize> {
-    let mut answered = vec![false; open.len()];
-    let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
-    for piece in &turn.pieces {
-        let Content::ToolResult(result) = piece.part.content() else {
-            ranked.push((usize::MAX, *piece));
-            continue;
-        };
-        let id = calls.result_id(piece.at, result).into_str();
-        let is_it = |index: &usize| open[*index].0 == id && !answered[*index];
-        let rank = (0..open.len()).find(is_it);
-        if let Some(rank) = rank {
-            answered[rank] = true;
-            if let Some(other) = &open[rank].1 {
-                told_apart.insert(piece.at, other.clone());
-            }
-        }
-        ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
-    }
-    ranked.sort_by_key(|(rank, _)| *rank);
-    let is_moved = ranked.iter().zip(&turn.pieces).any(|((_, it), before)| it.at != before.at);
-    turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
-    let messages = turn.pieces.iter().map(|piece| piece.at.0);
-    if is_moved { messages.collect() } else { BTreeSet::new() }
-}
-
-fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    let reason = "results come first, in the order of their calls";
-    for message in moved.into_iter().filter_map(|index| messages.get(index)) {
-        losing.node(message.semantics().place(), LossKind::Renamed, reason);
-    }
 }
 
 /// Turns in the making.
@@ -230,7 +135,7 @@ struct Gathering<'r, 'g, 'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Border {
     Open,
-    /// The other side said nothing in between. The turns stay apart, so that what was sent before stays as it was.
+    /// A message in between has nothing to say here. The turns stay apart, so that what was sent before stays as it was.
     Kept,
 }
 
@@ -288,6 +193,7 @@ impl<'r> Gathering<'r, '_, '_> {
             }
             Role::Assistant => {
                 self.settle();
+                lose_items(&message.parts, self.losing);
                 let pieces = self.pieces(Side::Assistant, index, message);
                 self.extend(Side::Assistant, message, pieces);
             }
@@ -295,6 +201,10 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
+        if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
+            let pieces = self.pieces(Side::System, index, message);
+            return self.extend(Side::System, message, pieces);
+        }
         match self.target.late_system {
             LateSystem::Lift => {
                 let reason = "lifted to the beginning, as configured";
@@ -338,9 +248,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
         if pieces.is_empty() {
-            if self.turns.turns.last().is_some_and(|turn| turn.side != side) {
-                self.border = Border::Kept;
-            }
+            self.border = Border::Kept;
             return;
         }
         let border = std::mem::replace(&mut self.border, Border::Open);

@@ -36,7 +36,9 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
         object.key("stop_reason").null();
         return object.key("stop_sequence").null();
     };
-    object.field("stop_reason", stop_reason(finish.kind, said));
+    let lacks_call = finish.kind == FinishKind::ToolCalls && said != Said::Call;
+    let kind = if lacks_call { FinishKind::Stop } else { finish.kind };
+    object.field("stop_reason", stop_reason(kind, said));
     match (&finish.stop_sequence, finish.kind) {
         (Some(text), _) => object.field("stop_sequence", text),
         (None, _) => object.key("stop_sequence").null(),
@@ -62,6 +64,9 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
         | FinishKind::Pause => None,
     };
     let derived = match (finish.kind, said) {
+        (FinishKind::ToolCalls, Said::Nothing | Said::Refusal) => {
+            Some((LossKind::Repaired, "there is no call to answer"))
+        }
         (FinishKind::Stop, Said::Call) => Some((LossKind::Renamed, "a call makes it a tool turn")),
         (FinishKind::Stop, Said::Refusal) => {
             Some((LossKind::Renamed, "a refusal is an end of its own"))

@@ -34,6 +34,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::emptied;
+use crate::protocol::anthropic_messages::encode_request::blocks::is_sealed;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
 use crate::protocol::anthropic_messages::fault::write_fault;
@@ -70,8 +71,15 @@ fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
     let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
     losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
     losing.below(root, "/error", LossKind::Renamed, reason);
-    if response.model.is_some() {
-        losing.field(root, Field::ResponseModel, LossKind::Dropped, reason);
+    let told = [
+        (Field::ResponseModel, response.model.is_some()),
+        (Field::ResponseServiceTier, response.service_tier.is_some()),
+    ];
+    for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+        losing.field(root, field, LossKind::Dropped, reason);
+    }
+    if let Some(usage) = &response.usage {
+        losing.node(usage.semantics().place(), LossKind::Dropped, reason);
     }
     for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
         losing.node(part.semantics().place(), LossKind::Dropped, reason);
@@ -130,11 +138,15 @@ fn write_foreign_response(
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
+    lose_items(&candidate.message.parts, losing);
+    let (parts, last) = without_last_seals(&candidate.message.parts);
     object.key("content").array(|list| {
-        for part in &candidate.message.parts {
-            answering.write(list, part, asked, losing);
-        }
+        parts.iter().for_each(|part| answering.write(list, part, asked, losing));
     });
+    for part in last {
+        let reason = "no answer ends with sealed thinking";
+        losing.node(part.semantics().place(), LossKind::Withheld, reason);
+    }
     for other in others {
         losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
     }
@@ -149,6 +161,31 @@ fn write_foreign_response(
     let usage = response.usage.clone().unwrap_or_default();
     write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
     object.close();
+}
+
+/// Reports messages of one assistant that only their items kept apart.
+pub(in crate::protocol::anthropic_messages) fn lose_items(
+    parts: &[Part<'_>],
+    losing: &mut Losing<'_>,
+) {
+    let is_text =
+        |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+    for pair in parts.windows(2).filter(|pair| pair.iter().all(is_text)) {
+        if pair[1].semantics().item().is_some() {
+            let reason = "neighbours of one role are one message";
+            losing.node(pair[1].semantics().place().of_item(), LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
+fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'p>]) {
+    let seals = |part: &Part<'_>| match part.content() {
+        Content::Reasoning(reasoning) => is_sealed(reasoning, part.semantics()),
+        _ => false,
+    };
+    let end = parts.iter().rposition(|part| !seals(part)).map_or(parts.len(), |last| last + 1);
+    parts.split_at(end)
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.

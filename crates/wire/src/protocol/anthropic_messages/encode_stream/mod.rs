@@ -58,7 +58,10 @@ struct Writing<'a> {
     others: Vec<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
+    /// Sealed thoughts of another vendor that wait for what they lead to.
+    sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
+    thoughts: u32,
     answering: Answering,
     /// What is reported once, however often it comes.
     reported: Vec<Field>,
@@ -85,7 +88,9 @@ impl<'a> Encoder<'a> {
             others: Vec::new(),
             other_answers: Vec::new(),
             current: None,
+            sealed: Vec::new(),
             blocks: 0,
+            thoughts: 0,
             answering: Answering::default(),
             reported: Vec::new(),
         };
@@ -278,6 +283,7 @@ impl Writing<'_> {
         if self.is_own() {
             return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
         }
+        self.lose_sealed();
         let place = self.late.place();
         let (usage, said) = (self.usage.take(), self.answering.said);
         let mut losing = self.losing();

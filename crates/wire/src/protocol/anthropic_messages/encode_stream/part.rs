@@ -21,6 +21,7 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
@@ -74,7 +75,7 @@ impl Writing<'_> {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
         if matches!(opening, Opening::Reasoning(_)) {
-            lose_name_of_thought(semantics.place(), &mut self.losing());
+            self.lose_thought(semantics.place());
         }
         let shown = match &opening {
             Opening::Text | Opening::Refusal => Shown::Text,
@@ -101,13 +102,54 @@ impl Writing<'_> {
         }
     }
 
+    /// Reports what becomes of a thought's name, and of thoughts that other servers tell as one.
+    fn lose_thought(&mut self, place: Place) {
+        lose_name_of_thought(place, &mut self.losing());
+        self.thoughts += 1;
+        if self.thoughts == 2 && self.source == Protocol::OpenaiChat {
+            let reason = "each thought has a block of its own";
+            self.losing().node(place, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Begins the block of a sealed thought if it is the first of the answer; others wait for the block that they lead to,
+    /// since no answer may end with them.
+    fn begin_first_block(&mut self, out: &mut String) {
+        if self.blocks == 0 {
+            self.begin_block(out);
+        }
+    }
+
+    /// Writes the sealed thoughts that wait for the block that now begins.
+    fn write_sealed(&mut self, out: &mut String) {
+        for semantics in std::mem::take(&mut self.sealed) {
+            frames::block_start(out, self.blocks, |writer| {
+                Block::Foreign(Mark::Plain).redacted(writer, &carried(&semantics));
+            });
+            frames::block_stop(out, self.blocks);
+            self.blocks += 1;
+        }
+    }
+
+    /// Reports the sealed thoughts that led to nothing.
+    pub(super) fn lose_sealed(&mut self) {
+        for semantics in std::mem::take(&mut self.sealed) {
+            let reason = "no answer ends with sealed thinking";
+            self.losing().node(semantics.place(), LossKind::Withheld, reason);
+        }
+    }
+
     /// Begins the block of a text or a thought.
     fn begin_block(&mut self, out: &mut String) {
         let is_own = self.is_own();
-        let Some(current) = &mut self.current else { return };
-        if current.begun || matches!(current.shown, Shown::Nothing | Shown::Whole) {
+        let is_due = |current: &Current| {
+            !current.begun && !matches!(current.shown, Shown::Nothing | Shown::Whole)
+        };
+        if !self.current.as_ref().is_some_and(is_due) {
             return;
         }
+        self.write_sealed(out);
+        let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
             if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
@@ -127,6 +169,7 @@ impl Writing<'_> {
         form: CallForm,
         out: &mut String,
     ) {
+        self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         if form == CallForm::Custom {
@@ -287,6 +330,12 @@ impl Writing<'_> {
         self.learn(closed.part, closed.semantics);
         self.seal(out);
         let Some(current) = self.current.take() else { return };
+        if current.shown == Shown::Sealed
+            && !current.begun
+            && current.semantics.artefact().is_some()
+        {
+            return self.sealed.push(current.semantics);
+        }
         if current.shown == Shown::Call(CallForm::Custom) {
             frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_END);
         }
@@ -329,14 +378,14 @@ impl Writing<'_> {
         match current.shown {
             Shown::Thinking if kind == ArtefactKind::Ciphertext && !current.begun => {
                 current.shown = Shown::Sealed;
-                self.begin_block(out);
+                self.begin_first_block(out);
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }
-            Shown::Sealed => self.begin_block(out),
+            Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
                 let place = current.place();
                 let reason = "no field of this block can carry it";

@@ -93,12 +93,18 @@ impl<'x> Scribe<'x, '_> {
             let leading = turns.is_empty();
             if message.role.instructs() && (leading || !self.inlines()) {
                 self.instruct(leading, index, message, &mut system);
+                if let Some(last) = turns.last_mut() {
+                    last.parted = true;
+                }
                 continue;
             }
             let (side, pieces) = match message.role {
                 Role::System | Role::Developer => (Side::User, self.marked(index, message)),
                 Role::User | Role::Tool => (Side::User, pieces(index, message)),
-                Role::Assistant => (Side::Model, pieces(index, message)),
+                Role::Assistant => {
+                    self.report_items(message);
+                    (Side::Model, pieces(index, message))
+                }
             };
             let pieces = self.admitted(pieces);
             self.join(&mut turns, side, message, pieces);
@@ -162,10 +168,14 @@ impl<'x> Scribe<'x, '_> {
         if let Some(first) = first {
             let reason = "later instructions follow here";
             self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
-        } else if !self.source_slot().is_empty() {
-            let reason = "later instructions come to stand here";
-            let slot = self.source_slot();
-            self.losing.below(Place::default(), slot, LossKind::Renamed, reason);
+            return;
+        }
+        let reason = "later instructions come to stand here";
+        match (self.source_slot(), messages.first()) {
+            ("", Some(first)) => {
+                self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
+            }
+            (slot, _) => self.losing.below(Place::default(), slot, LossKind::Renamed, reason),
         }
     }
 
@@ -175,6 +185,15 @@ impl<'x> Scribe<'x, '_> {
             Protocol::OpenaiChat | Protocol::Gemini => "",
             Protocol::OpenaiResponses => "/instructions",
             Protocol::AnthropicMessages => "/system",
+        }
+    }
+
+    /// Messages of one side are one content, though some protocols tell them apart as items.
+    fn report_items(&mut self, message: &Message<'_>) {
+        for part in later_items(message) {
+            let place = part.semantics().place().of_item();
+            let reason = "messages of one side become one content";
+            self.losing.node(place, LossKind::Renamed, reason);
         }
     }
 
@@ -209,7 +228,7 @@ impl<'x> Scribe<'x, '_> {
             return self.report_empty(message);
         }
         match turns.last_mut() {
-            Some(last) if last.side == side && !last.parted => {
+            Some(last) if last.side == side && (!last.parted || pieces.iter().any(is_result)) => {
                 if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
                     self.report_join(last, message);
                 }
@@ -311,6 +330,17 @@ const SYSTEM_MARK: &str = "[system]\n";
 fn pieces<'x>(index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
     let piece = |(part_index, part)| Piece { at: (index, part_index), part: Cow::Borrowed(part) };
     message.parts.iter().enumerate().map(piece).collect()
+}
+
+/// The texts of a message that open another item than the one before.
+pub(in crate::protocol::gemini) fn later_items<'m>(
+    message: &'m Message<'_>,
+) -> impl Iterator<Item = &'m Part<'m>> {
+    let opens = |part: &&Part<'_>| {
+        let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        is_text && part.semantics().item().is_some()
+    };
+    message.parts.iter().skip(1).filter(opens)
 }
 
 pub(super) fn is_result(piece: &Piece<'_>) -> bool {

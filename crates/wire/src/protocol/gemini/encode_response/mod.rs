@@ -29,6 +29,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
+use crate::protocol::gemini::encode_request::later_items;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
@@ -55,7 +56,14 @@ pub(in crate::protocol) fn encode_response(
     let mut writer = Writer::default();
     let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
-        Some(fault) if !said => write_fault(&mut writer, fault),
+        Some(fault) if !said => {
+            if response.model.is_some() {
+                let place = response.semantics().place();
+                let reason = "an error names no model";
+                losing.field(place, Field::ResponseModel, LossKind::Dropped, reason);
+            }
+            write_fault(&mut writer, fault);
+        }
         _ => Answer { response, asked, losing }.write(&mut writer),
     }
     writer.into_string()
@@ -193,6 +201,11 @@ impl<'x> Answer<'x, '_> {
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
         let mut object = Object::open(writer, extras);
         let parts = &candidate.message.parts;
+        for part in later_items(&candidate.message) {
+            let reason = "messages of one side become one content";
+            let place = part.semantics().place().of_item();
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
         if !(has(PARTS_ABSENT) && parts.is_empty()) {
             let list = object.key("parts");
             list.begin_array();

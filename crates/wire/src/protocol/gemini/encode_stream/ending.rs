@@ -20,8 +20,8 @@ use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 
 use super::Encoder;
-use super::frame;
 use super::part::OpenPart;
+use crate::sse::crlf_frame;
 
 /// How one candidate ends.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Ending {
 
 impl Encoder<'_> {
     pub(super) fn last_frame(&self, out: &mut String) {
-        frame(out, |writer| {
+        crlf_frame(out, |writer| {
             let extras = self.semantics.extras().filter(|_| self.is_same());
             let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
             let endings = || (0..).zip(&self.endings).filter(|(_, it)| it.is_finished());
@@ -81,7 +81,9 @@ impl Encoder<'_> {
         let same = self.is_same();
         let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
-        if !(same && (ending.begun || ending.semantics.has_shape(CONTENT_ABSENT))) {
+        let has_more = extras.is_some_and(|(it, _)| it.within(CONTENT_SCOPE).next().is_some());
+        let said = ending.begun && !has_more;
+        if !(same && (said || ending.semantics.has_shape(CONTENT_ABSENT))) {
             self.content(object.key("content"), ending);
         }
         if let Some(finish) = &ending.finish {

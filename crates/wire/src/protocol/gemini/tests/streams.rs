@@ -153,8 +153,33 @@ fn a_late_signature_follows_its_thoughts() {
         close(0, semantics),
         Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
     ]);
-    let seal = r#"{"text":"","thought":true,"thoughtSignature":"sabir1:anthropic-messages:signature:sig"}"#;
-    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0"), value(seal));
+    let seal = Artefact::new(issuer, ArtefactKind::Signature, Text::plain("sig"));
+    let carried = seal.carried_in(Protocol::Gemini).to_str().into_owned();
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/text"), "");
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/thoughtSignature"), carried.as_str());
+}
+
+#[test]
+fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
+    let mut semantics = NodeSemantics::default();
+    let signature = Text::plain("sig");
+    semantics.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
+    let call = Opening::ToolCall {
+        id: None,
+        name: Text::plain("run"),
+        form: crate::conversation::CallForm::Function,
+    };
+    let frames = written(vec![
+        Event::Start(Start::default()),
+        open(0, Opening::Reasoning(ReasoningForm::Summary)),
+        delta(0, "hm"),
+        close(0, semantics),
+        open(1, call),
+        close(1, NodeSemantics::default()),
+        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+    ]);
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/thoughtSignature"), "sig");
+    assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/functionCall/name"), "run");
 }
 
 #[test]

@@ -64,6 +64,10 @@ struct Fragment<'f> {
 }
 
 impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Reads one element of `tool_calls`.
     pub(super) fn step<'f>(
         &mut self,

@@ -77,6 +77,8 @@ pub(super) struct Chunk<'f> {
     delta: Option<Reader<'f>>,
     finish: Option<Text<'f>>,
     logprobs: Option<Json<'f>>,
+    /// Whether `logprobs` was a stated null.
+    has_null_logprobs: bool,
     others: Vec<(String, Json<'f>)>,
 }
 
@@ -86,7 +88,10 @@ impl<'f> Chunk<'f> {
         reader.object(|key, reader| {
             let kind = reader.kind()?;
             match (&*key, kind) {
-                (_, Kind::Null) => reader.skip()?,
+                (key, Kind::Null) => {
+                    chunk.has_null_logprobs |= key == "logprobs";
+                    reader.skip()?;
+                }
                 ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
                 ("delta", Kind::Object) => {
                     chunk.delta = Some(reader.checkpoint());
@@ -117,7 +122,19 @@ pub(super) struct Choice {
     details: Details,
     audio: Option<Audio>,
     told: Told,
+    /// Which of the fields that whole answers state were stated without saying anything.
+    nulls: Nulls,
+    /// Whether there was any reasoning.
+    reasoned: bool,
     finished: bool,
+}
+
+#[derive(Debug, Default)]
+struct Nulls {
+    logprobs: bool,
+    refusal: bool,
+    /// Whether the content was stated, if only as an empty text.
+    content: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +155,8 @@ impl Choice {
             details: Details::default(),
             audio: None,
             told: Told::default(),
+            nulls: Nulls::default(),
+            reasoned: false,
             finished: false,
         }
     }
@@ -158,6 +177,9 @@ impl Choice {
         if self.finished {
             return Ok(());
         }
+        if chunk.has_null_logprobs && !std::mem::replace(&mut self.nulls.logprobs, true) {
+            self.tell_null(("", "logprobs"), place, sink)?;
+        }
         let place = place.step(Step::Delta);
         let mut logprobs = chunk.logprobs;
         if let Some(mut delta) = chunk.delta {
@@ -165,6 +187,12 @@ impl Choice {
             delta.object(|key, reader| {
                 let kind = reader.kind()?;
                 match (&*key, kind) {
+                    ("refusal", Kind::Null) => {
+                        if !std::mem::replace(&mut self.nulls.refusal, true) {
+                            self.tell_null(("message", "refusal"), place, sink)?;
+                        }
+                        reader.skip()
+                    }
                     (_, Kind::Null) | ("role", _) => reader.skip(),
                     ("content", Kind::String) => {
                         let text = reader.string()?;
@@ -234,6 +262,18 @@ impl Choice {
         }
     }
 
+    /// Tells a null that whole answers state too.
+    fn tell_null(
+        &self,
+        field: (&'static str, &str),
+        place: Place,
+        sink: &mut Sink<'_, '_>,
+    ) -> Result<()> {
+        let null = Json::parse("null")?;
+        sink.send(note(NoteAt::Candidate(self.index), place, field, null));
+        Ok(())
+    }
+
     /// Tells a vendor field, if it is news.
     fn tell<'f>(
         &mut self,
@@ -257,6 +297,7 @@ impl Choice {
         (sink, logprobs): (&mut Sink<'_, 'f>, &mut Option<Json<'f>>),
     ) {
         if text.is_empty() {
+            self.nulls.content |= kind == Growing::Text;
             return;
         }
         let (opening, place) = match kind {
@@ -305,7 +346,7 @@ impl Choice {
         match kind {
             Growing::Text => self.text = Some(part),
             Growing::Refusal => self.refusal = Some(part),
-            Growing::Reasoning => {}
+            Growing::Reasoning => self.reasoned = true,
         }
         part
     }
@@ -384,7 +425,7 @@ impl Choice {
                 _ => None,
             };
             match part {
-                _ if list.is_null() || list.compact() == "[]" => {}
+                _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
                     let kind = NoteKind::Logprobs(list);
                     sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
@@ -410,6 +451,12 @@ impl Choice {
             let mut semantics = NodeSemantics::at(place.step(Step::Audio));
             semantics.keep(extras);
             sink.whole(self.index, Content::Media(Box::new(media)), semantics);
+        }
+        // An answer of an empty text is not an answer without one.
+        let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
+        if says_nothing && self.nulls.content && !self.reasoned {
+            let part = sink.open(self.index, Opening::Text, NodeSemantics::at(place));
+            sink.close(part);
         }
         self.finished = true;
         sink.send(Event::Finish { candidate: self.index, finish });

@@ -130,6 +130,10 @@ fn write_image(
         }
         Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
         Source::Url { url, .. } => url.reborrow(),
+        Source::File { .. } if losing.source() != Protocol::OpenaiResponses => {
+            let reason = "a file that only its vendor holds";
+            return losing.node(semantics.place(), LossKind::Withheld, reason);
+        }
         Source::Text { .. } | Source::File { .. } => {
             let reason = "Chat has no images by file id";
             return losing.node(semantics.place(), LossKind::Dropped, reason);
@@ -236,7 +240,7 @@ fn write_document(
             ("file_id", id.reborrow())
         }
         Source::File { .. } => {
-            return losing.node(place, LossKind::Dropped, "a file of another vendor");
+            return losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
         }
         Source::Url { .. } => {
             return losing.node(place, LossKind::Dropped, "Chat takes no files by URL");

@@ -238,9 +238,9 @@ impl Options<'_, '_> {
         if self.target.family.sampling_for(effort).stop == Accepts::Nothing {
             return self.lose(Field::Stop, LossKind::Dropped, "the model takes no stop sequences");
         }
-        if stop.len() > STOP_MAX {
-            let reason = "Chat takes at most four stop sequences";
-            self.lose(Field::Stop, LossKind::Approximated, reason);
+        for index in STOP_MAX..stop.len() {
+            let (at, reason) = ((Field::Stop, &*format!("/{index}")), "Chat takes at most four");
+            self.losing.within(Place::default(), at, LossKind::Dropped, reason);
         }
         object.field("stop", &stop[..stop.len().min(STOP_MAX)]);
     }

@@ -22,6 +22,9 @@ use crate::protocol::semantics::Shape;
 const IMAGE_BELOW: &str = "[image attached below]";
 const FILE_BELOW: &str = "[file attached below]";
 
+const MEDIA_FOLLOW: &str =
+    "media of results follow in a user message, because Chat takes them only from users";
+
 impl Turns<'_, '_> {
     pub(super) fn write_results<'m>(
         &mut self,
@@ -57,8 +60,12 @@ impl Turns<'_, '_> {
                 self.losing.field(place, Field::ResultOutput, kind, reason);
             }
         }
+        let before = waiting.len();
         for inner in result.output.parts() {
             self.add_output(inner, &mut texts, waiting);
+        }
+        if waiting.len() > before {
+            self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
         }
         let texts: Vec<&Part<'_>> = texts.iter().collect();
         match texts.is_empty() {
@@ -73,6 +80,10 @@ impl Turns<'_, '_> {
         if part.semantics().cache().is_some() {
             let reason = "Chat has no markers on results";
             self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+        if result.is_error == Some(true) {
+            let reason = "Chat has no error flag on results";
+            self.losing.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";

@@ -23,12 +23,11 @@ use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 use crate::target::Dialect;
+use crate::target::Family;
 use crate::target::ReasoningField;
 use crate::target::ReasoningReplay;
+use crate::target::SystemRole;
 use crate::target::Target;
-
-const MEDIA_FOLLOW: &str =
-    "media of results follow in a user message, because Chat takes them only from users";
 
 /// The turns of a request, written for one target.
 pub(super) struct Turns<'t, 'r> {
@@ -100,7 +99,8 @@ impl Turns<'_, '_> {
                 self.write_results(writer, &parts, &mut waiting);
                 if waiting.len() > before {
                     let place = turn.semantics().place();
-                    self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
+                    let reason = "media of results stand in a message of their own";
+                    self.losing.node(place, LossKind::Renamed, reason);
                 }
             }
             let only_results = turn.role == Role::Tool
@@ -115,6 +115,17 @@ impl Turns<'_, '_> {
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
+        self.report_prefill(messages);
+    }
+
+    /// Reports an answer that the model was to go on with: here it begins a new one.
+    fn report_prefill(&mut self, messages: &[Message<'_>]) {
+        if let Some(last) = messages.last().filter(|it| it.role == Role::Assistant)
+            && is_turn_based(self.losing)
+        {
+            let reason = "the model begins a new message instead of going on with this one";
+            self.losing.node(last.semantics().place(), LossKind::Approximated, reason);
+        }
     }
 
     /// Responses has two places for instructions that come first, and Chat does not tell them apart.
@@ -161,32 +172,59 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
         let parts: Vec<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        let parts: Vec<&Part<'_>> =
+            parts.iter().copied().filter(|part| !self.is_blank_beside(part, parts.len())).collect();
         if self.is_lost(message, &parts) {
             return;
         }
+        // Every block of a system prompt is a message of its own.
+        if message.role == Role::System && is_turn_based(self.losing) && parts.len() > 1 {
+            return parts.iter().for_each(|part| self.write_parts(writer, message, &[*part]));
+        }
+        self.write_parts(writer, message, &parts);
+    }
+
+    fn write_parts(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
         let mut object = Object::open(writer, None);
         object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
         if parts.is_empty() {
             object.field("content", "");
         } else {
-            message::write_content(&mut object, &parts, Shape::default(), self.losing);
+            message::write_content(&mut object, parts, Shape::default(), self.losing);
         }
         object.close();
     }
 
     fn role(&mut self, message: &Message<'_>) -> &'static str {
         let openai = self.losing.source() == Protocol::OpenaiResponses;
+        let place = message.semantics().place();
+        let in_slot = place == Place::default().step(Step::Instructions);
+        let known = self.target.family.name != Family::UNKNOWN.name;
         match message.role {
-            Role::System if !openai => self.target.system_role().as_str(),
+            Role::System if !openai || in_slot => self.target.system_role().as_str(),
             Role::Developer if !self.target.dialect.developer_role => {
                 let reason = "the server has no such role";
-                let place = message.semantics().place();
                 self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+                "system"
+            }
+            Role::Developer if known && self.target.system_role() == SystemRole::System => {
+                let reason = "the model knows this role as the system's";
+                self.losing.field(place, Field::Role, LossKind::Renamed, reason);
                 "system"
             }
             role => message::role_word(role),
         }
+    }
+
+    /// Whether a part is an empty text among `count` parts, which says nothing and which servers refuse.
+    fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
+        let is_blank = matches!(part.content(), Content::Text(text) if text.is_empty());
+        if is_blank && count > 1 {
+            let reason = "an empty text says nothing";
+            self.losing.node(part.semantics().place(), LossKind::Implied, reason);
+        }
+        is_blank && count > 1
     }
 
     /// Whether a part of a user's or system's message can be written; what cannot is reported.
@@ -223,6 +261,7 @@ impl Turns<'_, '_> {
                 Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
                 Content::Opaque(_) => {}
                 Content::Media(media) => self.lose_spoken_media(media.kind, part),
+                _ if self.is_blank_beside(part, parts.len()) => {}
                 _ => {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);
@@ -363,8 +402,11 @@ impl Turns<'_, '_> {
 
     /// Neighbours of one side stay apart here, but protocols of turns have them in one turn.
     fn report_neighbours(&mut self, before: &Message<'_>, turn: &Message<'_>) {
-        let turns = matches!(self.losing.source(), Protocol::AnthropicMessages | Protocol::Gemini);
-        if turns && is_speaker(before.role) && is_speaker(turn.role) && before.role == turn.role {
+        if is_turn_based(self.losing)
+            && is_speaker(before.role)
+            && is_speaker(turn.role)
+            && before.role == turn.role
+        {
             for message in [before, turn] {
                 let reason = "neighbouring turns of one side count as one";
                 self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -392,6 +434,11 @@ fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
         parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));
     }
     parts
+}
+
+/// Whether the request comes from a protocol of turns, where a system prompt has a slot of its own.
+fn is_turn_based(losing: &Losing<'_>) -> bool {
+    matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini)
 }
 
 /// Whether messages of this role are turns of the conversation.

@@ -9,7 +9,7 @@ use crate::protocol::losing::Losing;
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
 pub(in crate::protocol::openai_chat) fn finish_word(
     kind: FinishKind,
-    has_calls: bool,
+    said: Said,
     place: Place,
     losing: &mut Losing<'_>,
 ) -> &'static str {
@@ -25,11 +25,16 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
             "content_filter"
         }
-        _ if has_calls => "tool_calls",
+        _ if said == Said::Calls => "tool_calls",
         FinishKind::Stop | FinishKind::ToolCalls => "stop",
         FinishKind::StopSequence => {
             lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
             "stop"
+        }
+        // Without a word it would look like an answer that is merely empty.
+        FinishKind::Refusal if said == Said::Nothing => {
+            lose(LossKind::Approximated, "Chat tells a refusal without words as a filtered answer");
+            "content_filter"
         }
         FinishKind::Refusal => {
             lose(LossKind::Approximated, "Chat ends a refusal like every answer");
@@ -40,4 +45,12 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             "stop"
         }
     }
+}
+
+/// What an answer holds when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol::openai_chat) enum Said {
+    Calls,
+    Words,
+    Nothing,
 }

@@ -34,6 +34,7 @@ use crate::protocol::semantics::NodeSemantics;
 pub(super) use annotation::is_cited;
 pub(super) use annotation::report_citations;
 pub(super) use annotation::write_annotation;
+pub(super) use finish::Said;
 pub(super) use finish::finish_word;
 pub(super) use usage::report_usage;
 pub(super) use usage::write_usage;
@@ -350,11 +351,12 @@ impl Answer<'_, '_> {
             parts.find_map(|part| part.semantics().logprobs())
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
-        let stated = self.losing.is_same() && candidate.semantics().has_shape(shape::LOGPROBS);
+        let own = content::own_extras(self.losing, candidate.semantics());
+        let stated = self.losing.is_same() && candidate.semantics().has_shape(shape::LOGPROBS)
+            || own.is_some_and(|extras| extras.within("logprobs").next().is_some());
         if text.is_none() && refusal.is_none() && !stated {
             return;
         }
-        let own = content::own_extras(self.losing, candidate.semantics());
         let mut inner =
             Object::open(object.key("logprobs"), own.map(|extras| (extras, "logprobs")));
         inner.optional("content", text);
@@ -371,7 +373,13 @@ impl Answer<'_, '_> {
             return raw.to_str();
         }
         let place = candidate.semantics().place();
-        finish_word(finish.kind, has_calls(&candidate.message.parts), place, self.losing).into()
+        let parts = &candidate.message.parts;
+        let said = match (has_calls(parts), parts.iter().any(|it| is_text(it) || is_refusal(it))) {
+            (true, _) => Said::Calls,
+            (false, true) => Said::Words,
+            (false, false) => Said::Nothing,
+        };
+        finish_word(finish.kind, said, place, self.losing).into()
     }
 }
 

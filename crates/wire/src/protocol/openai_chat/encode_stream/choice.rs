@@ -18,6 +18,7 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response;
+use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -309,13 +310,21 @@ impl Encoder<'_> {
     pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
-        let has_calls = self.choices[choice].calls > 0;
+        let has_words = self.parts.iter().any(|part| {
+            let words = matches!(part.kind, PartKind::Text | PartKind::Refusal);
+            part.candidate == candidate && part.is_told && words
+        });
+        let said = match (self.choices[choice].calls > 0, has_words) {
+            (true, _) => Said::Calls,
+            (false, true) => Said::Words,
+            (false, false) => Said::Nothing,
+        };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
         let place = Place::default();
         self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
-            word = encode_response::finish_word(finish.kind, has_calls, place, losing);
+            word = encode_response::finish_word(finish.kind, said, place, losing);
         });
         let word = own.as_deref().unwrap_or(word);
         self.frame(out, |writer| {

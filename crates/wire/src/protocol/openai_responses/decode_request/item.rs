@@ -204,9 +204,9 @@ fn assistant_parts<'a>(
 ) -> Vec<Part<'a>> {
     let mut shape = shape;
     if parts.is_empty() {
-        shape = shape.with(NO_PARTS);
-        let at = NodeSemantics::at(place.step(Step::Content));
-        parts.push(Part::text(Text::default()).with_semantics(at));
+        // Others have no message without content.
+        shape = shape.with(NO_PARTS).with(Shape::RESPELLED);
+        parts.push(Part::text(Text::default()).with_semantics(NodeSemantics::at(place)));
     }
     let (first, rest) = parts.split_at_mut(1);
     first[0].semantics_mut().add_shape(shape);

@@ -55,6 +55,8 @@ struct Grown {
     open: bool,
     /// How many pieces have begun.
     pieces: usize,
+    /// How many of them were told; the first is told with its text.
+    told: usize,
     /// Whether the current piece has got text.
     grown: bool,
     cited: bool,
@@ -147,8 +149,16 @@ impl Items {
         };
         let id = PartId(self.next);
         self.next += 1;
-        let part =
-            Grown { id, slot, open: true, pieces: 0, grown: false, cited: false, weighed: false };
+        let part = Grown {
+            id,
+            slot,
+            open: true,
+            pieces: 0,
+            told: 0,
+            grown: false,
+            cited: false,
+            weighed: false,
+        };
         self.items[at].parts.push(part);
         emit(Event::Open(Open { part: id, candidate: 0, opening, semantics }));
     }
@@ -414,17 +424,26 @@ impl Grown {
             return;
         }
         while self.pieces <= piece {
-            if self.pieces > 0 || piece > 0 {
-                emit(Event::Delta(self.id, Delta::NextPiece));
-            }
             self.pieces += 1;
             self.grown = false;
+            if self.pieces > 1 {
+                self.tell_pieces(emit);
+            }
+        }
+    }
+
+    /// Tells that pieces have begun which no text told of.
+    fn tell_pieces<'f>(&mut self, emit: Emit<'_, 'f>) {
+        while self.told < self.pieces {
+            emit(Event::Delta(self.id, Delta::NextPiece));
+            self.told += 1;
         }
     }
 
     fn grow<'f>(&mut self, text: Text<'f>, emit: Emit<'_, 'f>) {
         if self.open && !text.is_empty() && !matches!(self.slot, Slot::Whole(_)) {
             self.grown = true;
+            self.told = self.told.max(1);
             emit(Event::Delta(self.id, Delta::Text(text)));
         }
     }
@@ -436,14 +455,10 @@ impl Grown {
             if index < told && (index + 1 < told || self.grown) {
                 continue;
             }
-            if index >= self.pieces && index == 0 && text.is_empty() {
-                emit(Event::Delta(self.id, Delta::NextPiece));
-                self.pieces = 1;
-                continue;
-            }
             self.begin(index, emit);
             self.grow(text, emit);
         }
+        self.tell_pieces(emit);
     }
 
     /// What the complete part says of itself, but for what was told one by one.

@@ -80,9 +80,12 @@ impl<'i, 'r> Items<'i, 'r> {
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
-        if self.writer.as_str().len() == before && !message.parts.is_empty() {
-            let reason = "nothing of the message can be said here";
-            self.losing.node(place, LossKind::Dropped, reason);
+        if self.writer.as_str().len() == before {
+            let (kind, reason) = match message.parts.is_empty() {
+                true => (LossKind::Implied, "a message without content says nothing"),
+                false => (LossKind::Dropped, "nothing of the message can be said here"),
+            };
+            self.losing.node(place, kind, reason);
         }
     }
 

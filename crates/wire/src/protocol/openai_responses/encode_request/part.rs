@@ -227,8 +227,7 @@ fn write_media(
         }
         MediaKind::Audio => {
             object.field("type", "input_audio");
-            let extras = own_extras(losing, semantics, "input_audio");
-            write_audio(object.key("input_audio"), extras, source);
+            write_audio(object.key("input_audio"), losing, semantics, source);
         }
     }
     write_cache_marker(&mut object, losing, semantics);
@@ -342,25 +341,32 @@ fn base64(bytes: &[u8]) -> String {
     encoded
 }
 
+/// The name of the format of sound of that type.
+fn audio_format(mime: &str) -> &str {
+    match mime.rsplit('/').next().unwrap_or_default() {
+        "mpeg" => "mp3",
+        "x-wav" | "wave" => "wav",
+        other => other,
+    }
+}
+
 fn write_audio(
     writer: &mut Writer,
-    extras: Option<(&Extras<'_>, &'static str)>,
+    losing: &mut Losing<'_>,
+    semantics: &NodeSemantics<'_>,
     source: &Source<'_>,
 ) {
-    let mut object = Object::open(writer, extras);
+    let mut object = Object::open(writer, own_extras(losing, semantics, "input_audio"));
     if let Source::Base64 { mime, data } = source {
         object.field("data", data);
         if let Some(mime) = mime {
             let mime = mime.to_str();
-            let format = mime.rsplit('/').next().unwrap_or_default();
-            object.field(
-                "format",
-                match format {
-                    "mpeg" => "mp3",
-                    "x-wav" | "wave" => "wav",
-                    other => other,
-                },
-            );
+            let format = audio_format(&mime);
+            object.field("format", format);
+            if mime.strip_prefix("audio/") != Some(format) {
+                let reason = "sound is named by its format";
+                losing.node(semantics.place(), LossKind::Renamed, reason);
+            }
         }
     }
     object.close();

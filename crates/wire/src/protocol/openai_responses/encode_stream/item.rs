@@ -10,6 +10,7 @@ use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Delta;
@@ -370,7 +371,20 @@ impl Encoder<'_> {
         });
     }
 
+    /// Closes a text that has said nothing; what only its issuer can read of it may still be handed on.
+    fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
+        self.left_out[at].semantics_mut().update(later);
+        let part = self.left_out[at].clone();
+        let place = part.semantics().place();
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        losing.node(place, LossKind::Implied, "an empty text says nothing");
+        self.hand(&part);
+    }
+
     pub(super) fn close(&mut self, part: PartId, later: NodeSemantics<'static>, out: &mut String) {
+        if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
+            return self.close_waiting(at, later);
+        }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
             return;
