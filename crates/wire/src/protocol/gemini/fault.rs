@@ -194,11 +194,7 @@ fn stated_status(body: &Json<'_>) -> Option<u16> {
 fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
     writer.object(|error| {
         error.field("code", &u32::from(status));
-        // Clients take an error without words for no error.
-        match fault.message.is_empty() {
-            true => error.field("message", word),
-            false => error.field("message", &fault.message),
-        }
+        error.field("message", &fault.message);
         error.field("status", word);
         if fault.retry_after_s.is_none() && fault.code.is_none() {
             return;

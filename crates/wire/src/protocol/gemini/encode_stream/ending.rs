@@ -20,8 +20,8 @@ use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 
 use super::Encoder;
+use super::frame;
 use super::part::OpenPart;
-use crate::sse::crlf_frame;
 
 /// How one candidate ends.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Ending {
 
 impl Encoder<'_> {
     pub(super) fn last_frame(&self, out: &mut String) {
-        crlf_frame(out, |writer| {
+        frame(out, |writer| {
             let extras = self.semantics.extras().filter(|_| self.is_same());
             let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
             let endings = || (0..).zip(&self.endings).filter(|(_, it)| it.is_finished());

@@ -7,6 +7,7 @@ use crate::conversation::Finish;
 use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::json::Text;
+use crate::json::Writer;
 use crate::limit::CANDIDATES_MAX;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -26,7 +27,6 @@ use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
-use crate::sse::crlf_frame;
 
 use ending::Ending;
 use part::OpenPart;
@@ -184,7 +184,7 @@ impl<'a> Encoder<'a> {
 
     fn fault(&mut self, fault: &Fault<'_>, out: &mut String) {
         self.failed = true;
-        crlf_frame(out, |writer| write_fault(writer, fault));
+        frame(out, |writer| write_fault(writer, fault));
     }
 
     /// Reports losses; the same field of a later frame is not reported again.
@@ -223,4 +223,13 @@ impl<'a> Encoder<'a> {
 fn below_frame(pointer: &str) -> &str {
     let rest = pointer.trim_start_matches('/');
     rest.find('/').map_or("", |slash| &rest[slash..])
+}
+
+/// Writes a frame in the vendor's own framing, which the official clients insist on.
+fn frame(out: &mut String, json: impl FnOnce(&mut Writer)) {
+    out.push_str("data: ");
+    let mut writer = Writer::appending(std::mem::take(out));
+    json(&mut writer);
+    *out = writer.into_string();
+    out.push_str("\r\n\r\n");
 }

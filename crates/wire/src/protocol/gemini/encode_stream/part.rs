@@ -28,7 +28,7 @@ use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
 use super::Encoder;
-use crate::sse::crlf_frame;
+use super::frame;
 
 /// A part of the stream.
 #[derive(Debug)]
@@ -274,7 +274,7 @@ impl Encoder<'_> {
 
     fn content_frame(&self, candidate: u32, out: &mut String, parts: impl FnOnce(&mut Writer)) {
         let has_index = self.has_index(candidate);
-        crlf_frame(out, |writer| {
+        frame(out, |writer| {
             writer.begin_object();
             writer.key("candidates");
             writer.begin_array();
