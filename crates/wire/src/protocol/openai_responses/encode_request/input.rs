@@ -131,7 +131,8 @@ impl<'i, 'r> Items<'i, 'r> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let len = item_len(self.losing, &parts[at..]);
+            let same = self.losing.is_same();
+            let len = if same { item_len(self.losing, &parts[at..]) } else { 1 };
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
@@ -139,11 +140,38 @@ impl<'i, 'r> Items<'i, 'r> {
                 Content::Reasoning(_) => self.reasoning(item),
                 Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
                 Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
-                    self.content(item, "assistant", None)
+                    match same {
+                        true => self.content(item, "assistant", None),
+                        false => self.words((message, at), &item[0]),
+                    }
                 }
             }
             at += len;
         }
+    }
+
+    /// Writes what the assistant said elsewhere as an item of its own. Clients' types take parts of the assistant only
+    /// in the form in which answers have them, with an id, so that a string says whatever it can.
+    fn words(&mut self, (message, at): Position, part: &Part<'_>) {
+        if !is_writable(self.losing, part, Side::Output) {
+            return;
+        }
+        self.uncached(part);
+        if let Content::Text(text) = part.content()
+            && part.semantics().citations().is_empty()
+        {
+            return self.writer.object(|writer| {
+                writer.field("type", "message");
+                writer.field("role", "assistant");
+                writer.field("content", text);
+            });
+        }
+        let header = Header {
+            id: Some(Text::plain(format!("msg_{message}_{at}"))),
+            status: Some(Text::literal("completed")),
+            ..Header::default()
+        };
+        write_message(self.writer, self.losing, &header, "assistant", std::iter::once(part));
     }
 
     /// Writes a message of the user or of those who instruct: results are items, the rest is content.
@@ -283,7 +311,7 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports a cache marker on an item that has no place for one.
     fn uncached(&mut self, part: &Part<'_>) {
         if part.semantics().cache().is_some() {
-            let reason = "only the parts of messages and results are marked here";
+            let reason = "only what users say and tools answer is marked here";
             let place = part.semantics().place();
             self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
         }

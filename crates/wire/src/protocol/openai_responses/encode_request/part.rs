@@ -5,6 +5,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Source;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -66,14 +67,7 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
     }
     match media.kind {
         MediaKind::Image | MediaKind::Document => true,
-        MediaKind::Audio => {
-            let inline = matches!(media.source, Source::Base64 { .. });
-            if !inline {
-                losing.node(place, LossKind::Dropped, "sound is taken as data alone");
-            }
-            inline
-        }
-        MediaKind::Video => false,
+        MediaKind::Audio | MediaKind::Video => false,
     }
 }
 
@@ -123,12 +117,27 @@ pub(in crate::protocol::openai_responses) fn write_text(
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
-        object.field("logprobs", logprobs);
+        write_logprobs(object.key("logprobs"), losing, logprobs);
     } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
         object.key("logprobs").array(|_| {});
     }
-    write_cache_marker(&mut object, losing, semantics);
+    if losing.is_same() || side == Side::Input {
+        write_cache_marker(&mut object, losing, semantics);
+    }
     object.close();
+}
+
+/// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
+fn write_logprobs(writer: &mut Writer, losing: &Losing<'_>, logprobs: &Json<'_>) {
+    let compact = logprobs.compact();
+    // Inside a string the quotes would be escaped, so that only the key itself is met.
+    if losing.is_same() || !compact.contains(r#""bytes":null"#) {
+        return writer.value(logprobs);
+    }
+    match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {
+        Ok(filled) => writer.value(&filled),
+        Err(_) => writer.value(logprobs),
+    }
 }
 
 fn write_citations(
