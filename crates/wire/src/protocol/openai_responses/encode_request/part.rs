@@ -217,6 +217,9 @@ fn write_media(
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
+    if !losing.is_same() {
+        report_spelling(losing, source, semantics);
+    }
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
@@ -241,6 +244,22 @@ fn write_media(
     }
     write_cache_marker(&mut object, losing, semantics);
     object.close();
+}
+
+/// Reports media that come back spelled another way: data has one spelling, and what is found by searching is a file.
+fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &NodeSemantics<'_>) {
+    let keeps = |scope: &str, key: Option<&str>| {
+        let mut kept = semantics.extras().into_iter().flat_map(|extras| extras.within(scope));
+        kept.any(|extra| key.is_none_or(|key| extra.key == key))
+    };
+    let is_capital = |mime: &Text<'_>| mime.to_str().contains(|letter: char| letter.is_uppercase());
+    if keeps("data_url", None) || source.mime().is_some_and(is_capital) {
+        let reason = "data is spelled in one way";
+        losing.node(semantics.place(), LossKind::Renamed, reason);
+    }
+    if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
+        losing.below(semantics.place(), "/type", LossKind::Renamed, "what was found is a file");
+    }
 }
 
 /// The type asks for a detail, and `auto` is what leaving it out means.
@@ -305,7 +324,7 @@ fn write_source(
         Source::Base64 { mime, data } => {
             let mut url = Text::plain(match spelling(own, keys.data, "prefix") {
                 Some(prefix) => prefix,
-                None => format!("data:{};base64,", mime_or_octets(mime.as_ref())),
+                None => format!("data:{};base64,", mime_or_octets(mime.as_ref()).to_lowercase()),
             });
             url.push(data);
             object.field(keys.data, &url);
