@@ -8,7 +8,6 @@ mod write;
 
 pub use array::JsonArray;
 pub use parser::Parser;
-pub(crate) use write::crlf_frame;
 pub(crate) use write::data_frame;
 pub(crate) use write::guarded_frame;
 pub(crate) use write::named_frame;

@@ -12,28 +12,6 @@ pub(crate) fn data_frame(out: &mut String, json: impl FnOnce(&mut Writer)) {
     out.push_str("\n\n");
 }
 
-/// A frame with only data for clients that take every line end of Unicode for one: the lines end as Google's do, and
-/// other line ends inside strings are escaped.
-pub(crate) fn crlf_frame(out: &mut String, json: impl FnOnce(&mut Writer)) {
-    let start = out.len();
-    out.push_str("data: ");
-    write_json(out, json);
-    escape_line_ends(out, start);
-    out.push_str("\r\n\r\n");
-}
-
-fn escape_line_ends(out: &mut String, start: usize) {
-    const LINE_ENDS: [(char, &str); 3] =
-        [('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
-    for (end, escape) in LINE_ENDS {
-        if out[start..].contains(end) {
-            let escaped = out[start..].replace(end, escape);
-            out.truncate(start);
-            out.push_str(&escaped);
-        }
-    }
-}
-
 /// A frame with a name: `event: …`, `data: {…}` and a blank line.
 pub(crate) fn named_frame(out: &mut String, event: &str, json: impl FnOnce(&mut Writer)) {
     out.push_str("event: ");
@@ -87,13 +65,6 @@ fn keep_on_one_line(out: &mut String, start: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn line_ends_that_only_some_clients_know_are_escaped() {
-        let mut out = String::new();
-        crlf_frame(&mut out, |writer| writer.value("a\u{2028}b\u{85}"));
-        assert_eq!(out, "data: \"a\\u2028b\\u0085\"\r\n\r\n");
-    }
 
     #[test]
     fn values_over_several_lines_stay_in_one_frame() {
