@@ -23,6 +23,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
@@ -159,6 +160,9 @@ impl<'r> Losing<'r> {
         }
         for tool in &exchange.request.tools {
             self.tool(tool);
+        }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_on_return(&exchange.request, self.target, self);
         }
     }
 
