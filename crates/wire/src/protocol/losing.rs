@@ -15,6 +15,7 @@ use crate::conversation::Source;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::conversation::Usage;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
@@ -25,6 +26,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
+use crate::protocol::openai_chat::UNNAMED_FILE;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -308,6 +310,19 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// A file of the name that Chat gives to nameless ones gets it again.
+    fn media_name(&mut self, place: Place, name: Option<&Text<'_>>) {
+        let Some(name) = name else { return };
+        let is_given_again = self.source == Protocol::OpenaiChat && *name == UNNAMED_FILE;
+        match self.target.fate(Field::MediaName) {
+            Fate::Lost(..) if is_given_again => {
+                let reason = "the name of files that have none";
+                self.field(place, Field::MediaName, LossKind::Implied, reason);
+            }
+            _ => self.set(place, Field::MediaName),
+        }
+    }
+
     fn media(&mut self, place: Place, media: &Media<'_>) {
         let Media { kind, source, detail, name } = media;
         let field = match kind {
@@ -318,7 +333,7 @@ impl<'r> Losing<'r> {
         };
         self.set(place, field);
         self.set_if(place, Field::MediaDetail, detail);
-        self.set_if(place, Field::MediaName, name);
+        self.media_name(place, name.as_ref());
         match source {
             Source::File { .. } => self.set(place, Field::MediaFile),
             Source::Url { .. } => self.set(place, Field::MediaUrl),

@@ -24,3 +24,4 @@ pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::pointer;
 pub use types::ChatSemantics;
 pub(in crate::protocol) use types::DECLARED;
+pub(in crate::protocol) use types::UNNAMED_FILE;

@@ -111,3 +111,6 @@ pub(super) mod request_shape {
     /// The seed was `random_seed`.
     pub(in super::super) const RANDOM_SEED: Shape = Shape::bit(8);
 }
+
+/// The name of files that have none.
+pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";

@@ -15,6 +15,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::decode_request::content::audio_type;
+use crate::protocol::openai_chat::types::UNNAMED_FILE;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -266,8 +267,6 @@ fn write_document(
     inner.close();
     close(object, semantics, losing);
 }
-
-const UNNAMED_FILE: &str = "document.pdf";
 
 /// Writes reasoning as the chunk of content that some servers give and take.
 fn write_thinking(

@@ -177,6 +177,10 @@ impl Turns<'_, '_> {
     /// Reports a message of which nothing can be said here; one that never said anything stays.
     fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
+        if message.parts.is_empty() && is_turn_based(self.losing) {
+            let reason = "a turn without content says nothing";
+            self.losing.node(message.semantics().place(), LossKind::Implied, reason);
+        }
         if is_lost {
             let reason = "nothing of it can be said in Chat";
             self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
