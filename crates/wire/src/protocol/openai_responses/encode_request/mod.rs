@@ -101,8 +101,12 @@ fn write_messages(
 ) {
     let messages = &exchange.request.messages;
     let slot = slot(losing, messages, target.system_role());
-    if let Some(text) = slot.and_then(sole_text) {
+    if let Some((message, text)) = slot.and_then(|slot| Some((slot, sole_text(slot)?))) {
         object.field("instructions", text);
+        if losing.source() == Protocol::OpenaiChat {
+            let place = message.semantics().place();
+            losing.field(place, Field::Role, LossKind::Renamed, "instructions say no role");
+        }
     }
     let rest = &messages[usize::from(slot.is_some())..];
     if let [message] = rest
