@@ -23,6 +23,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
@@ -120,6 +121,18 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports what happened to the item whose content opened at `place` in a stream of Responses, where only its id tells it.
+    pub(in crate::protocol) fn item(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.source == Protocol::OpenaiResponses {
+            self.below(place, "../item_id", kind, reason);
+        }
+    }
+
     /// Consults the target's table for a field that is set.
     fn set(&mut self, place: Place, field: Field) {
         match self.target.fate(field) {
@@ -147,6 +160,9 @@ impl<'r> Losing<'r> {
         }
         for tool in &exchange.request.tools {
             self.tool(tool);
+        }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_on_return(&exchange.request, self.target, self);
         }
     }
 

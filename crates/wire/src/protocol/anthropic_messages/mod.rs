@@ -13,6 +13,7 @@ mod tests;
 mod types;
 
 pub(in crate::protocol) use decode_request::decode_request;
+pub(in crate::protocol) use decode_request::lose_on_return;
 pub(in crate::protocol) use decode_response::decode_response;
 pub use decode_stream::Decoder;
 pub(in crate::protocol) use encode_request::encode_request;

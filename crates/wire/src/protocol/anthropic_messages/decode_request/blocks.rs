@@ -38,6 +38,7 @@ use crate::protocol::semantics::CacheMarker;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 /// Reads one block; a block of unknown type is kept whole.
 pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
@@ -252,7 +253,7 @@ fn read_search_result<'a>(
         return read_opaque(reader, place, kind);
     }
     *reader = ahead;
-    semantics.add_shape(SEARCH_RESULT);
+    semantics.add_shape(SEARCH_RESULT.with(Shape::RESPELLED));
     let source = Source::Text { mime: None, text: words };
     let media = Media { kind: MediaKind::Document, source, detail: None, name: title };
     Ok(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))

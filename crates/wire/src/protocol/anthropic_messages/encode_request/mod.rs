@@ -12,6 +12,8 @@ mod thinking;
 mod tools;
 mod turns;
 
+pub(super) use schemas::has_choice;
+
 use crate::error::Result;
 use crate::loss::Report;
 use crate::protocol::Exchange;

@@ -114,7 +114,7 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Js
 
 const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 
-fn has_choice(schema: &Json<'_>) -> bool {
+pub(in crate::protocol::anthropic_messages) fn has_choice(schema: &Json<'_>) -> bool {
     has_key(schema, |key| CHOICES.contains(&key))
 }
 

@@ -257,7 +257,13 @@ impl<'r> Gathering<'r, '_, '_> {
                 turn.pieces.extend(pieces);
                 self.lose_border(message);
             }
-            _ => self.turns.turns.push(Turn { side, pieces }),
+            last => {
+                let is_neighbour = last.is_some_and(|turn| turn.side == side);
+                self.turns.turns.push(Turn { side, pieces });
+                if is_neighbour {
+                    self.lose_border(message);
+                }
+            }
         }
         self.last = Some(message);
     }

@@ -1,0 +1,134 @@
+//! What a request says in a way that no other protocol brings back, although it arrives there.
+//!
+//! The encoder of this protocol sees to what the vendor would refuse, so such a request comes back in better order.
+
+use crate::conversation::Content;
+use crate::conversation::HostedService;
+use crate::conversation::Message;
+use crate::conversation::Request;
+use crate::conversation::Role;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::json::Json;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages::encode_request::has_choice;
+use crate::protocol::anthropic_messages::types::SLOT;
+use crate::protocol::losing::Losing;
+use crate::schema;
+use crate::schema::Dialect;
+
+/// Reports what is told elsewhere in another order or by other words.
+pub(in crate::protocol) fn lose_on_return(
+    request: &Request<'_>,
+    target: Protocol,
+    losing: &mut Losing<'_>,
+) {
+    lose_leading_role(&request.messages, losing);
+    lose_limit(request, losing);
+    lose_effort(request, losing);
+    lose_tool_choice(request, losing);
+    for message in &request.messages {
+        lose_order(message, target, losing);
+    }
+    for tool in &request.tools {
+        lose_schema(tool, target, losing);
+    }
+}
+
+/// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
+fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    let is_silent = |message: &Message<'_>| {
+        let mut parts = message.parts.iter();
+        message.role == Role::System
+            || parts.all(|part| matches!(part.content(), Content::Opaque(_)))
+    };
+    let leading = messages.iter().take_while(|message| is_silent(message));
+    let reason = "a system message before all others is the system prompt";
+    for message in leading {
+        let semantics = message.semantics();
+        if message.role == Role::System && !semantics.has_shape(SLOT) {
+            losing.node(semantics.place(), LossKind::Renamed, reason);
+            losing.below(Place::default(), "/system", LossKind::Renamed, reason);
+        }
+    }
+}
+
+fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
+    let limit = request.max_output_tokens.as_ref().and_then(|limit| limit.as_u64());
+    let budget = request.thinking.budget.as_ref().and_then(|budget| budget.as_u64());
+    if let (Some(limit), Some(budget)) = (limit, budget)
+        && limit <= budget
+    {
+        let reason = "the limit need not leave room for the thinking";
+        losing.field(Place::default(), Field::MaxOutputTokens, LossKind::Renamed, reason);
+    }
+}
+
+/// In the middle of a tool turn thinking goes on only from thinking that came back, which is withheld from others.
+fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
+    let last = request.messages.iter().rfind(|message| message.role == Role::Assistant);
+    let is_calling = last.is_some_and(|message| has_call(message));
+    if is_calling && request.thinking.effort.is_some() {
+        let reason = "the effort is one for thinking that goes on without what was thought";
+        losing.field(Place::default(), Field::ThinkingEffort, LossKind::Renamed, reason);
+    }
+}
+
+fn has_call(message: &Message<'_>) -> bool {
+    message.parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
+}
+
+/// Where none of the tools arrives, those of the history need not be declared, nor be kept from being called.
+fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
+    let stays = |tool: &Tool<'_>| matches!(&tool.kind, ToolKind::Hosted(hosted) if hosted.service == HostedService::Other);
+    if request.tools.iter().all(stays) && request.messages.iter().any(has_call) {
+        let reason = "without tools there is nothing to call";
+        losing.field(Place::default(), Field::ToolChoice, LossKind::Implied, reason);
+    }
+}
+
+/// Results come before other words of the user, and Chat tells an assistant's words before its calls.
+fn lose_order(message: &Message<'_>, target: Protocol, losing: &mut Losing<'_>) {
+    let parts = || message.parts.iter().map(|part| part.content());
+    let is_moved = match message.role {
+        Role::User => parts()
+            .skip_while(|it| matches!(it, Content::ToolResult(_)))
+            .any(|it| matches!(it, Content::ToolResult(_))),
+        Role::Assistant if target == Protocol::OpenaiChat => parts()
+            .skip_while(|it| !matches!(it, Content::ToolCall(_)))
+            .any(|it| matches!(it, Content::Text(_))),
+        _ => false,
+    };
+    if is_moved {
+        let reason = "calls and results have a place of their own";
+        losing.below(message.semantics().place(), "/content", LossKind::Renamed, reason);
+    }
+}
+
+/// A schema that is respelled for another vendor does not come back by letter, nor one whose root is no plain object.
+fn lose_schema(tool: &Tool<'_>, target: Protocol, losing: &mut Losing<'_>) {
+    let ToolKind::Function(function) = &tool.kind else { return };
+    let Some(parameters) = &function.parameters else { return };
+    let is_plain = schema::root_is_object(parameters) && !has_choice(parameters);
+    let is_strict = function.strict == Some(true);
+    if !is_plain || (is_strict && is_respelled(parameters, target)) {
+        let reason = "in the words of the target's schemas";
+        let place = tool.semantics().place();
+        losing.field(place, Field::ToolParameters, LossKind::Renamed, reason);
+    }
+}
+
+fn is_respelled(parameters: &Json<'_>, target: Protocol) -> bool {
+    let there = match target {
+        Protocol::Gemini => Dialect::GeminiJsonSchema,
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            Dialect::OpenaiStrict
+        }
+    };
+    let translated = schema::translate(parameters, Dialect::AnthropicStrict, there);
+    let is_supported = schema::is_supported(parameters, Dialect::AnthropicStrict);
+    !is_supported || !translated.losses.is_empty() || !translated.json.same_value(parameters)
+}
