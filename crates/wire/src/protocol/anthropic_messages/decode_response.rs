@@ -239,11 +239,17 @@ impl<'a> Counts<'a> {
 
     /// The report in counts that mean the same for every vendor.
     pub(super) fn into_usage(self) -> Usage<'a> {
-        let cached = self.cache_read.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
+        let sum = self.sum_of_input();
+        let mut extras = self.extras;
+        if let (Some(input), None) = (self.input, sum) {
+            // A sum beyond counting stays as the vendor states it.
+            let json = Json::trusted(input.to_string().into());
+            extras.keep("", Cow::Borrowed("input_tokens"), json);
+        }
         let mut usage = Usage::default();
         *usage.semantics_mut() = NodeSemantics::at(self.place);
-        usage.semantics_mut().keep(self.extras);
-        usage.input = self.input.map(|input| input.saturating_add(cached));
+        usage.semantics_mut().keep(extras);
+        usage.input = sum;
         usage.cache_read = self.cache_read;
         usage.cache_write = self.cache_write;
         usage.cache_write_5m = self.cache_write_5m;
@@ -251,6 +257,12 @@ impl<'a> Counts<'a> {
         usage.output = self.output;
         usage.reasoning = self.reasoning;
         usage
+    }
+
+    /// The input with what the cache had to do with.
+    fn sum_of_input(&self) -> Option<u64> {
+        let cached = self.cache_read.unwrap_or(0).checked_add(self.cache_write.unwrap_or(0))?;
+        self.input?.checked_add(cached)
     }
 
     /// Fills in from an earlier report what this one does not repeat, so that the sum of the input is right.
