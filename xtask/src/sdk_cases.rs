@@ -37,13 +37,14 @@ fn case(sample: &Sample, target: Protocol) -> Option<String> {
     let mut ends = None;
     let body = match sample.kind {
         Kind::Request => {
-            translate::request_as_sent(from, target, body, sample.model.as_deref()).ok()?.0
+            // A call always has a model; a body on its own may be without.
+            let unnamed = from.decode_request(body).ok()?.request.model.is_none();
+            let model = sample.model.as_deref().or(unnamed.then_some("a-model"));
+            translate::request_as_sent(from, target, body, model).ok()?.0
         }
         Kind::Response => {
-            let response = from.decode_response(body).ok()?;
-            if response.fault.is_some() {
-                ends = Some("error");
-            }
+            // An answer that is an error is sent as one; the samples of errors speak of those.
+            from.decode_response(body).ok().filter(|response| response.fault.is_none())?;
             translate::response(from, target, body).ok()?.0
         }
         Kind::Stream => {

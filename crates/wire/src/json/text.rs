@@ -122,6 +122,26 @@ impl<'a> Text<'a> {
         self.form = self.form.joined(other.form);
     }
 
+    /// Takes off the first half of a surrogate pair that stands at the end, so that it can wait for the other half.
+    pub(crate) fn take_half_at_end(&mut self) -> Option<Text<'static>> {
+        let at = self.half_at_end()?;
+        let half = Text::escaped(self.repr[at..].to_owned());
+        self.repr.to_mut().truncate(at);
+        Some(half)
+    }
+
+    /// Where the escape of a lone first half begins, if the text ends in one.
+    fn half_at_end(&self) -> Option<usize> {
+        const ESCAPE_BYTES: usize = 6;
+        let at =
+            self.repr.len().checked_sub(ESCAPE_BYTES).filter(|_| self.form == Form::Escaped)?;
+        let digits = self.repr.get(at..)?.strip_prefix("\\u")?;
+        let is_first_half = matches!(u32::from_str_radix(digits, 16), Ok(0xd800..=0xdbff));
+        // An even number of backslashes before it are escapes of themselves.
+        let before = self.repr[..at].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        (is_first_half && before % 2 == 0).then_some(at)
+    }
+
     /// The escaped body, without quotes.
     pub(crate) fn json_body(&self) -> Cow<'_, str> {
         if self.form != Form::Plain || scan::special(self.repr.as_bytes(), 0) == self.repr.len() {
@@ -258,6 +278,25 @@ impl fmt::Debug for Text<'_> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn half_of_a_pair_at_the_end_can_wait_for_the_other() {
+        for (body, head, half) in [
+            ("Sea \\ud83d", "Sea ", Some("\\ud83d")),
+            ("\\uD83D", "", Some("\\uD83D")),
+            ("\\\\ud83d", "\\\\ud83d", None),
+            ("\\ud83d\\ude00", "\\ud83d\\ude00", None),
+            ("a\\n", "a\\n", None),
+        ] {
+            let mut text = super::Text::escaped(body);
+            let taken = text.take_half_at_end();
+            assert_eq!(
+                taken.as_ref().map(|taken| taken.json_body().into_owned()),
+                half.map(str::to_owned)
+            );
+            assert_eq!(text.json_body(), head);
+        }
+    }
+
     use proptest::prelude::*;
 
     use super::*;

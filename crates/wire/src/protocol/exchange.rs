@@ -7,12 +7,15 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
+use crate::json::Text;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
 use crate::protocol::Asked;
+use crate::protocol::Delta;
 use crate::protocol::Event;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
@@ -276,6 +279,8 @@ pub struct StreamEncoder<'a> {
     machine: Machine<'a>,
     /// How many parts are open; a hostile stream could open them without end.
     open: usize,
+    /// Halves of characters at the ends of deltas, which wait for the other half: no client can read one alone.
+    halves: Vec<(PartId, Text<'static>)>,
     is_over: bool,
 }
 
@@ -300,7 +305,7 @@ impl<'a> StreamEncoder<'a> {
             }
             Protocol::Gemini => Machine::Gemini(gemini::Encoder::new(source, asked)),
         };
-        Self { machine, open: 0, is_over: false }
+        Self { machine, open: 0, halves: Vec::new(), is_over: false }
     }
 
     /// Writes what an event makes of the stream, as complete SSE frames. Nothing follows a fault.
@@ -310,8 +315,45 @@ impl<'a> StreamEncoder<'a> {
         }
         let event = self.watch(event);
         self.is_over = matches!(event, Event::Fault(_));
+        match event {
+            Event::Delta(part, Delta::Text(text)) => self.grow(part, text, out),
+            Event::Close(closed) => {
+                self.let_half_go(closed.part, out).pass(Event::Close(closed), out)
+            }
+            event => self.pass(event, out),
+        }
+    }
+
+    fn pass(mut self, event: Event<'_>, out: &mut String) -> Self {
         self.machine = self.machine.step(event, out);
         self
+    }
+
+    /// Passes a delta on, without half a character at its end and with the half that was left over before it.
+    fn grow(mut self, part: PartId, mut text: Text<'_>, out: &mut String) -> Self {
+        if let Some(waiting) = self.halves.iter().position(|(of, _)| *of == part) {
+            let (_, mut half) = self.halves.swap_remove(waiting);
+            half.push(&text);
+            text = half;
+        }
+        if let Some(half) = text.take_half_at_end() {
+            self.halves.push((part, half));
+            if text.is_empty() {
+                return self;
+            }
+        }
+        self.pass(Event::Delta(part, Delta::Text(text)), out)
+    }
+
+    /// Passes on a half whose other half never came.
+    fn let_half_go(mut self, part: PartId, out: &mut String) -> Self {
+        match self.halves.iter().position(|(of, _)| *of == part) {
+            Some(waiting) => {
+                let (_, half) = self.halves.swap_remove(waiting);
+                self.pass(Event::Delta(part, Delta::Text(half)), out)
+            }
+            None => self,
+        }
     }
 
     /// Writes what is still owed at the end of the stream, and says what did not come through.

@@ -121,6 +121,18 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports what happened to the item whose content opened at `place` in a stream of Responses, where only its id tells it.
+    pub(in crate::protocol) fn item(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.source == Protocol::OpenaiResponses {
+            self.below(place, "../item_id", kind, reason);
+        }
+    }
+
     /// Consults the target's table for a field that is set.
     fn set(&mut self, place: Place, field: Field) {
         match self.target.fate(field) {

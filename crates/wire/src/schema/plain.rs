@@ -19,8 +19,10 @@ use crate::json::Reader;
 pub(super) fn translate<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Option<Json<'a>> {
     match (reading, to) {
         (Reading::Gemini, Dialect::JsonSchema) => lowered(schema),
+        (Reading::GeminiJson, Dialect::JsonSchema) => lowered(schema)
+            .filter(|lowered| is_bare(lowered) && lowered.as_str() == schema.as_str()),
         (
-            Reading::Json,
+            Reading::Json | Reading::GeminiJson,
             Dialect::AnthropicStrict | Dialect::GeminiJsonSchema | Dialect::OpenaiStrict,
         ) => fits(schema, to).then(|| schema.clone()),
         _ => None,
@@ -212,6 +214,11 @@ fn lowered<'a>(schema: &Json<'a>) -> Option<Json<'a>> {
         return Some(schema.clone());
     }
     Some(Json::trusted(Cow::Owned(edited(schema.as_str(), &lowering.edits))))
+}
+
+/// Whether a schema does not speak of its version.
+fn is_bare(schema: &Json<'_>) -> bool {
+    !schema.as_str().contains("$schema")
 }
 
 /// The places of types that are not in lower case, and what they become.

@@ -18,6 +18,8 @@ use crate::json::Kind;
 pub(super) enum Reading {
     /// As JSON Schema, in which OpenAPI words are a slip.
     Json,
+    /// As JSON Schema that Gemini has taken, types in upper case and all.
+    GeminiJson,
     /// As a schema of Gemini that becomes JSON Schema.
     Gemini,
     /// As a schema of Gemini that stays one.
@@ -29,6 +31,10 @@ impl Reading {
         match (from, to) {
             (Dialect::GeminiSchema, Dialect::GeminiSchema) => Self::GeminiKept,
             (Dialect::GeminiSchema, _) => Self::Gemini,
+            (
+                Dialect::GeminiJsonSchema,
+                Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::AnthropicStrict,
+            ) => Self::GeminiJson,
             _ => Self::Json,
         }
     }
@@ -44,6 +50,9 @@ pub(super) fn read(schema: &mut Schema<'_>, reading: Reading, losses: &mut Losse
         }
         if reading == Reading::Gemini {
             read_counts(keywords, losses);
+        }
+        if reading == Reading::GeminiJson {
+            leave_version(keywords, losses);
         }
     }
     schema.each_child(|child| read(child, reading, losses));
@@ -64,7 +73,9 @@ fn lower_types<'s>(
     if is_sound && types == stated {
         return;
     }
-    if reading == Reading::Json || !is_sound {
+    if reading == Reading::GeminiJson && is_sound {
+        losses.lose(&place, LossKind::Renamed, "types are in lower case");
+    } else if reading == Reading::Json || !is_sound {
         losses.lose(&place, LossKind::Repaired, "not a type of JSON Schema");
     }
     if types.is_empty() {
@@ -94,11 +105,20 @@ fn read_nullable<'s>(
     let Some(keyword) = keywords.take("nullable") else { return };
     let (kind, reason) = match reading {
         Reading::Gemini | Reading::GeminiKept => (LossKind::Renamed, "null is a type of its own"),
-        Reading::Json => (LossKind::Repaired, "not a keyword of JSON Schema: read as in OpenAPI"),
+        Reading::Json | Reading::GeminiJson => {
+            (LossKind::Repaired, "not a keyword of JSON Schema: read as in OpenAPI")
+        }
     };
     losses.lose(&keyword.at, kind, reason);
     if matches!(&keyword.value, Value::Plain(json) if json.as_str() == "true") {
         strict::allow_null(keywords, at);
+    }
+}
+
+/// Gemini reads every schema alike, whatever version it claims.
+fn leave_version(keywords: &mut Keywords<'_>, losses: &mut Losses) {
+    if let Some(keyword) = keywords.take("$schema") {
+        losses.lose(&keyword.at, LossKind::Implied, "Gemini does not read the version of schemas");
     }
 }
 

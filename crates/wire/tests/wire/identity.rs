@@ -42,7 +42,7 @@ const REQUESTS: [(Protocol, &str); 4] = [
 ];
 
 fn value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap()
+    serde_json::from_str(json).expect("bodies of tests are JSON")
 }
 
 #[test]

@@ -80,7 +80,10 @@ pub(super) fn said_part() -> BoxedStrategy<Value> {
 }
 
 pub(super) fn thought() -> BoxedStrategy<Value> {
-    signed(object().with("text", text()).with("thought", Just(json!(true))))
+    // A stream has no frame for a thought that says nothing.
+    let said =
+        text().prop_filter("says something", |text| text.as_str().is_some_and(|it| !it.is_empty()));
+    signed(object().with("text", said.boxed()).with("thought", Just(json!(true))))
 }
 
 fn signed(part: Object) -> BoxedStrategy<Value> {

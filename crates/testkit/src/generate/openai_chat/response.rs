@@ -49,6 +49,16 @@ fn choices() -> BoxedStrategy<Value> {
         .boxed()
 }
 
+/// A server has one field for its reasoning.
+fn with_one_reasoning(mut message: Value) -> Value {
+    if let Some(message) = message.as_object_mut().filter(|it| it.contains_key("reasoning_content"))
+    {
+        message.remove("reasoning");
+        message.remove("reasoning_details");
+    }
+    message
+}
+
 fn choice() -> BoxedStrategy<Value> {
     let finish = word(&["stop", "length", "tool_calls", "content_filter", "function_call"]);
     object()
@@ -69,7 +79,7 @@ fn message() -> BoxedStrategy<Value> {
         .rarely("annotations", list(annotation(), 0..3))
         .rarely("audio", audio())
         .rarely("function_call", legacy_call());
-    with_reasoning(message).open()
+    with_reasoning(message).open().prop_map(with_one_reasoning).boxed()
 }
 
 fn annotation() -> BoxedStrategy<Value> {

@@ -191,10 +191,16 @@ fn stated_status(body: &Json<'_>) -> Option<u16> {
     code.as_str().parse().ok()
 }
 
+/// Clients want words, also where the error came without any.
+const WORDLESS: &str = "The error came without a message.";
+
 fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
     writer.object(|error| {
         error.field("code", &u32::from(status));
-        error.field("message", &fault.message);
+        match fault.message.is_empty() {
+            true => error.field("message", WORDLESS),
+            false => error.field("message", &fault.message),
+        }
         error.field("status", word);
         if fault.retry_after_s.is_none() && fault.code.is_none() {
             return;

@@ -82,7 +82,6 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::Reasoning
         | Field::Refusal
         | Field::Opaque
-        | Field::Citations
         | Field::PartLogprobs
         | Field::CacheMarker
         | Field::ItemId
@@ -105,6 +104,8 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::CustomFormat
         | Field::HostedTool
         | Field::NamespaceTool => "",
+        // The sources of an answer stand beside its content.
+        Field::Citations => "../groundingMetadata",
         Field::MediaDetail => "/mediaResolution",
         Field::MediaName => "/inlineData/displayName",
         Field::CallId => "/functionCall/id",

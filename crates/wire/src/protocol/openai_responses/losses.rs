@@ -72,7 +72,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::MessageName, "/name", dropped("Responses messages have no name")),
     row(Field::Text, "", CARRIED),
     row(Field::Image, "", depends("the assistant's own messages hold text alone")),
-    row(Field::Audio, "", depends("sound goes to families that take it")),
+    row(Field::Audio, "", dropped("messages hold no sound here")),
     row(Field::Video, "", dropped("Responses takes no film")),
     row(Field::Document, "", depends("the assistant's own messages hold text alone")),
     row(Field::MediaDetail, "/detail", CARRIED),

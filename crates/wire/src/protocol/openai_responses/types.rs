@@ -194,10 +194,16 @@ pub(super) fn tier_word<'t>(
     asking: Asking,
 ) -> Option<Text<'t>> {
     match source {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => Some(tier.reborrow()),
-        Protocol::AnthropicMessages | Protocol::Gemini => {
+        Protocol::OpenaiResponses => Some(tier.reborrow()),
+        Protocol::OpenaiChat if is_vendor_tier(&tier.to_str()) => Some(tier.reborrow()),
+        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => {
             let word = tier.to_str().to_ascii_lowercase();
             tier::translated(&word, source, THIS, asking).map(Text::literal)
         }
     }
+}
+
+/// Whether a tier is one of the vendor's own, which its two protocols share.
+fn is_vendor_tier(word: &str) -> bool {
+    matches!(word, "auto" | "default" | "flex" | "scale" | "priority" | "fast" | "ultrafast")
 }

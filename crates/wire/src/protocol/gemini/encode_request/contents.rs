@@ -229,7 +229,8 @@ impl<'x> Scribe<'x, '_> {
         }
         match turns.last_mut() {
             Some(last) if last.side == side && (!last.parted || pieces.iter().any(is_result)) => {
-                if message.role != Role::Tool && !last.pieces.iter().any(is_result) {
+                let speaks = |piece: &Piece<'_>| !is_result(piece);
+                if message.role != Role::Tool && last.pieces.iter().any(speaks) {
                     self.report_join(last, message);
                 }
                 last.pieces.extend(pieces);

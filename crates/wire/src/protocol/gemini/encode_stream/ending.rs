@@ -18,9 +18,9 @@ use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::sse;
 
 use super::Encoder;
-use super::frame;
 use super::part::OpenPart;
 
 /// How one candidate ends.
@@ -53,7 +53,7 @@ impl Ending {
 
 impl Encoder<'_> {
     pub(super) fn last_frame(&self, out: &mut String) {
-        frame(out, |writer| {
+        sse::guarded_frame(out, |writer| {
             let extras = self.semantics.extras().filter(|_| self.is_same());
             let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
             let endings = || (0..).zip(&self.endings).filter(|(_, it)| it.is_finished());

@@ -7,7 +7,6 @@ use crate::conversation::Finish;
 use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::limit::CANDIDATES_MAX;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -27,6 +26,7 @@ use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
+use crate::sse;
 
 use ending::Ending;
 use part::OpenPart;
@@ -184,7 +184,7 @@ impl<'a> Encoder<'a> {
 
     fn fault(&mut self, fault: &Fault<'_>, out: &mut String) {
         self.failed = true;
-        frame(out, |writer| write_fault(writer, fault));
+        sse::guarded_frame(out, |writer| write_fault(writer, fault));
     }
 
     /// Reports losses; the same field of a later frame is not reported again.
@@ -219,17 +219,12 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A pointer without the number of its frame.
+/// A pointer without the number of its frame, if it has one.
 fn below_frame(pointer: &str) -> &str {
     let rest = pointer.trim_start_matches('/');
-    rest.find('/').map_or("", |slash| &rest[slash..])
-}
-
-/// Writes a frame in the vendor's own framing, which the official clients insist on.
-fn frame(out: &mut String, json: impl FnOnce(&mut Writer)) {
-    out.push_str("data: ");
-    let mut writer = Writer::appending(std::mem::take(out));
-    json(&mut writer);
-    *out = writer.into_string();
-    out.push_str("\r\n\r\n");
+    let (first, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match first.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => below,
+        false => pointer,
+    }
 }

@@ -16,6 +16,7 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::Protocol;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
@@ -26,9 +27,9 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::sse;
 
 use super::Encoder;
-use super::frame;
 
 /// A part of the stream.
 #[derive(Debug)]
@@ -69,6 +70,7 @@ impl Encoder<'_> {
         }
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
+        let is_thought = matches!(opening, Opening::Reasoning(_));
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
                 State::Streaming { thought: false, begun: false }
@@ -79,6 +81,8 @@ impl Encoder<'_> {
         let text = (is_text && !self.is_same()).then(Text::default);
         if text.is_some() {
             self.report_joined(candidate, place);
+        } else if is_thought {
+            self.report_paragraph(candidate, place);
         }
         let citations = Vec::new();
         self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
@@ -119,7 +123,17 @@ impl Encoder<'_> {
                 let reason = "texts that follow each other join in a stream";
                 losing.node(place, LossKind::Renamed, reason);
             }
+            losing.item(place, LossKind::Renamed, "messages of one side become one content");
         });
+    }
+
+    /// Chat has all thoughts in one text, and those that came apart come back as paragraphs.
+    fn report_paragraph(&mut self, candidate: u32, place: Place) {
+        let is_thought = |part: &OpenPart| part.candidate == candidate && part.text.is_none();
+        if self.source == Protocol::OpenaiChat && self.parts.iter().any(is_thought) {
+            let reason = "thoughts that came apart stay apart";
+            self.tell(|losing| losing.node(place, LossKind::Renamed, reason));
+        }
     }
 
     /// Whether the vendor's answers have no word for it.
@@ -274,7 +288,7 @@ impl Encoder<'_> {
 
     fn content_frame(&self, candidate: u32, out: &mut String, parts: impl FnOnce(&mut Writer)) {
         let has_index = self.has_index(candidate);
-        frame(out, |writer| {
+        sse::guarded_frame(out, |writer| {
             writer.begin_object();
             writer.key("candidates");
             writer.begin_array();

@@ -207,6 +207,7 @@ fn read_data_url<'a>(
             let usual = url.starts_with("data:") && &url[mime_end..comma] == ";base64";
             if !usual {
                 keep_url(&url[..=comma], extras);
+                semantics.add_shape(Shape::RESPELLED);
             }
             let data = slice(&url, comma + 1..url.len());
             Some(Source::Base64 { mime: Some(slice(&url, 5..mime_end)), data })
@@ -214,14 +215,14 @@ fn read_data_url<'a>(
         _ => {
             let source = percent_decoded(settings, &url[comma + 1..])?;
             keep_url(&url, extras);
-            semantics.add_shape(shape::WHOLE_URL);
+            semantics.add_shape(shape::WHOLE_URL.with(Shape::RESPELLED));
             Some(source)
         }
     }
 }
 
 /// Keeps a data URL, or a prefix of one that is not spelled the usual way, as the name of an extra without a value: it
-/// comes back on the same protocol and says nothing that a report should speak of.
+/// comes back on the same protocol, and elsewhere the part is reported as spelled anew.
 fn keep_url(url: &str, extras: &mut Extras<'_>) {
     if let Ok(nothing) = Json::parse("null") {
         extras.keep(DATA_URL, url.to_owned().into(), nothing);

@@ -30,7 +30,9 @@ use crate::protocol::openai_chat::decode_response::finish_of;
 use crate::protocol::openai_chat::decode_stream::Told;
 use crate::protocol::openai_chat::decode_stream::call::Calls;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
+use crate::protocol::openai_chat::decode_stream::gathered::ChunkText;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
+use crate::protocol::openai_chat::decode_stream::gathered::chunk_text;
 use crate::protocol::openai_chat::decode_stream::note;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -341,6 +343,9 @@ impl Choice {
         }
         self.close_current(sink);
         self.calls.close_complete(sink);
+        if kind != Growing::Reasoning {
+            self.tell_details(semantics.place().parent(), sink);
+        }
         let part = sink.open(self.index, opening, semantics);
         self.current = Some((kind, part));
         match kind {
@@ -436,15 +441,20 @@ impl Choice {
         })
     }
 
-    fn finish<'f>(&mut self, finish: Finish<'f>, place: Place, sink: &mut Sink<'_, 'f>) {
-        self.close_current(sink);
-        self.calls.close_all(self.index, sink);
+    /// Tells the details of the reasoning so far, which come before what is said.
+    fn tell_details(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         if let Some(json) = self.details.take() {
             let semantics = details_semantics(json, place.step(Step::ReasoningDetails));
             let opening = Opening::Reasoning(ReasoningForm::Redacted);
             let part = sink.open(self.index, opening, semantics);
             sink.close(part);
         }
+    }
+
+    fn finish<'f>(&mut self, finish: Finish<'f>, place: Place, sink: &mut Sink<'_, 'f>) {
+        self.close_current(sink);
+        self.calls.close_all(self.index, sink);
+        self.tell_details(place, sink);
         if let Some((data, extras)) = self.audio.take().and_then(Audio::finish) {
             let source = Source::Base64 { mime: None, data };
             let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
@@ -460,35 +470,5 @@ impl Choice {
         }
         self.finished = true;
         sink.send(Event::Finish { candidate: self.index, finish });
-    }
-}
-
-enum ChunkText<'f> {
-    Text(Text<'f>),
-    Thinking(Vec<Text<'f>>),
-}
-
-/// The text of a chunk of content that is nothing but text or thinking.
-fn chunk_text<'f>(json: &Json<'f>) -> Option<ChunkText<'f>> {
-    let mut reader = json.input_reader()?;
-    let kind = reader.peek_tag("type").ok()??;
-    let mut text = None;
-    let mut thinking = Vec::new();
-    reader
-        .object(|key, reader| match (&*key, reader.kind()?) {
-            ("text", Kind::String) => reader.string().map(|it| text = Some(it)),
-            ("thinking", Kind::Array) => reader.array(|_, reader| {
-                if let Some(text) = reader.peek_tag("text")? {
-                    thinking.push(text);
-                }
-                reader.skip()
-            }),
-            _ => reader.skip(),
-        })
-        .ok()?;
-    match (&*kind.to_str(), text) {
-        ("text", Some(text)) => Some(ChunkText::Text(text)),
-        ("thinking", None) => Some(ChunkText::Thinking(thinking)),
-        _ => None,
     }
 }

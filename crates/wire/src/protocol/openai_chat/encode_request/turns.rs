@@ -128,18 +128,33 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Responses has two places for instructions that come first, and Chat does not tell them apart.
+    /// Some protocols have two places for instructions that come first, and Chat does not tell them apart.
     fn report_first(&mut self, messages: &[Message<'_>]) {
-        if self.losing.source() != Protocol::OpenaiResponses {
-            return;
-        }
-        let slot = Place::default().step(Step::Instructions);
+        let slot = match self.losing.source() {
+            Protocol::OpenaiResponses => Place::default().step(Step::Instructions),
+            Protocol::AnthropicMessages => Place::default().step(Step::System),
+            Protocol::OpenaiChat | Protocol::Gemini => return,
+        };
+        let Some(first) = messages.first().filter(|it| is_instruction(it.role)) else { return };
+        let place = first.semantics().place();
         let reason = "instructions that come first have a field of their own";
-        let first = messages.first().filter(|it| matches!(it.role, Role::System | Role::Developer));
-        if let Some(place) = first.map(|it| it.semantics().place()).filter(|it| *it != slot) {
+        if place != slot {
             self.losing.node(place, LossKind::Renamed, reason);
             self.losing.node(slot, LossKind::Renamed, reason);
+        } else if self.is_developers(first) {
+            let reason = "the developer's messages stand among the others";
+            self.losing.node(slot, LossKind::Renamed, reason);
+            if let Some(next) = messages.get(1) {
+                self.losing.node(next.semantics().place(), LossKind::Renamed, reason);
+            }
         }
+    }
+
+    /// Whether instructions of Responses become the developer's, which that protocol keeps apart from them.
+    fn is_developers(&self, first: &Message<'_>) -> bool {
+        self.losing.source() == Protocol::OpenaiResponses
+            && first.role == Role::System
+            && self.target.system_role() == SystemRole::Developer
     }
 
     /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
@@ -309,11 +324,17 @@ impl Turns<'_, '_> {
             .iter()
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
             .unwrap_or(parts.len());
-        for (_, part) in &parts[first_call..] {
-            if matches!(part.content(), Content::Text(_) | Content::Refusal(_)) {
-                let reason = "Chat has text before calls, whatever their order was";
-                self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+        let behind = &parts[first_call..];
+        let last_said = behind.iter().rposition(|(_, part)| is_said(part)).unwrap_or_default();
+        for (_, part) in &behind[..last_said] {
+            if matches!(part.content(), Content::ToolCall(_)) {
+                let reason = "text that stood behind it stands before it";
+                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
             }
+        }
+        for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
+            let reason = "Chat has text before calls, whatever their order was";
+            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -439,6 +460,11 @@ fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
 /// Whether the request comes from a protocol of turns, where a system prompt has a slot of its own.
 fn is_turn_based(losing: &Losing<'_>) -> bool {
     matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini)
+}
+
+/// Whether messages of this role tell the model how to behave.
+fn is_instruction(role: Role) -> bool {
+    matches!(role, Role::System | Role::Developer)
 }
 
 /// Whether messages of this role are turns of the conversation.

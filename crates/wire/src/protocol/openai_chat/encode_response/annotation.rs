@@ -27,7 +27,8 @@ pub(in crate::protocol::openai_chat) fn write_annotation(
         return writer.value(citation.json());
     }
     let Some(url) = citation.url() else { return };
-    let own = citation.span().map(|(start, end)| (from + start, from + end));
+    let own =
+        citation.span().map(|(start, end)| (from.saturating_add(start), from.saturating_add(end)));
     let (start, end) = own.unwrap_or((from, to));
     writer.object(|object| {
         object.field("type", "url_citation");

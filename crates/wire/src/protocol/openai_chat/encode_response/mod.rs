@@ -36,6 +36,7 @@ pub(super) use annotation::report_citations;
 pub(super) use annotation::write_annotation;
 pub(super) use finish::Said;
 pub(super) use finish::finish_word;
+pub(super) use usage::report_absent;
 pub(super) use usage::report_usage;
 pub(super) use usage::write_usage;
 
@@ -64,6 +65,7 @@ pub(in crate::protocol) fn encode_response(
     if let Some(usage) = &response.usage {
         write_usage(object.key("usage"), usage, &losing);
         report_usage(usage, &mut losing);
+        report_absent(usage, &mut losing);
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
         object.key("error").object(|error| fault::write_error(error, fault));
@@ -145,7 +147,12 @@ impl Answer<'_, '_> {
         match &candidate.finish {
             Some(finish) => object.field("finish_reason", &*self.finish_word(finish, candidate)),
             None if same => {}
-            None => object.key("finish_reason").null(),
+            None => {
+                let reason = "Chat has no word for an answer that has not ended";
+                let place = semantics.place();
+                self.losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+                object.field("finish_reason", "stop");
+            }
         }
         object.close();
         self.parts_before += candidate.message.parts.len();

@@ -18,6 +18,19 @@ pub(in crate::protocol::openai_chat) fn report_usage(usage: &Usage<'_>, losing: 
     }
 }
 
+/// Reports the counts that Chat always has and that nobody has given.
+pub(in crate::protocol::openai_chat) fn report_absent(usage: &Usage<'_>, losing: &mut Losing<'_>) {
+    if losing.is_same() {
+        return;
+    }
+    for (field, count) in [(Field::UsageInput, usage.input), (Field::UsageOutput, usage.output)] {
+        if count.is_none() {
+            let reason = "Chat always has this count";
+            losing.field(usage.semantics().place(), field, LossKind::Synthesised, reason);
+        }
+    }
+}
+
 /// Writes the usage; a total that the vendor did not give is the sum.
 pub(in crate::protocol::openai_chat) fn write_usage(
     writer: &mut Writer,
@@ -28,9 +41,11 @@ pub(in crate::protocol::openai_chat) fn write_usage(
     let own = content::own_extras(losing, semantics);
     let shape = if losing.is_same() { semantics.shape() } else { Shape::default() };
     let mut object = Object::open(writer, own.map(|extras| (extras, "")));
-    object.optional("prompt_tokens", usage.input.as_ref());
-    object.optional("completion_tokens", usage.output.as_ref());
-    let sum = usage.input.zip(usage.output).map(|(input, output)| input.saturating_add(output));
+    let needed = (!losing.is_same()).then_some(0);
+    let (input, output) = (usage.input.or(needed), usage.output.or(needed));
+    object.optional("prompt_tokens", input.as_ref());
+    object.optional("completion_tokens", output.as_ref());
+    let sum = input.zip(output).map(|(input, output)| input.saturating_add(output));
     let total = usage.total.or(sum.filter(|_| !losing.is_same()));
     object.optional("total_tokens", total.as_ref());
     let cache = usage.cache_read.is_some() || usage.cache_write.is_some();

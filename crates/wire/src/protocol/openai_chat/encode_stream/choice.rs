@@ -148,6 +148,7 @@ impl Encoder<'_> {
         if joined {
             self.losses.add(self.source, Some(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+                losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
     }

@@ -114,6 +114,9 @@ impl<'a> Encoder<'a> {
         if !self.failed {
             self.begin_unsaid(out);
             if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
+                self.losses.add(self.source, None, |losing| {
+                    encode_response::report_absent(&usage, losing);
+                });
                 let mut unused = Report::default();
                 let losing = Losing::new(self.source, Protocol::OpenaiChat, &mut unused);
                 self.frame(out, |writer| {

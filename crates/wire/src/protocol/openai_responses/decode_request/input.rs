@@ -14,6 +14,7 @@ use crate::protocol::openai_responses::decode_request::item::Decoded;
 use crate::protocol::openai_responses::decode_request::item::decode_item;
 use crate::protocol::openai_responses::types::INPUT_LIST;
 use crate::protocol::openai_responses::types::INPUT_STRING;
+use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Shape;
@@ -36,10 +37,23 @@ pub(super) fn decode_input<'a>(
         let place = Place::default().element(Step::Input, index);
         match decode_item(reader, place)? {
             Decoded::Turn(message) => request.messages.push(message),
-            Decoded::Assistant(parts) => join(&mut request.messages, parts, place),
+            Decoded::Assistant(mut parts) => {
+                respell(&mut parts);
+                join(&mut request.messages, parts, place);
+            }
         }
         Ok(())
     })
+}
+
+/// What another protocol sends back of the assistant's words is strings.
+fn respell(parts: &mut [Part<'_>]) {
+    if let Some(first) = parts.first_mut()
+        && is_said(first)
+        && !first.semantics().has_shape(STRING)
+    {
+        first.semantics_mut().add_shape(Shape::RESPELLED);
+    }
 }
 
 /// Adds the parts of an item to the assistant's message, which the items in a row make together.

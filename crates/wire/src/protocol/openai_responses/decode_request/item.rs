@@ -150,10 +150,6 @@ fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<De
     if !typed {
         shape = shape.with(UNTYPED);
     }
-    if role == Role::Assistant && shape.has(STRING) {
-        // Others send the assistant's words back as parts.
-        shape = shape.with(Shape::RESPELLED);
-    }
     Ok(Some(match role {
         Role::Assistant => Decoded::Assistant(assistant_parts(parts, item, shape, place)),
         Role::System | Role::Developer | Role::User | Role::Tool => {

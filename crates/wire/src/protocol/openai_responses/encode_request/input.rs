@@ -131,7 +131,8 @@ impl<'i, 'r> Items<'i, 'r> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let len = item_len(self.losing, &parts[at..]);
+            let same = self.losing.is_same();
+            let len = if same { item_len(self.losing, &parts[at..]) } else { 1 };
             let item = &parts[at..at + len];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
@@ -139,15 +140,44 @@ impl<'i, 'r> Items<'i, 'r> {
                 Content::Reasoning(_) => self.reasoning(item),
                 Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
                 Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
-                    self.content(item, "assistant", None)
+                    match same {
+                        true => self.content(item, "assistant", None),
+                        false => self.words((message, at), parts),
+                    }
                 }
             }
             at += len;
         }
     }
 
+    /// Writes what the assistant said elsewhere as an item of its own. Clients' types take parts of the assistant only
+    /// in the form in which answers have them, with an id, so that a string says whatever it can.
+    fn words(&mut self, (message, at): Position, parts: &[Part<'_>]) {
+        let part = &parts[at];
+        if !is_writable(self.losing, part, Side::Output) || self.is_unsaid(part, parts) {
+            return;
+        }
+        self.uncached(part);
+        if let Content::Text(text) = part.content()
+            && part.semantics().citations().is_empty()
+        {
+            return self.writer.object(|writer| {
+                writer.field("type", "message");
+                writer.field("role", "assistant");
+                writer.field("content", text);
+            });
+        }
+        let header = Header {
+            id: Some(Text::plain(format!("msg_{message}_{at}"))),
+            status: Some(Text::literal("completed")),
+            ..Header::default()
+        };
+        write_message(self.writer, self.losing, &header, "assistant", std::iter::once(part));
+    }
+
     /// Writes a message of the user or of those who instruct: results are items, the rest is content.
     fn turn(&mut self, index: usize, message: &Message<'_>, role: &str) {
+        self.results_behind(message);
         let mut from = 0;
         let mut header = Some(message);
         for (at, part) in message.parts.iter().enumerate() {
@@ -172,12 +202,25 @@ impl<'i, 'r> Items<'i, 'r> {
         }
     }
 
+    /// Reports a message whose results stand behind other parts: here they are turns apart, in whatever order, and
+    /// where they share one the results come first.
+    fn results_behind(&mut self, message: &Message<'_>) {
+        let said = message.parts.iter().skip_while(|part| !is_content(part));
+        let mut behind = said.skip_while(|part| is_content(part));
+        if behind.any(|part| matches!(part.content(), Content::ToolResult(_))) {
+            let reason = "results and what is said beside them are items of their own";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
     /// Writes a message item of those parts that can stand in it. Its header is that of `message`, else of its first
     /// part.
     fn content(&mut self, parts: &[Part<'_>], role: &str, message: Option<&Message<'_>>) {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let writable: Vec<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
+        let writable: Vec<&Part<'_>> =
+            writable.into_iter().filter(|part| !self.is_unsaid(part, parts)).collect();
         if writable.is_empty() && !parts.is_empty() {
             return;
         }
@@ -188,6 +231,18 @@ impl<'i, 'r> Items<'i, 'r> {
             None => Header::default(),
         };
         write_message(self.writer, self.losing, &header, role, writable.into_iter());
+    }
+
+    /// Whether a part is another protocol's empty text beside parts that say something.
+    fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
+        let is_empty =
+            |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
+        let is_unsaid = !self.losing.is_same() && is_empty(part) && !beside.iter().all(is_empty);
+        if is_unsaid {
+            let place = part.semantics().place();
+            self.losing.node(place, LossKind::Implied, "an empty text says nothing");
+        }
+        is_unsaid
     }
 
     fn opaque(&mut self, part: &Part<'_>) {
@@ -283,7 +338,7 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports a cache marker on an item that has no place for one.
     fn uncached(&mut self, part: &Part<'_>) {
         if part.semantics().cache().is_some() {
-            let reason = "only the parts of messages and results are marked here";
+            let reason = "only what users say and tools answer is marked here";
             let place = part.semantics().place();
             self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
         }

@@ -30,6 +30,7 @@ use crate::protocol::openai_responses::types::INPUT_LIST;
 use crate::protocol::openai_responses::types::INPUT_STRING;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::THIS;
+use crate::target::SystemRole;
 use crate::target::Target;
 
 pub(super) use item::Call;
@@ -99,7 +100,7 @@ fn write_messages(
     (calls, target): (&Calls<'_>, &Target),
 ) {
     let messages = &exchange.request.messages;
-    let slot = slot(losing, messages);
+    let slot = slot(losing, messages, target.system_role());
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
@@ -127,8 +128,17 @@ fn write_messages(
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another
 /// protocol, if it is one plain text.
-fn slot<'m>(losing: &Losing<'_>, messages: &'m [Message<'m>]) -> Option<&'m Message<'m>> {
-    let first = messages.first().filter(|first| first.role == Role::System)?;
+fn slot<'m>(
+    losing: &Losing<'_>,
+    messages: &'m [Message<'m>],
+    system_role: SystemRole,
+) -> Option<&'m Message<'m>> {
+    let instructs = |role: Role| match system_role {
+        // The two names mean the same to the model.
+        SystemRole::Developer => role.instructs(),
+        SystemRole::System => role == Role::System,
+    };
+    let first = messages.first().filter(|first| instructs(first.role))?;
     let is_slot = if losing.is_same() {
         first.semantics().has_shape(INSTRUCTIONS)
     } else {

@@ -5,6 +5,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Source;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -66,14 +67,7 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
     }
     match media.kind {
         MediaKind::Image | MediaKind::Document => true,
-        MediaKind::Audio => {
-            let inline = matches!(media.source, Source::Base64 { .. });
-            if !inline {
-                losing.node(place, LossKind::Dropped, "sound is taken as data alone");
-            }
-            inline
-        }
-        MediaKind::Video => false,
+        MediaKind::Audio | MediaKind::Video => false,
     }
 }
 
@@ -123,12 +117,27 @@ pub(in crate::protocol::openai_responses) fn write_text(
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
-        object.field("logprobs", logprobs);
+        write_logprobs(object.key("logprobs"), losing, logprobs);
     } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
         object.key("logprobs").array(|_| {});
     }
-    write_cache_marker(&mut object, losing, semantics);
+    if losing.is_same() || side == Side::Input {
+        write_cache_marker(&mut object, losing, semantics);
+    }
     object.close();
+}
+
+/// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
+fn write_logprobs(writer: &mut Writer, losing: &Losing<'_>, logprobs: &Json<'_>) {
+    let compact = logprobs.compact();
+    // Inside a string the quotes would be escaped, so that only the key itself is met.
+    if losing.is_same() || !compact.contains(r#""bytes":null"#) {
+        return writer.value(logprobs);
+    }
+    match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {
+        Ok(filled) => writer.value(&filled),
+        Err(_) => writer.value(logprobs),
+    }
 }
 
 fn write_citations(
@@ -208,6 +217,9 @@ fn write_media(
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
+    if !losing.is_same() {
+        report_spelling(losing, source, semantics);
+    }
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
@@ -232,6 +244,22 @@ fn write_media(
     }
     write_cache_marker(&mut object, losing, semantics);
     object.close();
+}
+
+/// Reports media that come back spelled another way: data has one spelling, and what is found by searching is a file.
+fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &NodeSemantics<'_>) {
+    let keeps = |scope: &str, key: Option<&str>| {
+        let mut kept = semantics.extras().into_iter().flat_map(|extras| extras.within(scope));
+        kept.any(|extra| key.is_none_or(|key| extra.key == key))
+    };
+    let is_capital = |mime: &Text<'_>| mime.to_str().contains(|letter: char| letter.is_uppercase());
+    if keeps("data_url", None) || source.mime().is_some_and(is_capital) {
+        let reason = "data is spelled in one way";
+        losing.node(semantics.place(), LossKind::Renamed, reason);
+    }
+    if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
+        losing.below(semantics.place(), "/type", LossKind::Renamed, "what was found is a file");
+    }
 }
 
 /// The type asks for a detail, and `auto` is what leaving it out means.
@@ -296,7 +324,7 @@ fn write_source(
         Source::Base64 { mime, data } => {
             let mut url = Text::plain(match spelling(own, keys.data, "prefix") {
                 Some(prefix) => prefix,
-                None => format!("data:{};base64,", mime_or_octets(mime.as_ref())),
+                None => format!("data:{};base64,", mime_or_octets(mime.as_ref()).to_lowercase()),
             });
             url.push(data);
             object.field(keys.data, &url);

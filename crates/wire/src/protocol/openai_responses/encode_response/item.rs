@@ -101,6 +101,19 @@ pub(in crate::protocol::openai_responses) fn client_form(
     }
 }
 
+/// Whether the item that a part opens states how far it has come.
+fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::ToolCall(call) => client_form(asked, call) == CallForm::Function,
+        Content::Reasoning(_) => false,
+        Content::Text(_)
+        | Content::Refusal(_)
+        | Content::Media(_)
+        | Content::ToolResult(_)
+        | Content::Opaque(_) => true,
+    }
+}
+
 /// Writes item `number` of an answer, which these parts make.
 pub(in crate::protocol::openai_responses) fn write_item(
     writer: &mut Writer,
@@ -119,8 +132,7 @@ pub(in crate::protocol::openai_responses) fn write_item(
     let mut header = Header::own(losing, semantics);
     if !header.is_own() {
         header.id = item_id(losing, asked, (first, number));
-        let is_thought = matches!(first.content(), Content::Reasoning(_));
-        header.status = (!is_thought).then_some(Text::literal("completed"));
+        header.status = has_status(asked, first).then_some(Text::literal("completed"));
     }
     match first.content() {
         Content::ToolCall(call) => {
@@ -232,7 +244,7 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
 ) {
     let mut header = Header::own(losing, part.semantics());
     header.id = item_id(losing, asked, (part, number));
-    header.status = Some(Text::literal("in_progress"));
+    header.status = has_status(asked, part).then_some(Text::literal("in_progress"));
     match part.content() {
         Content::ToolCall(call) => {
             let call = Call {
@@ -242,7 +254,6 @@ pub(in crate::protocol::openai_responses) fn write_added_item(
             write_call(writer, &header, &call);
         }
         Content::Reasoning(_) => {
-            let header = Header { status: None, ..header };
             write_reasoning(writer, &header, &[], None);
         }
         Content::Opaque(opaque) if !part.semantics().has_shape(IN_CONTENT) => {
