@@ -449,6 +449,9 @@ impl<'r> Losing<'r> {
         if let Some(usage) = &response.usage {
             self.usage(usage);
         }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_answer_on_return(response, self.target, self);
+        }
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {

@@ -7,10 +7,12 @@ use super::types::NO_CONTENT;
 use super::types::NO_ROLE;
 use super::types::NO_TYPE;
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
 use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::Usage;
@@ -20,8 +22,11 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -178,6 +183,31 @@ fn finish_kind(word: &str) -> FinishKind {
         "refusal" => FinishKind::Refusal,
         "pause_turn" => FinishKind::Pause,
         _ => FinishKind::Other,
+    }
+}
+
+/// Reports what comes back otherwise from other protocols, although it arrives there: texts among cited ones, which Gemini
+/// tells apart by their sources alone, and sealed thinking that leads to nothing.
+pub(in crate::protocol) fn lose_answer_on_return(
+    response: &Response<'_>,
+    target: Protocol,
+    losing: &mut Losing<'_>,
+) {
+    for Candidate { message, .. } in &response.candidates {
+        let is_cited = message.parts.iter().any(|part| !part.semantics().citations().is_empty());
+        let texts = message.parts.iter().filter(|part| matches!(part.content(), Content::Text(_)));
+        for text in texts.filter(|_| is_cited && target == Protocol::Gemini) {
+            let reason = "texts are told apart by their sources alone";
+            losing.node(text.semantics().place(), LossKind::Renamed, reason);
+        }
+        let is_sealed = |part: &&Part<'_>| match part.content() {
+            Content::Reasoning(reasoning) => reasoning.form == ReasoningForm::Redacted,
+            _ => false,
+        };
+        for sealed in message.parts.iter().rev().take_while(is_sealed) {
+            let reason = "sealed thinking that leads to nothing";
+            losing.node(sealed.semantics().place(), LossKind::Renamed, reason);
+        }
     }
 }
 
