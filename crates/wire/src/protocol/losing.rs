@@ -5,6 +5,7 @@
 
 use crate::conversation::Candidate;
 use crate::conversation::Content;
+use crate::conversation::FinishKind;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
@@ -471,6 +472,9 @@ impl<'r> Losing<'r> {
     ) {
         self.set(place, Field::FinishReason);
         if self.source == Protocol::Gemini && gemini::is_finer(finish) {
+            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        }
+        if self.source == Protocol::AnthropicMessages && finish.kind == FinishKind::Pause {
             self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);

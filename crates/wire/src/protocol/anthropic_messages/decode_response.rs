@@ -25,6 +25,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Member;
@@ -193,7 +194,9 @@ pub(in crate::protocol) fn lose_answer_on_return(
     target: Protocol,
     losing: &mut Losing<'_>,
 ) {
-    for Candidate { message, .. } in &response.candidates {
+    for candidate in &response.candidates {
+        lose_reason(candidate, losing);
+        let message = &candidate.message;
         let is_cited = message.parts.iter().any(|part| !part.semantics().citations().is_empty());
         let texts = message.parts.iter().filter(|part| matches!(part.content(), Content::Text(_)));
         for text in texts.filter(|_| is_cited && target == Protocol::Gemini) {
@@ -208,6 +211,22 @@ pub(in crate::protocol) fn lose_answer_on_return(
             let reason = "sealed thinking that leads to nothing";
             losing.node(sealed.semantics().place(), LossKind::Renamed, reason);
         }
+    }
+}
+
+/// Whether an answer calls is told by its calls elsewhere.
+fn lose_reason(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
+    let mut parts = candidate.message.parts.iter();
+    let calls = parts.any(|part| matches!(part.content(), Content::ToolCall(_)));
+    let is_told = match candidate.finish.as_ref().map(|finish| finish.kind) {
+        Some(FinishKind::ToolCalls) => !calls,
+        Some(FinishKind::Length | FinishKind::ContentFilter) | None => false,
+        Some(_) => calls,
+    };
+    if is_told {
+        let place = candidate.semantics().place();
+        let reason = "calls make the reason";
+        losing.field(place, Field::FinishReason, LossKind::Renamed, reason);
     }
 }
 

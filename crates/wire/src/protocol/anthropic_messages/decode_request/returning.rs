@@ -36,6 +36,7 @@ pub(in crate::protocol) fn lose_on_return(
         lose_silence(message, losing);
         lose_order(message, target, losing);
     }
+    lose_neighbours(&request.messages, losing);
     for tool in &request.tools {
         lose_schema(tool, target, losing);
     }
@@ -112,6 +113,16 @@ fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
     if message.parts.is_empty() {
         let reason = "a message without words says nothing";
         losing.node(message.semantics().place(), LossKind::Implied, reason);
+    }
+}
+
+/// Messages of one role in a row are one turn, which the vendor does not mind.
+fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    for pair in messages.windows(2).filter(|pair| pair[0].role == pair[1].role) {
+        let reason = "neighbours of one role are one turn";
+        for message in pair.iter().filter(|message| !message.semantics().has_shape(SLOT)) {
+            losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
     }
 }
 
