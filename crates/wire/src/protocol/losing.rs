@@ -5,6 +5,7 @@
 
 use crate::conversation::Candidate;
 use crate::conversation::Content;
+use crate::conversation::FinishKind;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
@@ -476,6 +477,9 @@ impl<'r> Losing<'r> {
         if let Some(usage) = &response.usage {
             self.usage(usage);
         }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_answer_on_return(response, self.target, self);
+        }
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {
@@ -495,6 +499,9 @@ impl<'r> Losing<'r> {
     ) {
         self.set(place, Field::FinishReason);
         if self.source == Protocol::Gemini && gemini::is_finer(finish) {
+            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        }
+        if self.source == Protocol::AnthropicMessages && finish.kind == FinishKind::Pause {
             self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
