@@ -7,10 +7,12 @@ use super::types::NO_CONTENT;
 use super::types::NO_ROLE;
 use super::types::NO_TYPE;
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::ReasoningForm;
 use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::Usage;
@@ -20,8 +22,12 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -181,6 +187,49 @@ fn finish_kind(word: &str) -> FinishKind {
     }
 }
 
+/// Reports what comes back otherwise from other protocols, although it arrives there: texts among cited ones, which Gemini
+/// tells apart by their sources alone, and sealed thinking that leads to nothing.
+pub(in crate::protocol) fn lose_answer_on_return(
+    response: &Response<'_>,
+    target: Protocol,
+    losing: &mut Losing<'_>,
+) {
+    for candidate in &response.candidates {
+        lose_reason(candidate, losing);
+        let message = &candidate.message;
+        let is_cited = message.parts.iter().any(|part| !part.semantics().citations().is_empty());
+        let texts = message.parts.iter().filter(|part| matches!(part.content(), Content::Text(_)));
+        for text in texts.filter(|_| is_cited && target == Protocol::Gemini) {
+            let reason = "texts are told apart by their sources alone";
+            losing.node(text.semantics().place(), LossKind::Renamed, reason);
+        }
+        let is_sealed = |part: &&Part<'_>| match part.content() {
+            Content::Reasoning(reasoning) => reasoning.form == ReasoningForm::Redacted,
+            _ => false,
+        };
+        for sealed in message.parts.iter().rev().take_while(is_sealed) {
+            let reason = "sealed thinking that leads to nothing";
+            losing.node(sealed.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+}
+
+/// Whether an answer calls is told by its calls elsewhere.
+fn lose_reason(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
+    let mut parts = candidate.message.parts.iter();
+    let calls = parts.any(|part| matches!(part.content(), Content::ToolCall(_)));
+    let is_told = match candidate.finish.as_ref().map(|finish| finish.kind) {
+        Some(FinishKind::ToolCalls) => !calls,
+        Some(FinishKind::Length | FinishKind::ContentFilter) | None => false,
+        Some(_) => calls,
+    };
+    if is_told {
+        let place = candidate.semantics().place();
+        let reason = "calls make the reason";
+        losing.field(place, Field::FinishReason, LossKind::Renamed, reason);
+    }
+}
+
 /// The counts of a usage report as the vendor states them: the input without what the cache had to do with.
 #[derive(Debug, Default)]
 pub(super) struct Counts<'a> {
@@ -239,11 +288,17 @@ impl<'a> Counts<'a> {
 
     /// The report in counts that mean the same for every vendor.
     pub(super) fn into_usage(self) -> Usage<'a> {
-        let cached = self.cache_read.unwrap_or(0).saturating_add(self.cache_write.unwrap_or(0));
+        let sum = self.sum_of_input();
+        let mut extras = self.extras;
+        if let (Some(input), None) = (self.input, sum) {
+            // A sum beyond counting stays as the vendor states it.
+            let json = Json::trusted(input.to_string().into());
+            extras.keep("", Cow::Borrowed("input_tokens"), json);
+        }
         let mut usage = Usage::default();
         *usage.semantics_mut() = NodeSemantics::at(self.place);
-        usage.semantics_mut().keep(self.extras);
-        usage.input = self.input.map(|input| input.saturating_add(cached));
+        usage.semantics_mut().keep(extras);
+        usage.input = sum;
         usage.cache_read = self.cache_read;
         usage.cache_write = self.cache_write;
         usage.cache_write_5m = self.cache_write_5m;
@@ -251,6 +306,12 @@ impl<'a> Counts<'a> {
         usage.output = self.output;
         usage.reasoning = self.reasoning;
         usage
+    }
+
+    /// The input with what the cache had to do with.
+    fn sum_of_input(&self) -> Option<u64> {
+        let cached = self.cache_read.unwrap_or(0).checked_add(self.cache_write.unwrap_or(0))?;
+        self.input?.checked_add(cached)
     }
 
     /// Fills in from an earlier report what this one does not repeat, so that the sum of the input is right.

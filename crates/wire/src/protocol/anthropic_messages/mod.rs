@@ -15,6 +15,7 @@ mod types;
 pub(in crate::protocol) use decode_request::decode_request;
 pub(in crate::protocol) use decode_request::lose_on_return;
 pub(in crate::protocol) use decode_response::decode_response;
+pub(in crate::protocol) use decode_response::lose_answer_on_return;
 pub use decode_stream::Decoder;
 pub(in crate::protocol) use encode_request::encode_request;
 pub(in crate::protocol) use encode_response::encode_response;

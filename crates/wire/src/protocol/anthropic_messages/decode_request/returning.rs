@@ -19,6 +19,8 @@ use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
 use crate::schema;
 use crate::schema::Dialect;
+use crate::target::Family;
+use crate::target::Thinking;
 
 /// Reports what is told elsewhere in another order or by other words.
 pub(in crate::protocol) fn lose_on_return(
@@ -31,8 +33,10 @@ pub(in crate::protocol) fn lose_on_return(
     lose_effort(request, losing);
     lose_tool_choice(request, losing);
     for message in &request.messages {
+        lose_silence(message, losing);
         lose_order(message, target, losing);
     }
+    lose_neighbours(&request.messages, losing);
     for tool in &request.tools {
         lose_schema(tool, target, losing);
     }
@@ -67,13 +71,25 @@ fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
     }
 }
 
-/// In the middle of a tool turn thinking goes on only from thinking that came back, which is withheld from others.
+/// Elsewhere an effort is one for thinking, which older models are told as a budget. In the middle of a tool turn thinking
+/// goes on only from thinking that came back, which is withheld from others.
 fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
+    if request.thinking.effort.is_none() {
+        return;
+    }
+    let root = Place::default();
+    let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
+    let thinking = Family::of(&model).thinking;
+    if matches!(thinking, Thinking::AnthropicBudget { .. }) && request.thinking.budget.is_none() {
+        let reason = "the effort stands for a budget, for which the limit need not leave room";
+        losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
+        losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
+        losing.field(root, Field::MaxOutputTokens, LossKind::Renamed, reason);
+    }
     let last = request.messages.iter().rfind(|message| message.role == Role::Assistant);
-    let is_calling = last.is_some_and(|message| has_call(message));
-    if is_calling && request.thinking.effort.is_some() {
+    if last.is_some_and(has_call) {
         let reason = "the effort is one for thinking that goes on without what was thought";
-        losing.field(Place::default(), Field::ThinkingEffort, LossKind::Renamed, reason);
+        losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
     }
 }
 
@@ -87,6 +103,26 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
     if request.tools.iter().all(stays) && request.messages.iter().any(has_call) {
         let reason = "without tools there is nothing to call";
         losing.field(Place::default(), Field::ToolChoice, LossKind::Implied, reason);
+        if request.tools.is_empty() {
+            losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Implied, reason);
+        }
+    }
+}
+
+fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
+    if message.parts.is_empty() {
+        let reason = "a message without words says nothing";
+        losing.node(message.semantics().place(), LossKind::Implied, reason);
+    }
+}
+
+/// Messages of one role in a row are one turn, which the vendor does not mind.
+fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    for pair in messages.windows(2).filter(|pair| pair[0].role == pair[1].role) {
+        let reason = "neighbours of one role are one turn";
+        for message in pair.iter().filter(|message| !message.semantics().has_shape(SLOT)) {
+            losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writing what an answer cost.
 
 use crate::conversation::Usage;
+use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -32,11 +33,19 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
         Told::AsItWas => usage.semantics().extras(),
         Told::AtLeastTotals => None,
     };
-    let total = |count: Option<u64>| count.or((told == Told::AtLeastTotals).then_some(0));
+    // A later number beyond counting takes the place of an earlier count.
+    let is_beyond = |key: &str| {
+        let mut within = extras.into_iter().flat_map(|extras| extras.within(""));
+        within.any(|extra| extra.key == key && extra.json.kind() == Kind::Number)
+    };
+    let total = |key: &str, count: Option<u64>| {
+        let count = count.filter(|_| !is_beyond(key));
+        count.or((told == Told::AtLeastTotals).then_some(0))
+    };
     let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
     let uncached = usage.input.map(|input| input.saturating_sub(cached));
     let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-    object.optional("input_tokens", total(uncached).as_ref());
+    object.optional("input_tokens", total("input_tokens", uncached).as_ref());
     object.optional("cache_creation_input_tokens", usage.cache_write.as_ref());
     object.optional("cache_read_input_tokens", usage.cache_read.as_ref());
     let writes = [
@@ -49,7 +58,7 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
         writes.iter().for_each(|(key, count)| inner.optional(key, count.as_ref()));
         inner.close();
     }
-    object.optional("output_tokens", total(usage.output).as_ref());
+    object.optional("output_tokens", total("output_tokens", usage.output).as_ref());
     if let Some(reasoning) = usage.reasoning {
         let extras = extras.map(|extras| (extras, "output_tokens_details"));
         let mut inner = Object::open(object.key("output_tokens_details"), extras);

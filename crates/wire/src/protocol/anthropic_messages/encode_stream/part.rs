@@ -388,8 +388,13 @@ impl Writing<'_> {
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
                 let place = current.place();
+                let is_told_apart = current.shown == Shown::Text && self.source == Protocol::Gemini;
                 let reason = "no field of this block can carry it";
                 self.losing().field(place, Field::Signature, LossKind::Withheld, reason);
+                if is_told_apart {
+                    let reason = "without a signature in between the texts are one";
+                    self.losing().below(place, "../parts", LossKind::Renamed, reason);
+                }
             }
             Shown::Whole => {}
         }
