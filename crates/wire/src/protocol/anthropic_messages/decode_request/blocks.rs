@@ -353,7 +353,7 @@ pub(in crate::protocol::anthropic_messages) fn sign<'a>(
 
 fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let mut has_data = false;
-    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+    let mut semantics = read_members(reader, place, |key, reader, semantics, _| {
         if key != "data" {
             return Ok(Member::Unknown);
         }
@@ -365,6 +365,8 @@ fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> 
     if !has_data {
         return Err(missing("data"));
     }
+    // Others tell it by an artefact of their own, and where it leads to nothing it does not come back.
+    semantics.add_shape(Shape::RESPELLED);
     let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
     Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
 }
