@@ -177,7 +177,7 @@ fn read_media<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Resu
     };
     *reader = ahead;
     if is_content {
-        semantics.add_shape(CONTENT_SOURCE);
+        semantics.add_shape(CONTENT_SOURCE.with(Shape::RESPELLED));
     }
     let kind = if is_document { MediaKind::Document } else { MediaKind::Image };
     let media = Media { kind, source, detail: None, name };
