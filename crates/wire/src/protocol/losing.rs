@@ -12,6 +12,7 @@ use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::conversation::Role;
 use crate::conversation::Source;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
@@ -156,6 +157,7 @@ impl<'r> Losing<'r> {
         }
         self.request_fields(exchange);
         self.request_semantics(exchange);
+        self.joined_turns(&exchange.request.messages);
         for message in &exchange.request.messages {
             self.message(message);
         }
@@ -164,6 +166,31 @@ impl<'r> Losing<'r> {
         }
         if self.source == Protocol::AnthropicMessages {
             anthropic_messages::lose_on_return(&exchange.request, self.target, self);
+        }
+    }
+
+    /// Gemini's neighbouring contents of one side are one turn, and a content without words is none: elsewhere they
+    /// may be told apart, but they do not come back that way.
+    fn joined_turns(&mut self, messages: &[Message<'_>]) {
+        if self.source != Protocol::Gemini {
+            return;
+        }
+        let is_turn = |message: &&Message<'_>| !message.role.instructs();
+        let mut before: Option<&Message<'_>> = None;
+        for message in messages.iter().filter(is_turn) {
+            let place = message.semantics().place();
+            if message.is_blank() {
+                self.node(place, LossKind::Implied, "a turn without words");
+                continue;
+            }
+            let same_side = before
+                .filter(|it| (it.role == Role::Assistant) == (message.role == Role::Assistant));
+            if let Some(before) = same_side {
+                let reason = "neighbours of one side are one turn";
+                self.node(before.semantics().place(), LossKind::Renamed, reason);
+                self.node(place, LossKind::Renamed, reason);
+            }
+            before = Some(message);
         }
     }
 

@@ -262,11 +262,15 @@ impl Running {
         at: At<'_>,
         kind: TextKind,
         text: Text<'f>,
-        semantics: NodeSemantics<'f>,
+        mut semantics: NodeSemantics<'f>,
         emit: &mut dyn FnMut(Event<'f>),
     ) {
         let alone = semantics.artefact().is_some() || semantics.extras().is_some();
         let shape = semantics.shape();
+        if kind == TextKind::Answer && semantics.artefact().is_some() {
+            // Only the signature keeps it apart from its neighbours, and others have none on texts.
+            semantics.add_shape(Shape::RESPELLED);
+        }
         let joins = |open: &OpenText| !alone && open.kind == kind && open.shape == shape;
         if text.is_empty() && !alone {
             return;

@@ -105,7 +105,7 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::HostedTool
         | Field::NamespaceTool => "",
         // The sources of an answer stand beside its content.
-        Field::Citations => "../groundingMetadata",
+        Field::Citations => "../../groundingMetadata",
         Field::MediaDetail => "/mediaResolution",
         Field::MediaName => "/inlineData/displayName",
         Field::CallId => "/functionCall/id",

@@ -4,6 +4,7 @@ use crate::conversation::Thinking;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
 use crate::json::Json;
+use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -117,7 +118,20 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
+    /// A protocol whose limit lies above the budget gives way in one of them.
+    fn report_room(&mut self, tokens: u64) {
+        let limit = self.exchange.request.max_output_tokens.as_ref().and_then(Number::as_u64);
+        if self.losing.source() == Protocol::AnthropicMessages
+            && limit.is_some_and(|limit| limit <= tokens)
+        {
+            let reason = "the limit may be below the budget";
+            let field = Field::MaxOutputTokens;
+            self.losing.field(Place::default(), field, LossKind::Renamed, reason);
+        }
+    }
+
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
+        self.report_room(tokens);
         let root = Place::default();
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {

@@ -16,7 +16,6 @@ use crate::protocol::Field;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::Protocol;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
@@ -70,7 +69,6 @@ impl Encoder<'_> {
         }
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
-        let is_thought = matches!(opening, Opening::Reasoning(_));
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
                 State::Streaming { thought: false, begun: false }
@@ -81,8 +79,6 @@ impl Encoder<'_> {
         let text = (is_text && !self.is_same()).then(Text::default);
         if text.is_some() {
             self.report_joined(candidate, place);
-        } else if is_thought {
-            self.report_paragraph(candidate, place);
         }
         let citations = Vec::new();
         self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
@@ -125,15 +121,6 @@ impl Encoder<'_> {
             }
             losing.item(place, LossKind::Renamed, "messages of one side become one content");
         });
-    }
-
-    /// Chat has all thoughts in one text, and those that came apart come back as paragraphs.
-    fn report_paragraph(&mut self, candidate: u32, place: Place) {
-        let is_thought = |part: &OpenPart| part.candidate == candidate && part.text.is_none();
-        if self.source == Protocol::OpenaiChat && self.parts.iter().any(is_thought) {
-            let reason = "thoughts that came apart stay apart";
-            self.tell(|losing| losing.node(place, LossKind::Renamed, reason));
-        }
     }
 
     /// Whether the vendor's answers have no word for it.

@@ -27,6 +27,7 @@ use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
 
 pub(super) fn read_tools<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
     let mut tools = Vec::new();
@@ -82,7 +83,22 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     })?;
     semantics.keep(extras);
     let tool = tool.ok_or_else(|| missing("a tool"))?;
+    if name_of(&tool).is_some_and(|name| name.to_str().chars().count() > NAME_CHARS_MAX) {
+        // Others may take it as it is, and then it comes back shorter.
+        semantics.add_shape(Shape::RESPELLED);
+    }
     Ok(Tool::new(tool).with_semantics(semantics))
+}
+
+/// How long the vendor itself lets the names of tools be.
+const NAME_CHARS_MAX: usize = 64;
+
+fn name_of<'t, 'a>(tool: &'t ToolKind<'a>) -> Option<&'t Text<'a>> {
+    match tool {
+        ToolKind::Function(function) => Some(&function.name),
+        ToolKind::Custom(custom) => Some(&custom.name),
+        _ => None,
+    }
 }
 
 /// Whether the object that comes next has an object under `name`.

@@ -322,6 +322,8 @@ impl Choice {
             true => Step::Reasoning,
             false => Step::ReasoningContent,
         };
+        // Reasoning that comes in several turns is one text here, and others tell it in paragraphs.
+        let shape = if self.reasoned { shape.with(Shape::RESPELLED) } else { shape };
         let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);

@@ -44,6 +44,8 @@ struct Told {
     /// The id that the item came with, which stays.
     id: Option<Text<'static>>,
     phase: Option<Text<'static>>,
+    /// Where the stream said that it begins.
+    place: Option<Place>,
     parts: Vec<Grown>,
 }
 
@@ -109,7 +111,9 @@ impl Items {
             return Ok(());
         };
         let at = self.told(fields.output_index);
-        let parts = decode_output_item(&mut reader, place.step(Step::Item))?;
+        let place = place.step(Step::Item);
+        self.items[at].place = Some(place);
+        let parts = decode_output_item(&mut reader, place)?;
         let Some(part) = parts.into_iter().next() else { return Ok(()) };
         if let Some(item) = part.semantics().item() {
             self.items[at].id = item.id.clone().map(Text::into_owned);
@@ -123,8 +127,10 @@ impl Items {
 
     /// Opens a part with what is known of it; its text is not told yet. The status that it will have is not known.
     fn open<'f>(&mut self, at: usize, slot: Slot, part: Part<'f>, emit: Emit<'_, 'f>) {
-        let mut semantics = NodeSemantics::at(part.semantics().place());
         let told = &self.items[at];
+        // What opens an item speaks for all of it.
+        let place = told.place.filter(|_| told.parts.is_empty());
+        let mut semantics = NodeSemantics::at(place.unwrap_or(part.semantics().place()));
         if told.parts.is_empty() {
             let mut item = part.semantics().item().cloned().unwrap_or_default();
             item.status = None;

@@ -45,8 +45,8 @@ pub(super) struct Items<'i, 'r> {
     system_role: SystemRole,
     /// The ids of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
-    /// Where the message before stood, if it was the assistant's.
-    after_assistant: Option<Place>,
+    /// The side and the place of the message before, of those that say anything here.
+    before: Option<(Side, Place)>,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
@@ -56,36 +56,41 @@ impl<'i, 'r> Items<'i, 'r> {
         calls: &'i Calls<'i>,
         system_role: SystemRole,
     ) -> Self {
-        Self {
-            writer,
-            losing,
-            calls,
-            system_role,
-            custom_calls: HashSet::new(),
-            after_assistant: None,
-        }
+        Self { writer, losing, calls, system_role, custom_calls: HashSet::new(), before: None }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
         let place = message.semantics().place();
-        let before = self.after_assistant.take();
-        if message.role == Role::Assistant {
-            let reason = "the assistant's items in a row make one message";
-            for joined in before.into_iter().flat_map(|before| [before, place]) {
-                self.losing.node(joined, LossKind::Renamed, reason);
-            }
-            self.after_assistant = Some(place);
-        }
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
-        if self.writer.as_str().len() == before {
+        if self.writer.as_str().len() > before {
+            self.report_joined(message);
+        } else {
             let (kind, reason) = match message.parts.is_empty() {
                 true => (LossKind::Implied, "a message without content says nothing"),
                 false => (LossKind::Dropped, "nothing of the message can be said here"),
             };
             self.losing.node(place, kind, reason);
+        }
+    }
+
+    /// Reports neighbours of one side that come back as one message: the assistant's always, the user's where turns
+    /// have to alternate.
+    fn report_joined(&mut self, message: &Message<'_>) {
+        let side = match message.role {
+            Role::Assistant => Some(Side::Output),
+            Role::User | Role::Tool if self.has_blocks() => Some(Side::Input),
+            Role::User | Role::Tool | Role::System | Role::Developer => None,
+        };
+        let place = message.semantics().place();
+        let before = std::mem::replace(&mut self.before, side.map(|side| (side, place)));
+        if let Some((_, before)) = before.filter(|(before, _)| Some(*before) == side) {
+            let reason = "items of one side in a row make one message";
+            for joined in [before, place] {
+                self.losing.node(joined, LossKind::Renamed, reason);
+            }
         }
     }
 

@@ -101,6 +101,9 @@ fn write_messages(
 ) {
     let messages = &exchange.request.messages;
     let slot = slot(losing, messages, target.system_role());
+    if let Some(message) = slot {
+        report_role(losing, message, target.system_role());
+    }
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
@@ -124,6 +127,18 @@ fn write_messages(
         items.message(index, message);
     }
     writer.end_array();
+}
+
+/// Instructions have no role of their own: the word for it is the model's.
+fn report_role(losing: &mut Losing<'_>, message: &Message<'_>, system_role: SystemRole) {
+    let is_usual = match system_role {
+        SystemRole::System => message.role == Role::System,
+        SystemRole::Developer => message.role == Role::Developer,
+    };
+    if losing.source() == Protocol::OpenaiChat && !is_usual {
+        let reason = "the instructions' role is the model's own word";
+        losing.below(message.semantics().place(), "/role", LossKind::Renamed, reason);
+    }
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another

@@ -83,6 +83,9 @@ impl Tools<'_, '_> {
         if taken != *name {
             let reason = "the target takes the name only in other letters";
             self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+        } else if self.losing.source() == Protocol::OpenaiChat && is_long(name) {
+            let reason = "the name is longer than Chat takes back";
+            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         taken
     }
@@ -253,6 +256,11 @@ impl Tools<'_, '_> {
             }
         });
     }
+}
+
+/// Whether a name has more letters than Chat takes.
+fn is_long(name: &Text<'_>) -> bool {
+    name.to_str().len() > 64
 }
 
 /// Whether a hosted tool is defined by more than its type and its name.

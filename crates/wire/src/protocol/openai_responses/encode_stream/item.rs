@@ -18,6 +18,7 @@ use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::write_citation;
 use crate::protocol::openai_responses::encode_request::write_piece;
@@ -127,12 +128,33 @@ impl Encoder<'_> {
         };
         if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
             report_handed(&mut losing, thought, part);
+            let reason = "the seal of what follows is told with the thinking";
+            losing.node(thought.semantics().place(), LossKind::Renamed, reason);
             thought.semantics_mut().set_artefact(artefact);
+        }
+    }
+
+    /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
+    /// alone, and Chat's have one field for all that is thought.
+    fn report_border(&mut self, part: &Part<'static>) {
+        let mut before = self.items.iter().filter_map(|item| item.parts.first());
+        let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
+        let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+        let is_lost = match self.source {
+            Protocol::Gemini => is_text(part) && before.next_back().is_some_and(is_text),
+            Protocol::OpenaiChat => is_thought(part) && before.any(is_thought),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+        };
+        if is_lost {
+            let reason = "what stands apart here flows together there";
+            let mut losing = Losing::new(self.source, THIS, &mut self.report);
+            losing.node(part.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
     /// Adds an item that begins with a part.
     fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
+        self.report_border(&part);
         self.hand(&part);
         self.finish_closed(out);
         let index = self.items.len();
