@@ -156,6 +156,11 @@ impl<'a> Decoding<'a> {
         } else if writes_max_completion_tokens(&self.request) {
             self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
         }
+        let thinks_with_tools =
+            self.request.thinking.effort.is_some() && !self.request.tools.is_empty();
+        if thinks_with_tools && !takes_tools_while_reasoning(&self.request) {
+            self.semantics.respell("reasoning_effort");
+        }
         let stated = self.semantics.chat().is_some_and(|chat| chat.stream_options().is_some());
         if self.request.stream == Some(true) && !stated {
             let reason = "the usage of every stream is asked for";
@@ -175,6 +180,12 @@ impl<'a> Decoding<'a> {
         self.foretell();
         Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
     }
+}
+
+/// Whether the model takes tools on Chat with any effort but none.
+fn takes_tools_while_reasoning(request: &Request<'_>) -> bool {
+    let family = request.model.as_ref().map(|model| Family::of(&model.to_str()));
+    family.is_none_or(|family| family.chat_tools_while_reasoning)
 }
 
 /// Whether a limit that the request leaves out would stand in the newer of the two fields for it.

@@ -30,6 +30,8 @@ use crate::protocol::openai_chat::encode_request::message::Names;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
 
 pub(super) use annotation::is_cited;
 pub(super) use annotation::report_citations;
@@ -107,20 +109,26 @@ fn write_head(
     }
     object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
     if let Some(tier) = &response.service_tier {
-        object.field("service_tier", tier_word(tier, losing.source()));
-        if losing.source() != Protocol::OpenaiResponses {
+        let word = tier_word(tier, losing.source());
+        object.optional("service_tier", word.as_ref());
+        let (kind, reason) = match word {
+            Some(_) => (LossKind::Renamed, "Chat has other words for the tiers"),
+            None => (LossKind::Dropped, "Chat has no such tier"),
+        };
+        if word.as_ref() != Some(tier) || losing.source() != Protocol::OpenaiResponses {
             let place = response.semantics().place();
-            let reason = "Chat has other words for the tiers";
-            losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            losing.field(place, Field::ResponseServiceTier, kind, reason);
         }
     }
 }
 
-/// The name that a tier has here.
-pub(super) fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> &'t Text<'t> {
-    static DEFAULT: Text<'static> = Text::literal("default");
-    let standard = matches!(&*tier.to_str(), "standard" | "standard_only");
-    if standard && source != Protocol::OpenaiChat { &DEFAULT } else { tier }
+/// The name that a tier has here; none if Chat has no such tier.
+pub(super) fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
+    if source == Protocol::OpenaiChat {
+        return Some(tier.reborrow());
+    }
+    let word = tier::translated(&tier.to_str(), source, Protocol::OpenaiChat, Asking::Answer);
+    word.map(Text::literal)
 }
 
 /// The choices of an answer in the making.

@@ -150,7 +150,8 @@ impl<'a> Encoder<'a> {
         }
         writer.optional("model", self.asked.model.as_ref().or(model.as_ref()));
         if let Some(tier) = &service_tier {
-            writer.field("service_tier", encode_response::tier_word(tier, self.source));
+            let word = encode_response::tier_word(tier, self.source);
+            writer.optional("service_tier", word.as_ref());
         }
         self.head = writer.into_string();
         self.losses.add(self.source, None, |losing| {

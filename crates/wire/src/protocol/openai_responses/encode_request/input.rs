@@ -186,7 +186,9 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut from = 0;
         let mut header = Some(message);
         for (at, part) in message.parts.iter().enumerate() {
-            if is_content(part) {
+            // What only another vendor understands is left out of the content, and must not cut it in two.
+            let is_foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != THIS);
+            if is_content(part) || is_foreign {
                 continue;
             }
             if from < at {
