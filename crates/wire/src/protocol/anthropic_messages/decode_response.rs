@@ -12,7 +12,6 @@ use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
 use crate::conversation::Response;
 use crate::conversation::Role;
 use crate::conversation::Usage;
@@ -188,7 +187,7 @@ fn finish_kind(word: &str) -> FinishKind {
 }
 
 /// Reports what comes back otherwise from other protocols, although it arrives there: texts among cited ones, which Gemini
-/// tells apart by their sources alone, and sealed thinking that leads to nothing.
+/// tells apart by their sources alone, and words behind calls, which Chat tells first.
 pub(in crate::protocol) fn lose_answer_on_return(
     response: &Response<'_>,
     target: Protocol,
@@ -196,28 +195,36 @@ pub(in crate::protocol) fn lose_answer_on_return(
 ) {
     for candidate in &response.candidates {
         lose_reason(candidate, losing);
-        let message = &candidate.message;
-        let is_cited = message.parts.iter().any(|part| !part.semantics().citations().is_empty());
-        let texts = message.parts.iter().filter(|part| matches!(part.content(), Content::Text(_)));
-        for text in texts.filter(|_| is_cited && target == Protocol::Gemini) {
+        let parts = &candidate.message.parts;
+        let is_cited = parts.iter().any(|part| !part.semantics().citations().is_empty());
+        let is_text = |part: &&Part<'_>| matches!(part.content(), Content::Text(_));
+        if is_cited && target == Protocol::Gemini {
             let reason = "texts are told apart by their sources alone";
-            losing.node(text.semantics().place(), LossKind::Renamed, reason);
+            for text in parts.iter().filter(is_text) {
+                losing.node(text.semantics().place(), LossKind::Renamed, reason);
+            }
         }
-        let is_sealed = |part: &&Part<'_>| match part.content() {
-            Content::Reasoning(reasoning) => reasoning.form == ReasoningForm::Redacted,
-            _ => false,
-        };
-        for sealed in message.parts.iter().rev().take_while(is_sealed) {
-            let reason = "sealed thinking that leads to nothing";
-            losing.node(sealed.semantics().place(), LossKind::Renamed, reason);
+        let is_empty =
+            |part: &&Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
+        for text in parts.iter().filter(is_empty) {
+            let reason = "an empty text says nothing";
+            losing.node(text.semantics().place(), LossKind::Implied, reason);
+        }
+        let mut behind = parts.iter().skip_while(|part| !is_call(part)).filter(is_text);
+        if target == Protocol::OpenaiChat && behind.next().is_some() {
+            let (place, reason) = (candidate.semantics().place(), "words come before calls");
+            losing.below(place, "/content", LossKind::Renamed, reason);
         }
     }
 }
 
+fn is_call(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolCall(_))
+}
+
 /// Whether an answer calls is told by its calls elsewhere.
 fn lose_reason(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
-    let mut parts = candidate.message.parts.iter();
-    let calls = parts.any(|part| matches!(part.content(), Content::ToolCall(_)));
+    let calls = candidate.message.parts.iter().any(is_call);
     let is_told = match candidate.finish.as_ref().map(|finish| finish.kind) {
         Some(FinishKind::ToolCalls) => !calls,
         Some(FinishKind::Length | FinishKind::ContentFilter) | None => false,

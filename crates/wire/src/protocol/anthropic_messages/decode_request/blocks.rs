@@ -177,7 +177,7 @@ fn read_media<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Resu
     };
     *reader = ahead;
     if is_content {
-        semantics.add_shape(CONTENT_SOURCE);
+        semantics.add_shape(CONTENT_SOURCE.with(Shape::RESPELLED));
     }
     let kind = if is_document { MediaKind::Document } else { MediaKind::Image };
     let media = Media { kind, source, detail: None, name };
@@ -353,7 +353,7 @@ pub(in crate::protocol::anthropic_messages) fn sign<'a>(
 
 fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let mut has_data = false;
-    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+    let mut semantics = read_members(reader, place, |key, reader, semantics, _| {
         if key != "data" {
             return Ok(Member::Unknown);
         }
@@ -365,6 +365,8 @@ fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> 
     if !has_data {
         return Err(missing("data"));
     }
+    // Others tell it by an artefact of their own, and where it leads to nothing it does not come back.
+    semantics.add_shape(Shape::RESPELLED);
     let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
     Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
 }

@@ -100,7 +100,8 @@ fn has_call(message: &Message<'_>) -> bool {
 /// Where none of the tools arrives, those of the history need not be declared, nor be kept from being called.
 fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
     let stays = |tool: &Tool<'_>| matches!(&tool.kind, ToolKind::Hosted(hosted) if hosted.service == HostedService::Other);
-    if request.tools.iter().all(stays) && request.messages.iter().any(has_call) {
+    let is_told = request.tool_choice.is_some() || request.messages.iter().any(has_call);
+    if is_told && request.tools.iter().all(stays) {
         let reason = "without tools there is nothing to call";
         losing.field(Place::default(), Field::ToolChoice, LossKind::Implied, reason);
         if request.tools.is_empty() {

@@ -74,12 +74,28 @@ pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
     place: Place,
 ) -> Result<Vec<Part<'a>>> {
     let start = reader.checkpoint();
-    if let Ok(Decoded::Assistant(parts)) = decode_item(reader, place) {
+    if let Ok(Decoded::Assistant(mut parts)) = decode_item(reader, place) {
+        if let Some(first) = parts.first_mut().filter(|first| lacks_status(first)) {
+            // Others give back an item that is complete.
+            first.semantics_mut().add_shape(Shape::RESPELLED);
+        }
         return Ok(parts);
     }
     *reader = start;
     let kind = kind_of(reader).unwrap_or_default();
     Ok(vec![opaque(reader, place, kind)?])
+}
+
+/// Whether the item that a part opens does not say how far it has come, as messages and calls of functions do.
+fn lacks_status(part: &Part<'_>) -> bool {
+    let is_stated = part.semantics().item().is_some_and(|item| item.status.is_some());
+    match part.content() {
+        Content::Text(_) | Content::Refusal(_) => !is_stated,
+        Content::ToolCall(call) => !is_stated && call.form == CallForm::Function,
+        Content::Media(_) | Content::ToolResult(_) | Content::Reasoning(_) | Content::Opaque(_) => {
+            false
+        }
+    }
 }
 
 fn kind_of<'a>(reader: &Reader<'a>) -> Result<Text<'a>> {
