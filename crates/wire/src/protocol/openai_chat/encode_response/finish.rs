@@ -25,8 +25,12 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
             "content_filter"
         }
-        _ if said == Said::Calls => "tool_calls",
+        FinishKind::Stop | FinishKind::ToolCalls if said == Said::Calls => "tool_calls",
         FinishKind::Stop | FinishKind::ToolCalls => "stop",
+        _ if said == Said::Calls => {
+            lose(LossKind::Approximated, "Chat tells only that the answer ends with calls");
+            "tool_calls"
+        }
         FinishKind::StopSequence => {
             lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
             "stop"

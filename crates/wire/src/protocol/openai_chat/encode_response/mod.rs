@@ -223,11 +223,16 @@ impl Answer<'_, '_> {
         let is_reasoning = |part: &&Part<'_>| matches!(part.content(), Content::Reasoning(_));
         let joined = parts.iter().filter(|part| is_text(part)).count() > 1;
         let reasoned = parts.iter().filter(is_reasoning).count() > 1;
+        let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
+        let last_said = parts.iter().rposition(|part| is_text(part) || is_reasoning(&part));
         let mut after_call = false;
-        for part in parts {
+        for (index, part) in parts.iter().enumerate() {
             let place = outermost(part.semantics());
-            after_call |= matches!(part.content(), Content::ToolCall(_));
+            after_call |= is_call(part);
             match part.content() {
+                Content::ToolCall(_) if last_said > Some(index) => {
+                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                }
                 Content::Text(_) if joined || after_call => {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
@@ -235,7 +240,9 @@ impl Answer<'_, '_> {
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
-                Content::Reasoning(reasoning) if reasoned || reasoning.texts.len() > 1 => {
+                Content::Reasoning(reasoning)
+                    if reasoned || after_call || reasoning.texts.len() > 1 =>
+                {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
                 _ => {}
