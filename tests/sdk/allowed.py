@@ -62,18 +62,6 @@ ALLOWED: list[Allowance] = [
         "the de-facto field for thinking, which clients of other servers read and the official API never sends",
     ),
     Allowance(
-        "openai-chat", "stream", r"/\d+/choices/\d+/delta/annotations", UNKNOWN,
-        "the service streams the sources of a search; the SDK's delta does not know them",
-    ),
-    Allowance(
-        "openai-chat", "response", r"/error", UNKNOWN,
-        "an answer that failed half-way is still an answer, and this is where servers say why it ended",
-    ),
-    Allowance(
-        "gemini", "response", r"/error", UNKNOWN,
-        "an answer that failed half-way is still an answer, and this is where the service says why it ended",
-    ),
-    Allowance(
         "openai-chat", "stream", r"/\d+/choices/\d+/delta/tool_calls/\d+/(type|custom)",
         UNKNOWN + r"|found \"custom\"",
         "the service streams calls of custom tools; the SDK's delta knows functions only",
