@@ -53,9 +53,9 @@ impl Cuts {
         pieces
     }
 
-    /// Takes from the queues in turn until all are empty; the order within each stays.
+    /// Takes from the queues in turn until all are empty; they begin in their order, and the order within each stays.
     pub(super) fn interleave<T>(&mut self, mut queues: Vec<VecDeque<T>>) -> Vec<T> {
-        let mut taken = Vec::new();
+        let mut taken: Vec<T> = queues.iter_mut().filter_map(VecDeque::pop_front).collect();
         loop {
             queues.retain(|queue| !queue.is_empty());
             if queues.is_empty() {

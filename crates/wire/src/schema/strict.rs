@@ -212,8 +212,11 @@ pub(super) fn allow_null<'s>(keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         types.push("null".to_owned());
         keywords.put_types(at, &types);
     }
-    if let Some(constant) = keywords.plain("const").filter(|json| !json.is_null()).cloned() {
-        keywords.take("enum");
+    // A constant beside a list rules null out whatever the list says, and stays.
+    let lists = keywords.list("enum").is_some();
+    if let Some(constant) =
+        keywords.plain("const").filter(|json| !json.is_null() && !lists).cloned()
+    {
         keywords.put("const", at, list(&[constant]));
         keywords.rename("const", "enum");
     }

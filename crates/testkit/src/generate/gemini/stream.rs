@@ -15,7 +15,14 @@ pub(crate) fn stream(response: &Value, mut cuts: Cuts) -> Vec<u8> {
         frames.data(response);
         return frames.into_bytes();
     };
-    let queues = candidates.iter().map(|candidate| chunks(candidate, &mut cuts)).collect();
+    let mut queues: Vec<_> =
+        candidates.iter().map(|candidate| chunks(candidate, &mut cuts)).collect();
+    if candidates.len() > 1 {
+        // Nothing else tells that another candidate is still to come when the first has ended.
+        for (index, queue) in queues.iter_mut().enumerate() {
+            queue.push_front(json!({"index": index, "content": {"role": "model", "parts": []}}));
+        }
+    }
     for candidate in cuts.interleave(queues) {
         let mut chunk = response.clone();
         chunk["candidates"] = json!([candidate]);

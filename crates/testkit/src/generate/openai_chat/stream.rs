@@ -104,14 +104,9 @@ fn pieces(key: &str, text: &Value, cuts: &mut Cuts) -> Vec<Value> {
 
 fn call_deltas(message: &Value, cuts: &mut Cuts) -> Vec<Value> {
     let calls = message["tool_calls"].as_array().into_iter().flatten().enumerate();
-    let mut queues: Vec<VecDeque<Value>> =
-        calls.map(|(index, call)| one_call(index, call, cuts)).collect();
-    // Calls open in their order, whatever the order of their arguments.
-    let openings: Vec<Value> = queues.iter_mut().filter_map(VecDeque::pop_front).collect();
-    let mut deltas: Vec<Value> = (openings.into_iter())
-        .chain(cuts.interleave(queues))
-        .map(|call| json!({"tool_calls": [call]}))
-        .collect();
+    let queues = calls.map(|(index, call)| one_call(index, call, cuts)).collect();
+    let mut deltas: Vec<Value> =
+        cuts.interleave(queues).into_iter().map(|call| json!({"tool_calls": [call]})).collect();
     let legacy = &message["function_call"];
     if legacy.is_object() {
         deltas.push(json!({"function_call": emptied(legacy, "arguments")}));

@@ -1,5 +1,6 @@
 //! Reading the parts of a content: one piece of data each, and what is said about it.
 
+use crate::base64;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -219,7 +220,9 @@ impl<'a> PartDraft<'a> {
     /// The data in the standard alphabet, which is the only one that others read.
     fn standard(&mut self, data: Text<'a>) -> Text<'a> {
         let spelled = data.to_str();
-        let is_url_safe = spelled.contains(['-', '_']) && !spelled.contains(['+', '/']);
+        let is_url_safe = spelled.contains(['-', '_'])
+            && !spelled.contains(['+', '/'])
+            && base64::decode(&spelled).is_some();
         if !is_url_safe {
             return data;
         }
