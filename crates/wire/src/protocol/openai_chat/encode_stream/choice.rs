@@ -257,6 +257,11 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         let same = self.is_same();
+        let sealed =
+            matches!(content, Content::Reasoning(_)) && (same || self.asked.show_reasoning);
+        if sealed && self.write_details(candidate, semantics, out) == Written::Yes {
+            return;
+        }
         match content {
             Content::Media(media) if same && media.kind == MediaKind::Audio => {
                 let extras = semantics.extras().map(|extras| (extras, ""));
