@@ -66,6 +66,8 @@ enum State {
 /// A block that has begun.
 #[derive(Debug)]
 enum Block {
+    /// A part that came in one piece; nothing can be added to it.
+    Whole(PartId),
     /// It grows as an open part; thinking is signed at its end.
     Growing { part: PartId, signature: Text<'static> },
     /// One that the conversation has no word for: it is kept until it is whole.
@@ -176,6 +178,8 @@ impl Decoder {
             _ => reader.skip(),
         })?;
         if let Some(part) = part {
+            // A block that begins under the number of an open one ends it.
+            self.end_block_at(index, emit);
             let block = self.open_block(part, emit);
             self.open.push((index, block));
         }
@@ -206,7 +210,11 @@ impl Decoder {
         };
         let part = PartId(self.parts);
         self.parts += 1;
+        let is_whole = matches!(opening, Opening::Whole(_));
         emit(Event::Open(Open { part, candidate: 0, opening, semantics }));
+        if is_whole {
+            return Block::Whole(part);
+        }
         if let Some(text) = begun.filter(|text| !text.is_empty()) {
             emit(Event::Delta(part, Delta::Text(text)));
         }
@@ -240,6 +248,7 @@ impl Decoder {
             (Block::Growing { signature, .. }, Growth::Signature(more)) => signature.push(&more),
             (Block::Held { input, .. }, Growth::Text(more)) => input.push(&more),
             (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
+            | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
         }
         Ok(())
@@ -255,11 +264,15 @@ impl Decoder {
             "index" => reader.u64().map(|number| index = number),
             _ => reader.skip(),
         })?;
+        self.end_block_at(index, emit);
+        Ok(())
+    }
+
+    fn end_block_at<'f>(&mut self, index: u64, emit: &mut dyn FnMut(Event<'f>)) {
         if let Some(at) = self.open.iter().position(|(open, _)| *open == index) {
             let (_, block) = self.open.remove(at);
             self.close_block(block, emit);
         }
-        Ok(())
     }
 
     fn close_block<'f>(&mut self, block: Block, emit: &mut dyn FnMut(Event<'f>)) {
@@ -271,6 +284,7 @@ impl Decoder {
                 }
                 part
             }
+            Block::Whole(part) => part,
             Block::Held { opaque, place, input } => {
                 let part = PartId(self.parts);
                 self.parts += 1;
