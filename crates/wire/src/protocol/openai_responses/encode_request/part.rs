@@ -1,5 +1,6 @@
 //! Writing the parts of a message's content or of a tool's output.
 
+use crate::base64;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -352,21 +353,7 @@ fn spelling(own: Option<&NodeSemantics<'_>>, scope: &str, key: &str) -> Option<S
 /// Plain text as a data URL.
 fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
     let mime = mime.map_or_else(|| "text/plain".to_owned(), |mime| mime.to_str().into_owned());
-    format!("data:{mime};base64,{}", base64(text.to_str().as_bytes()))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group = chunk.iter().fold(0_u32, |group, byte| group << 8 | u32::from(*byte));
-        let group = group << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = ALPHABET[(group >> (18 - 6 * place)) as usize & 63];
-            encoded.push(if place <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    encoded
+    format!("data:{mime};base64,{}", base64::encode(text.to_str().as_bytes()))
 }
 
 /// The name of the format of sound of that type.
