@@ -7,7 +7,6 @@ use crate::json::Text;
 use crate::protocol::Exchange;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
-use crate::protocol::calls::rules;
 use crate::target::Target;
 
 /// What an encoder of answers must know of the request it answers.
@@ -54,8 +53,7 @@ impl<'a> Asked<'a> {
     /// The caller adds what no request says: the seed of ids and the time.
     pub fn by(exchange: &Exchange<'_>, upstream: Protocol, target: &Target) -> Asked<'static> {
         let request = &exchange.request;
-        let (names, ids) = rules(upstream, target);
-        let calls = Calls::of(request, names, ids);
+        let calls = Calls::of(request, upstream, target);
         let own = |text: &str| Text::plain(text.to_owned());
         let mut asked = Asked {
             include_usage: asks_for_usage(exchange),

@@ -34,10 +34,7 @@ pub(in crate::protocol) struct Calls<'r> {
 }
 
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
-pub(in crate::protocol) fn rules(
-    protocol: Protocol,
-    target: &Target,
-) -> (ToolNameRule, CallIdRule) {
+fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
     let (names, ids) = match protocol {
         Protocol::OpenaiChat => (ToolNameRule::CHAT, target.dialect.call_ids),
         Protocol::OpenaiResponses => return (ToolNameRule::RESPONSES, CallIdRule::RESPONSES),
@@ -54,9 +51,10 @@ impl<'r> Calls<'r> {
     /// Pairs the calls of `request` and finds the aliases that the target's rules make necessary.
     pub(in crate::protocol) fn of(
         request: &'r Request<'r>,
-        names: ToolNameRule,
-        ids: CallIdRule,
+        protocol: Protocol,
+        target: &Target,
     ) -> Self {
+        let (names, ids) = rules(protocol, target);
         let mut calls = Self {
             names: None,
             ids: None,

@@ -3,8 +3,6 @@
 use super::order::ToldApart;
 use super::settings::Plan;
 use super::turns::Turns;
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Request;
 use crate::json::Text;
@@ -47,8 +45,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);
     losing.request(exchange);
-    let names = ToolNameRule::ANTHROPIC.with_max_len(target.family.tool_name_len_max);
-    let calls = Calls::of(request, names, CallIdRule::ANTHROPIC);
+    let calls = Calls::of(request, HERE, target);
     let mut turns = Turns::of(request, target, &mut losing);
     let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);

@@ -13,8 +13,6 @@ pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
 pub(super) use part::write_part;
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Text;
@@ -24,6 +22,7 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
+use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::CONTENTS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
@@ -79,10 +78,9 @@ struct Scribe<'x, 'r> {
 impl<'x, 'r> Scribe<'x, 'r> {
     fn new(exchange: &'x Exchange<'x>, target: &'x Target, losing: Losing<'r>) -> Self {
         let same = losing.is_same();
-        let names = ToolNameRule::GEMINI.with_max_len(target.family.tool_name_len_max);
         let calls = (!same).then(|| {
             let request = &exchange.request;
-            Calls::of(request, names, CallIdRule::GEMINI).naming_results(request)
+            Calls::of(request, Protocol::Gemini, target).naming_results(request)
         });
         let shape = if same { exchange.semantics().shape() } else { Shape::default() };
         Self { exchange, target, losing, shape, calls }

@@ -9,7 +9,6 @@ mod thinking;
 mod tools;
 mod turns;
 
-use crate::alias::ToolNameRule;
 use crate::error::Result;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -71,8 +70,7 @@ fn write_translated(
     losing: &mut Losing<'_>,
 ) {
     let request = &exchange.request;
-    let names = ToolNameRule::CHAT.with_max_len(target.family.tool_name_len_max);
-    let calls = Calls::of(request, names, target.dialect.call_ids);
+    let calls = Calls::of(request, Protocol::OpenaiChat, target);
     let mut object = Object::open(writer, None);
     object.optional("model", request.model.as_ref());
     if request.model.is_none() || exchange.protocol() == Protocol::Gemini {

@@ -6,8 +6,6 @@ mod part;
 mod settings;
 mod tools;
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Role;
@@ -57,7 +55,7 @@ pub(in crate::protocol) fn encode_request(
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut losing, exchange);
-    let calls = Calls::of(request, ToolNameRule::RESPONSES, CallIdRule::RESPONSES);
+    let calls = Calls::of(request, Protocol::OpenaiResponses, target);
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
