@@ -1,0 +1,6 @@
+//! What the operator decides, checked whole before anything starts.
+
+mod glob;
+pub mod types;
+
+pub use glob::Glob;

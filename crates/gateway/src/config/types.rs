@@ -1,0 +1,157 @@
+//! The configuration as the rest of the gateway reads it: resolved, complete, every value valid.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::HeaderName;
+use http::HeaderValue;
+use http::Uri;
+use sabir_backend::Secret;
+use sabir_wire::Protocol;
+use sabir_wire::target::Dialect;
+use sabir_wire::target::LateSystem;
+
+use crate::config::Glob;
+
+/// Everything that is configured.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub listen: SocketAddr,
+    /// Whether an address that is not loopback may be bound although no key is required.
+    pub open_bind: bool,
+    /// In the order of preference: those of the file, then those of the environment, then the simulators.
+    pub providers: Vec<Provider>,
+    pub models: Vec<Model>,
+    /// Whether a model that nobody serves falls to another one: only without a config file.
+    pub substitution: Substitution,
+    pub auth: Auth,
+    pub limits: Limits,
+    pub log: Log,
+    pub repair: Repair,
+    pub allowed_hosts: Vec<String>,
+    pub cors_origins: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Provider {
+    pub name: String,
+    /// The protocols it speaks, the preferred one first; never empty.
+    pub endpoints: Vec<Endpoint>,
+    pub key: Option<Secret>,
+    /// Globs of the model names that it claims without being named.
+    pub claims: Vec<Glob>,
+    /// Headers to send with each request, beyond those that its protocol asks for.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    pub dialect: Option<Dialect>,
+    pub timeouts: Timeouts,
+    /// How often a request that failed before its first event is sent again to this provider.
+    pub retries: u32,
+    pub max_in_flight: Option<usize>,
+    pub late_system: LateSystem,
+    pub max_output_tokens: Option<u64>,
+    /// The `anthropic-version` to send, where the client's own does not go through.
+    pub version: Option<HeaderValue>,
+    /// What to ask for when a model is substituted.
+    pub default_model: Option<String>,
+}
+
+/// Where a provider speaks a protocol.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub protocol: Protocol,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// The base of all paths, with the version segment and without a slash at its end.
+    Url(Uri),
+    /// The simulator of that protocol, inside this process.
+    Simulator,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    pub connect: Duration,
+    pub first_byte: Duration,
+    pub idle: Duration,
+}
+
+/// A name that clients ask for, and where it goes.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub name: Glob,
+    pub strategy: Strategy,
+    /// Never empty.
+    pub targets: Vec<Target>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    Fallback,
+    Weighted,
+}
+
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The provider's place in [`Config::providers`].
+    pub provider: usize,
+    pub model: String,
+    pub weight: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Substitution {
+    Off,
+    /// A name that nobody serves goes to the first real provider's default model, else to the simulators.
+    On,
+}
+
+#[derive(Clone, Debug)]
+pub struct Auth {
+    pub required: bool,
+    pub keys: Vec<GatewayKey>,
+}
+
+#[derive(Clone, Debug)]
+pub struct GatewayKey {
+    pub name: String,
+    pub value: Secret,
+}
+
+/// Bounds that no client and no provider passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub body_bytes_max: usize,
+    pub header_bytes_max: usize,
+    pub answer_bytes_max: usize,
+    pub frame_bytes_max: usize,
+    pub requests_max: usize,
+    pub stream_duration_max: Duration,
+    /// How long streams may go on once the gateway was told to stop.
+    pub shutdown_grace: Duration,
+    /// How many requests may wait for a provider that has `max_in_flight`.
+    pub queue_max: usize,
+    pub queue_wait_max: Duration,
+    pub header_read_timeout: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// A filter such as `info` or `sabir_gateway=debug`.
+    pub level: String,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    Translated,
+    Always,
+    Off,
+}
