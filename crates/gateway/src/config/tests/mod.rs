@@ -1,5 +1,6 @@
 //! Config files by example: what is read from them, and what is said of those that are wrong.
 
+mod manual;
 mod problems;
 mod values;
 
