@@ -2,11 +2,13 @@
 
 mod arguments;
 mod command;
+mod configuration;
 mod input;
 mod output;
 mod report;
 mod status;
 mod stream;
+mod table;
 
 use std::process::ExitCode;
 
@@ -31,6 +33,8 @@ struct Sabir {
 enum Command {
     Convert(command::convert::Convert),
     Inspect(command::inspect::Inspect),
+    Check(command::check::Check),
+    Models(command::models::Models),
     Completions(command::completions::Completions),
 }
 
@@ -38,7 +42,8 @@ const EXAMPLES: &str = "\
 Examples:
   sabir convert --from chat --to messages request.json
   curl -N … | sabir convert --from gemini --to responses --kind stream
-  sabir inspect --from responses --kind response answer.json";
+  sabir inspect --from responses --kind response answer.json
+  sabir check --config sabir.toml";
 
 fn main() -> ExitCode {
     match run(Sabir::parse()) {
@@ -51,6 +56,8 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
         Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
+        Some(Command::Check(check)) => check.run(),
+        Some(Command::Models(models)) => models.run(),
         Some(Command::Completions(completions)) => completions.run(Sabir::command()),
         None => help(),
     }

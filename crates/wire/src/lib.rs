@@ -11,7 +11,6 @@ pub mod sse;
 pub mod target;
 pub mod unified;
 
-
 mod diagnostics;
 mod error;
 mod fault;

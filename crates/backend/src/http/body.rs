@@ -86,7 +86,8 @@ impl Body {
         let framing = &mut self.framing;
         let read = scratch::poll_read(&mut line.connection, cx, |bytes| match bytes {
             [] => end(framing),
-            bytes => unframe(framing, bytes, take).map(|rest| Came { is_end: false, is_clean: rest == 0 }),
+            bytes => unframe(framing, bytes, take)
+                .map(|rest| Came { is_end: false, is_clean: rest == 0 }),
         });
         self.line = Some(line);
         let came = match ready!(read) {

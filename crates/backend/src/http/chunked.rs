@@ -11,12 +11,17 @@ const LINE_BYTES_MAX: usize = 16 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// In the hexadecimal length, or in an extension behind it.
-    Size { in_extension: bool, digits: u8 },
+    Size {
+        in_extension: bool,
+        digits: u8,
+    },
     Data,
     /// Behind the data of a chunk, before its line end.
     DataEnd,
     /// In the lines behind the last chunk; whether anything has come on this one.
-    Trailer { is_empty: bool },
+    Trailer {
+        is_empty: bool,
+    },
     Over,
 }
 

@@ -76,7 +76,8 @@ impl Client {
     /// Sends a request. One that meets a kept connection which the provider has just closed is sent once more on a new
     /// one: nothing of an answer had come, and the provider cannot have seen it.
     pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
-        let kept = std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
+        let kept =
+            std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
         if let Some(connection) = kept {
             match self.exchange(connection, outgoing, timeouts.first_byte).await {
                 Err(error) if error.kind() == ErrorKind::Disconnected => {}
@@ -165,7 +166,9 @@ async fn ask(connection: &mut Connection, head: &[u8], body: &[u8]) -> Result<Ar
             });
             match came {
                 Poll::Pending => break,
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(disconnected(&received, &error.to_string()))),
+                Poll::Ready(Err(error)) => {
+                    return Poll::Ready(Err(disconnected(&received, &error.to_string())));
+                }
                 Poll::Ready(Ok(0)) => {
                     return Poll::Ready(Err(disconnected(&received, "it closed the connection")));
                 }
@@ -177,7 +180,9 @@ async fn ask(connection: &mut Connection, head: &[u8], body: &[u8]) -> Result<Ar
         }
         match written {
             // What the provider had to say before it broke off has been looked for above.
-            Poll::Ready(Err(error)) => Poll::Ready(Err(disconnected(&received, &error.to_string()))),
+            Poll::Ready(Err(error)) => {
+                Poll::Ready(Err(disconnected(&received, &error.to_string())))
+            }
             Poll::Ready(Ok(())) | Poll::Pending => Poll::Pending,
         }
     })

@@ -71,7 +71,8 @@ async fn dial(address: &Address) -> Result<TcpStream> {
 async fn tunnel(proxy: &Proxy, address: &Address) -> Result<TcpStream> {
     let mut stream = dial(&proxy.address).await?;
     let failed = |detail: String| {
-        let detail = format!("the proxy {} gives no connection to {address}: {detail}", proxy.address);
+        let detail =
+            format!("the proxy {} gives no connection to {address}: {detail}", proxy.address);
         Error::new(ErrorKind::Connect, detail)
     };
     let target = format!("{}:{}", address.host(), address.port());

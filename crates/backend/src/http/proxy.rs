@@ -32,7 +32,9 @@ impl Proxies {
         };
         let proxy = |name| read(name).or_else(|| read("ALL_PROXY")).and_then(|url| parse(&url));
         let direct = read("NO_PROXY").unwrap_or_default();
-        let name = |name: &str| name.trim().trim_start_matches("*.").trim_start_matches('.').to_lowercase();
+        let name = |name: &str| {
+            name.trim().trim_start_matches("*.").trim_start_matches('.').to_lowercase()
+        };
         Self {
             http: proxy("HTTP_PROXY"),
             https: proxy("HTTPS_PROXY"),

@@ -58,7 +58,8 @@ async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Re
 async fn whole(mut body: Body) -> crate::Result<String> {
     let mut text = Vec::new();
     while let Some(read) =
-        std::future::poll_fn(|cx| body.poll_data(cx, &mut |data| text.extend_from_slice(data))).await
+        std::future::poll_fn(|cx| body.poll_data(cx, &mut |data| text.extend_from_slice(data)))
+            .await
     {
         read?;
     }

@@ -8,9 +8,13 @@ use crate::config::problem::Collector;
 use crate::config::section::Item;
 use crate::config::section::Section;
 use crate::config::section::shortened;
+use crate::config::suggest::did_you_mean;
+use crate::config::suggest::nearest;
 use crate::config::suggest::suggestion;
 use crate::config::types::Endpoint;
 use crate::config::types::Place;
+
+const SHORT_NAMES: [&str; 4] = ["chat", "responses", "messages", "gemini"];
 
 /// The endpoints of a provider, the preferred one first. `None` means that problems were noted.
 pub(super) fn read(
@@ -19,18 +23,27 @@ pub(super) fn read(
     problems: &mut Collector<'_>,
 ) -> Option<Vec<Endpoint>> {
     let protocols = match section.item("protocol") {
-        Some(item) => protocols(item, problems)?,
-        None => preset?.endpoints.iter().map(|(protocol, _)| *protocol).collect(),
+        Some(item) => protocols(item, problems),
+        None => preset.map(|it| it.endpoints.iter().map(|(protocol, _)| *protocol).collect()),
     };
     let Some(item) = section.item("base_url") else {
-        return from_preset(section, &protocols, preset?, problems);
+        return from_preset(section, &protocols?, preset?, problems);
     };
-    let places = match item.entries() {
-        Some(entries) => per_protocol(item, &entries, &protocols, problems)?,
-        None => protocols.into_iter().map(|protocol| (protocol, item)).collect(),
-    };
-    let resolved = |(protocol, item): (Protocol, Item<'_, '_>)| endpoint(protocol, item, problems);
-    places.into_iter().map(resolved).collect()
+    match item.entries() {
+        Some(entries) => per_protocol(item, &entries, protocols, problems),
+        None => everywhere(item, protocols, problems),
+    }
+}
+
+/// One base URL for all protocols. It is looked at even where no protocol is known, for what is wrong with any.
+fn everywhere(
+    item: Item<'_, '_>,
+    protocols: Option<Vec<Protocol>>,
+    problems: &mut Collector<'_>,
+) -> Option<Vec<Endpoint>> {
+    let known = protocols.as_deref().unwrap_or(&[Protocol::OpenaiChat]);
+    let endpoints = all(known.iter().map(|protocol| endpoint(*protocol, item, problems)));
+    protocols.and(endpoints)
 }
 
 fn endpoint(
@@ -65,7 +78,7 @@ fn from_preset(
         }
         Some(Endpoint { protocol: *protocol, ..endpoint?.clone() })
     };
-    protocols.iter().map(&mut found).collect()
+    all(protocols.iter().map(&mut found))
 }
 
 /// Whether two protocols share a base URL: the two of OpenAI do.
@@ -75,28 +88,34 @@ fn is_served_alike(one: Protocol, other: Protocol) -> bool {
 }
 
 /// A table of base URLs by protocol, which must name all that `protocol` lists and nothing else.
-fn per_protocol<'a, 'i>(
-    item: Item<'a, 'i>,
-    entries: &[Item<'a, 'i>],
-    protocols: &[Protocol],
+fn per_protocol(
+    item: Item<'_, '_>,
+    entries: &[Item<'_, '_>],
+    protocols: Option<Vec<Protocol>>,
     problems: &mut Collector<'_>,
-) -> Option<Vec<(Protocol, Item<'a, 'i>)>> {
-    let mut places: Vec<(Protocol, Item<'a, 'i>)> = Vec::new();
+) -> Option<Vec<Endpoint>> {
+    let mut found: Vec<(Protocol, Option<Endpoint>)> = Vec::new();
     for entry in entries {
-        let protocol = named(entry.key, *entry, problems)?;
-        if !protocols.contains(&protocol) {
+        let Some(protocol) = named(entry.key, *entry, problems) else { continue };
+        if protocols.as_ref().is_some_and(|protocols| !protocols.contains(&protocol)) {
             entry.wrong("is not listed under `protocol`; add it there or remove it here", problems);
         }
-        places.push((protocol, *entry));
+        found.push((protocol, endpoint(protocol, *entry, problems)));
     }
     let mut place = |protocol: &Protocol| {
-        let found = places.iter().find(|(known, _)| known == protocol);
-        if found.is_none() {
+        let place = found.iter().find(|(known, _)| known == protocol);
+        if place.is_none() {
             item.wrong(format!("has no URL for {}", protocol.as_str()), problems);
         }
-        found.copied()
+        place.and_then(|(_, endpoint)| endpoint.clone())
     };
-    protocols.iter().map(&mut place).collect()
+    all(protocols?.iter().map(&mut place))
+}
+
+/// All or nothing, but not before every one was tried: each may have a problem of its own.
+fn all(endpoints: impl Iterator<Item = Option<Endpoint>>) -> Option<Vec<Endpoint>> {
+    let endpoints: Vec<Option<Endpoint>> = endpoints.collect();
+    endpoints.into_iter().collect()
 }
 
 fn protocols(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Vec<Protocol>> {
@@ -107,14 +126,17 @@ fn protocols(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Vec<Pro
         item.wrong("is empty; name at least one protocol", problems);
     }
     let mut protocols: Vec<Protocol> = Vec::new();
+    let mut is_whole = !elements.is_empty();
     for element in elements {
-        let protocol = protocol(element, problems)?;
-        if protocols.contains(&protocol) {
-            element.wrong(format!("lists {} twice", protocol.as_str()), problems);
+        match protocol(element, problems) {
+            Some(twice) if protocols.contains(&twice) => {
+                element.wrong(format!("lists {} twice", twice.as_str()), problems);
+            }
+            Some(protocol) => protocols.push(protocol),
+            None => is_whole = false,
         }
-        protocols.push(protocol);
     }
-    (!protocols.is_empty()).then_some(protocols)
+    is_whole.then_some(protocols)
 }
 
 fn protocol(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Protocol> {
@@ -130,8 +152,11 @@ fn protocol(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Protocol
 fn named(name: &str, item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Protocol> {
     let protocol = Protocol::parse(name);
     if protocol.is_none() {
-        let hint = suggestion(name, Protocol::ALL.map(Protocol::as_str));
-        item.wrong(format!("unknown protocol `{}`{hint}", shortened(name)), problems);
+        let hint = match nearest(name, &SHORT_NAMES) {
+            Some(short) => did_you_mean(short),
+            None => suggestion(name, Protocol::ALL.map(Protocol::as_str)),
+        };
+        item.remark(format!("unknown protocol `{}`{hint}", shortened(name)), problems);
     }
     protocol
 }

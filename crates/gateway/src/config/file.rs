@@ -87,9 +87,9 @@ fn note_names(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {
             continue;
         };
         if let Err(message) = check_name(name) {
-            item.wrong(message, problems);
+            item.remark(message, problems);
         } else if seen.insert(name, ()).is_some() {
-            item.wrong(format!("a second provider `{name}`; give one another `name`"), problems);
+            item.remark(format!("a second provider `{name}`; give one another `name`"), problems);
         }
     }
 }
@@ -116,7 +116,7 @@ fn models(top: &Section<'_, '_>, providers: &[String], problems: &mut Collector<
             let name = shortened(model.name.as_str());
             let item = table.item("name");
             let message = format!("a second [[model]] `{name}`; put all targets into one");
-            item.iter().for_each(|item: &Item<'_, '_>| item.wrong(&message, problems));
+            item.iter().for_each(|item: &Item<'_, '_>| item.remark(&message, problems));
         }
         models.push(model);
     }

@@ -9,7 +9,7 @@ pub struct Keys {
 }
 
 pub const TOP: Keys = Keys {
-    table: "the top of the file",
+    table: "the top level",
     names: &[
         "listen",
         "open_bind",
@@ -50,7 +50,7 @@ pub const PROVIDER: Keys = Keys {
 pub const MODEL: Keys = Keys { table: "[[model]]", names: &["name", "strategy", "targets"] };
 
 pub const TARGET: Keys =
-    Keys { table: "a target of a [[model]]", names: &["provider", "model", "weight"] };
+    Keys { table: "a target of [[model]]", names: &["provider", "model", "weight"] };
 
 pub const SECRET: Keys = Keys { table: "a key", names: &["env", "file", "value"] };
 

@@ -33,7 +33,7 @@ pub(super) fn read(
 
 fn strategy(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Strategy> {
     if item.as_string() == Some("fastest") {
-        item.wrong("`fastest` comes in a later version; use `fallback` or `weighted`", problems);
+        item.remark("`fastest` comes in a later version; use `fallback` or `weighted`", problems);
         return None;
     }
     item.choice(&STRATEGIES, problems)
@@ -44,13 +44,13 @@ fn targets(
     providers: &[String],
     problems: &mut Collector<'_>,
 ) -> Vec<Target> {
-    const EXAMPLE: &str = "`targets`, as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";
+    const EXAMPLE: &str = "write them as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";
     let Some(item) = section.item("targets") else {
-        section.lacks(EXAMPLE, problems);
+        section.lacks(&format!("`targets`; {EXAMPLE}"), problems);
         return Vec::new();
     };
     if item.elements().is_some_and(|targets| targets.is_empty()) {
-        item.wrong(format!("is empty; write {EXAMPLE}"), problems);
+        item.wrong(format!("is empty; {EXAMPLE}"), problems);
     }
     let sections = item.sections(keys::TARGET, problems);
     sections.iter().filter_map(|section| target(section, providers, problems)).collect()
@@ -83,7 +83,7 @@ fn known(item: Item<'_, '_>, providers: &[String], problems: &mut Collector<'_>)
     let place = providers.iter().position(|known| known == name);
     if place.is_none() {
         let hint = hint(name, providers);
-        item.wrong(format!("there is no provider `{}`{hint}", shortened(name)), problems);
+        item.remark(format!("there is no provider `{}`{hint}", shortened(name)), problems);
     }
     place
 }

@@ -25,12 +25,20 @@ pub struct Problem {
 impl Problems {
     /// The file cannot be read at all.
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> Self {
-        let message = match error.kind() {
-            io::ErrorKind::InvalidData => "is not UTF-8; save it as UTF-8".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        };
+        let message = format!("cannot be read: {}", reason(error));
         let list = vec![Problem { line: 0, column: 0, message }];
         Self { file: file.display().to_string(), list }
+    }
+}
+
+/// Why a file cannot be read, in words that do not depend on the system where that is possible.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission is denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::InvalidData => "it is not UTF-8".to_owned(),
+        _ => error.to_string(),
     }
 }
 

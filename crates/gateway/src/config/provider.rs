@@ -63,7 +63,7 @@ pub(super) fn read(
         return None;
     }
     let preset = match section.item("preset") {
-        Some(item) => Some(preset(item, problems)?),
+        Some(item) => preset(item, problems),
         None => {
             note_missing(section, problems);
             None
@@ -96,7 +96,7 @@ fn preset(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<&'static P
     let preset = Preset::named(name);
     if preset.is_none() {
         let hint = suggestion(name, PRESETS.iter().map(|preset| preset.name));
-        item.wrong(format!("unknown preset `{}`{hint}", shortened(name)), problems);
+        item.remark(format!("unknown preset `{}`{hint}", shortened(name)), problems);
     }
     preset
 }
@@ -132,7 +132,7 @@ fn key(
             [one] => unset(one).replace("use `file` or `value`", "give `api_key`"),
             _ => format!("neither {variables} is set; set one, or give `api_key`"),
         };
-        item.wrong(message, problems);
+        item.remark(message, problems);
     }
     key
 }
@@ -194,7 +194,7 @@ pub(super) fn glob(text: &str, item: Item<'_, '_>, problems: &mut Collector<'_>)
     match Glob::new(text) {
         Ok(glob) => Some(glob),
         Err(error) => {
-            item.wrong(error.to_string(), problems);
+            item.remark(error.to_string(), problems);
             None
         }
     }
@@ -205,7 +205,7 @@ fn dialect(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Dialect> 
     let dialect = Dialect::named(name);
     if dialect.is_none() {
         let hint = suggestion(name, DIALECTS);
-        item.wrong(format!("unknown dialect `{}`{hint}", shortened(name)), problems);
+        item.remark(format!("unknown dialect `{}`{hint}", shortened(name)), problems);
     }
     dialect
 }
@@ -214,7 +214,7 @@ fn version(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<HeaderVal
     let text = item.string(problems)?;
     let value = HeaderValue::from_str(text).ok().filter(|_| text.is_ascii());
     if value.is_none() {
-        item.wrong("no header can carry this; write it as in \"2023-06-01\"", problems);
+        item.remark("no header can carry this; write it as in \"2023-06-01\"", problems);
     }
     value
 }

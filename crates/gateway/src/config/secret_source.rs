@@ -12,6 +12,7 @@ use crate::config::environment;
 use crate::config::environment::Lookup;
 use crate::config::keys;
 use crate::config::problem::Collector;
+use crate::config::problem::reason;
 use crate::config::section::Item;
 
 /// What is outside the file that it may point to.
@@ -32,7 +33,7 @@ impl Outside<'_> {
         if item.as_string().is_some() {
             let advice = "a key is not written plainly; write { env = \"NAME\" }, \
                           { file = \"path\" } or { value = \"…\" }";
-            item.wrong(advice, problems);
+            item.remark(advice, problems);
             return None;
         }
         let section = item.section(keys::SECRET, problems)?;
@@ -51,7 +52,7 @@ impl Outside<'_> {
         match key.and_then(sendable) {
             Ok(secret) => Some(secret),
             Err(message) => {
-                source.wrong(message, problems);
+                source.remark(message, problems);
                 None
             }
         }
@@ -64,8 +65,8 @@ impl Outside<'_> {
     fn in_file(&self, path: &str) -> Result<String, String> {
         let path = self.folder.join(self.expanded(path));
         fs::read_to_string(&path).map_err(|error| {
-            let shown = path.display();
-            format!("cannot read the key file {shown}: {error}; mend the path or its permissions")
+            let (path, reason) = (path.display(), reason(&error));
+            format!("cannot read the key file {path}: {reason}; mend the path or the file")
         })
     }
 

@@ -7,11 +7,13 @@ use toml::Spanned;
 use toml::de::DeTable;
 use toml::de::DeValue;
 
+use crate::config::keys;
 use crate::config::keys::Keys;
 use crate::config::keys::LATER;
 use crate::config::problem::Collector;
 use crate::config::quantity;
 use crate::config::suggest::listed;
+use crate::config::suggest::nearest;
 use crate::config::suggest::suggestion;
 
 /// A table of the file.
@@ -47,7 +49,8 @@ impl<'a, 'i> Section<'a, 'i> {
     fn note_unknown(&self, problems: &mut Collector<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
-            if self.keys.names.contains(&name) {
+            let is_explained = name == "command" && self.has("agent");
+            if self.keys.names.contains(&name) || is_explained {
                 continue;
             }
             let message = match LATER.iter().find(|(later, _)| *later == name) {
@@ -59,9 +62,15 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let names = self.keys.names.iter().copied();
-        let known = suggestion(name, names);
-        format!("unknown key `{}` in {}{known}", shortened(name), self.keys.table)
+        let (shown, table) = (shortened(name), self.keys.table);
+        let elsewhere = keys::ALL.iter().find(|keys| keys.names.contains(&name));
+        match elsewhere.filter(|_| nearest(name, self.keys.names).is_none()) {
+            Some(keys) => format!("unknown key `{shown}` in {table}; it belongs to {}", keys.table),
+            None => {
+                let hint = suggestion(name, self.keys.names.iter().copied());
+                format!("unknown key `{shown}` in {table}{hint}")
+            }
+        }
     }
 
     pub(super) fn item(&self, key: &'static str) -> Option<Item<'a, 'i>> {
@@ -114,8 +123,13 @@ impl<'a, 'i> Item<'a, 'i> {
         problems.add(self.at, format!("`{}` must be {what}, found {article} {found}", self.key));
     }
 
-    /// Notes what is wrong with the value.
-    pub(super) fn wrong(&self, message: impl AsRef<str>, problems: &mut Collector<'_>) {
+    /// Notes what is wrong with the value, in words that follow the key: `is empty`.
+    pub(super) fn wrong(&self, predicate: impl AsRef<str>, problems: &mut Collector<'_>) {
+        problems.add(self.at, format!("`{}` {}", self.key, predicate.as_ref()));
+    }
+
+    /// Notes what is wrong with the value, in a sentence of its own.
+    pub(super) fn remark(&self, message: impl AsRef<str>, problems: &mut Collector<'_>) {
         problems.add(self.at, format!("`{}`: {}", self.key, message.as_ref()));
     }
 
@@ -171,19 +185,20 @@ impl<'a, 'i> Item<'a, 'i> {
         let size = match self.value.as_str() {
             Some(text) => quantity::parse_size(text),
             None => self.integer().and_then(|bytes| usize::try_from(bytes).ok()),
+        };
+        match size {
+            Some(0) => self.wrong("must be more than nothing", problems),
+            Some(_) => return size,
+            None => self.not_a(quantity::SIZE_FORM, problems),
         }
-        .filter(|bytes| *bytes > 0);
-        if size.is_none() {
-            self.not_a(quantity::SIZE_FORM, problems);
-        }
-        size
+        None
     }
 
     /// Notes that the value is not of a form that can be quoted back safely.
     fn not_a(&self, form: &str, problems: &mut Collector<'_>) {
         match self.value.as_str() {
             Some(text) => {
-                self.wrong(format!("`{}` is not {form}", shortened(text)), problems);
+                self.remark(format!("`{}` is not {form}", shortened(text)), problems);
             }
             None => self.expected(form, problems),
         }
@@ -203,7 +218,7 @@ impl<'a, 'i> Item<'a, 'i> {
         let found = choices.iter().find(|(name, _)| *name == text);
         if found.is_none() {
             let hint = suggestion(text, names);
-            self.wrong(format!("unknown value `{}`{hint}", shortened(text)), problems);
+            self.remark(format!("unknown value `{}`{hint}", shortened(text)), problems);
         }
         found.map(|(_, value)| *value)
     }
@@ -250,7 +265,8 @@ impl<'a, 'i> Item<'a, 'i> {
         problems: &mut Collector<'_>,
     ) -> Option<Section<'a, 'i>> {
         let Some(table) = self.value.as_table() else {
-            self.expected(&format!("a table of {}", listed(keys.names)), problems);
+            let names = keys.names.join("`, `");
+            self.expected(&format!("a table with `{names}`"), problems);
             return None;
         };
         let section = Section { table, keys, at: self.at };
@@ -265,8 +281,7 @@ impl<'a, 'i> Item<'a, 'i> {
         problems: &mut Collector<'_>,
     ) -> Vec<Section<'a, 'i>> {
         let Some(items) = self.elements() else {
-            let header = format!("a list of tables; write {} above each", keys.table);
-            self.expected(&header, problems);
+            self.expected(&format!("a list of tables, each under {}", keys.table), problems);
             return Vec::new();
         };
         items.iter().filter_map(|item| item.section(keys, problems)).collect()

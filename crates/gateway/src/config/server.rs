@@ -48,7 +48,7 @@ pub(super) fn read(
         ..base
     };
     if let (Some(item), Some(message)) = (top.item("listen"), config.bind_refusal()) {
-        item.wrong(message, problems);
+        item.remark(message, problems);
     }
     config
 }
@@ -72,7 +72,7 @@ fn listen(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<std::net::
     match parse_listen(item.string(problems)?) {
         Ok(address) => Some(address),
         Err(message) => {
-            item.wrong(message, problems);
+            item.remark(message, problems);
             None
         }
     }
@@ -98,7 +98,7 @@ fn origins(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Vec<String> {
     for (origin, item) in item.strings(problems) {
         match origin.trim_end_matches('/') {
             "*" => item
-                .wrong("`*` would let every web page spend your keys; name each origin", problems),
+                .remark("`*` would let every web page spend your keys; name each origin", problems),
             origin if is_origin(origin) => origins.push(origin.to_ascii_lowercase()),
             _ => item.wrong("is a list of origins such as \"https://app.example\"", problems),
         }
@@ -119,7 +119,7 @@ fn auth(top: &Section<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_
     let tables = section.item("key").map(|item| item.sections(keys::AUTH_KEY, problems));
     let tables = tables.unwrap_or_default();
     if let (true, true, Some(item)) = (required, tables.is_empty(), section.item("required")) {
-        item.wrong("nobody could get in: add an [[auth.key]] with `name` and `value`", problems);
+        item.remark("nobody could get in: add an [[auth.key]] with `name` and `value`", problems);
     }
     let keys = tables.iter().filter_map(|table| gateway_key(table, outside, problems)).collect();
     note_twice(&tables, problems);
@@ -145,7 +145,7 @@ fn note_twice(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {
     for item in tables.iter().filter_map(|table| table.item("name")) {
         let Some(name) = item.as_string() else { continue };
         if seen.contains(&name) {
-            item.wrong(
+            item.remark(
                 format!("a second key `{}`; give one another name", shortened(name)),
                 problems,
             );
@@ -219,6 +219,6 @@ fn level(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<String> {
     }
     let shown = shortened(text);
     let form = "write a level such as `info`, or levels by module as in `info,sabir_gateway=debug`";
-    item.wrong(format!("`{shown}` is not a filter; {form}"), problems);
+    item.remark(format!("`{shown}` is not a filter; {form}"), problems);
     None
 }

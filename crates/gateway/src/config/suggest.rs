@@ -4,10 +4,14 @@
 pub(super) fn suggestion<'w>(wrong: &str, known: impl IntoIterator<Item = &'w str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(wrong, &known) {
-        Some(word) => format!("; did you mean `{word}`?"),
+        Some(word) => did_you_mean(word),
         None if known.is_empty() => String::new(),
         None => format!("; expected {}", listed(&known)),
     }
+}
+
+pub(super) fn did_you_mean(word: &str) -> String {
+    format!("; did you mean `{word}`?")
 }
 
 /// Words as `a`, `b` or `c`.
@@ -21,7 +25,7 @@ pub(super) fn listed(words: &[&str]) -> String {
 }
 
 /// The known word that is at most a third of its length away.
-fn nearest<'w>(wrong: &str, known: &[&'w str]) -> Option<&'w str> {
+pub(super) fn nearest<'w>(wrong: &str, known: &[&'w str]) -> Option<&'w str> {
     let wrong = folded(wrong);
     let distances = known.iter().map(|word| (distance(&wrong, &folded(word)), *word));
     let near = distances.filter(|(distance, word)| *distance <= word.len().max(3) / 3);
