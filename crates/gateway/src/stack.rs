@@ -180,10 +180,11 @@ async fn answer(
     trace: &mut Trace,
 ) -> Result<Opened> {
     let means = Means { gateway, client };
-    let resolved = route::resolve(&gateway.config, &call.model, call.client).map_err(|not_found| {
-        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
-        failure.with_param("model").with_code("model_not_found")
-    })?;
+    let resolved =
+        route::resolve(&gateway.config, &call.model, call.client).map_err(|not_found| {
+            let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+            failure.with_param("model").with_code("model_not_found")
+        })?;
     match call.action {
         Action::Generate => attempt::answer(means, call, &resolved, trace).await,
         Action::CountTokens => attempt::count(means, call, &resolved, trace).await,

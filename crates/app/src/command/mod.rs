@@ -5,3 +5,4 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod inspect;
 pub(crate) mod models;
+pub(crate) mod serve;

@@ -7,7 +7,9 @@ use crate::egress;
 use crate::egress::Reply;
 
 pub(super) fn root() -> Reply {
-    egress::text("Sabir is running. Point a client at this address; GET /v1/models says what it serves.\n")
+    egress::text(
+        "Sabir is running. Point a client at this address; GET /v1/models says what it serves.\n",
+    )
 }
 
 pub(super) fn alive() -> Reply {

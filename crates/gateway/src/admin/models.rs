@@ -96,8 +96,12 @@ async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
     let mut headers: HeaderMap = attempt::base_headers(means.gateway, provider, endpoint.protocol);
     headers.extend(provider.headers.iter().cloned());
     let path = format!("{}/models", endpoint.base_path);
-    let request =
-        RawRequest { method: &Method::GET, path: &path, headers: &headers, body: &bytes::Bytes::new() };
+    let request = RawRequest {
+        method: &Method::GET,
+        path: &path,
+        headers: &headers,
+        body: &bytes::Bytes::new(),
+    };
     let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
     let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))

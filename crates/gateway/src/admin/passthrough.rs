@@ -52,7 +52,11 @@ where
     let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
         let message = format!("no provider is called {provider}; `sabir models` lists them");
         let failure = Failure::client(FaultKind::NotFound, message);
-        return egress::rescue(Protocol::OpenaiChat, *failure, Trace::begin(gateway, Protocol::OpenaiChat));
+        return egress::rescue(
+            Protocol::OpenaiChat,
+            *failure,
+            Trace::begin(gateway, Protocol::OpenaiChat),
+        );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
     let mut trace = Trace::begin(gateway, manner);
@@ -105,7 +109,8 @@ where
         .map_err(|not_found| Failure::client(FaultKind::NotFound, not_found.to_string()))?;
     let target = &resolved.targets[0];
     let endpoints = &means.gateway.upstreams[target.provider].endpoints;
-    let speaks_openai = |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
+    let speaks_openai =
+        |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
     let Some(endpoint) = endpoints.iter().find(|endpoint| speaks_openai(endpoint.protocol)) else {
         let name = &config.providers[target.provider].name;
         let message = format!("{name} has no embeddings in this protocol's shape");
@@ -170,7 +175,8 @@ async fn pass(
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(gateway, config, endpoint.protocol));
     headers.extend(config.headers.iter().cloned());
-    let request = RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };
+    let request =
+        RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };
     let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
     Ok(Passed { status, headers, feed })
 }
@@ -197,6 +203,12 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
 fn is_private(name: &HeaderName) -> bool {
     matches!(
         name.as_str(),
-        "authorization" | "x-api-key" | "x-goog-api-key" | "cookie" | "origin" | "referer" | "accept-encoding"
+        "authorization"
+            | "x-api-key"
+            | "x-goog-api-key"
+            | "cookie"
+            | "origin"
+            | "referer"
+            | "accept-encoding"
     ) || name.as_str().starts_with("sabir-")
 }

@@ -155,9 +155,11 @@ fn response(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
-    let text = order.body.reader().string().map_err(|_| {
-        bad("body", "expected the stream as one string of server-sent events")
-    })?;
+    let text = order
+        .body
+        .reader()
+        .string()
+        .map_err(|_| bad("body", "expected the stream as one string of server-sent events"))?;
     let mut out = String::new();
     let mut encoder = Some(StreamEncoder::new(order.to, order.from, asked(order)));
     egress::decode_all(order.from, text.to_str().as_bytes(), &mut |event| {

@@ -90,7 +90,9 @@ fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
         Protocol::AnthropicMessages => {
             &["messages", "model", "system", "thinking", "tool_choice", "tools", "output_config"]
         }
-        Protocol::Gemini => &["contents", "generationConfig", "systemInstruction", "toolConfig", "tools"],
+        Protocol::Gemini => {
+            &["contents", "generationConfig", "systemInstruction", "toolConfig", "tools"]
+        }
     };
     let mut writer = Writer::with_capacity(body.len() + 64);
     match upstream {
@@ -125,7 +127,9 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
     let read = Reader::from_slice(body).and_then(|mut reader| {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
-                ("input_tokens" | "totalTokens", Kind::Number) => tokens = reader.number()?.as_u64(),
+                ("input_tokens" | "totalTokens", Kind::Number) => {
+                    tokens = reader.number()?.as_u64()
+                }
                 _ => reader.skip()?,
             }
             Ok(())
@@ -147,7 +151,9 @@ fn estimated(body: &[u8]) -> u64 {
 /// A count in the client's shape.
 fn written(client: Protocol, tokens: u64) -> Bytes {
     let body = match client {
-        Protocol::OpenaiChat | Protocol::AnthropicMessages => format!("{{\"input_tokens\":{tokens}}}"),
+        Protocol::OpenaiChat | Protocol::AnthropicMessages => {
+            format!("{{\"input_tokens\":{tokens}}}")
+        }
         Protocol::OpenaiResponses => {
             format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{tokens}}}")
         }

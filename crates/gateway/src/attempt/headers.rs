@@ -78,8 +78,10 @@ fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
 /// Whether a provider's header is for the client of the same protocol: rate limits, request ids and the like.
 pub(crate) fn is_for_client(name: &HeaderName) -> bool {
     let name = name.as_str();
-    matches!(name, "x-request-id" | "request-id" | "retry-after" | "retry-after-ms" | "content-type")
-        || ["x-ratelimit-", "anthropic-", "openai-", "x-goog-"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+    matches!(
+        name,
+        "x-request-id" | "request-id" | "retry-after" | "retry-after-ms" | "content-type"
+    ) || ["x-ratelimit-", "anthropic-", "openai-", "x-goog-"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }

@@ -1,9 +1,9 @@
 //! How providers have fared of late. Health only orders targets: a sole target is always tried.
 
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::LazyLock;
 use std::time::Duration;
 use std::time::Instant;
 

@@ -39,8 +39,17 @@ use crate::observe::Whose;
 pub(crate) enum Opened {
     Whole(Whole),
     /// The client's own protocol, event by event.
-    Through { headers: HeaderMap, first: Bytes, along: Along, feed: Feed },
-    Translated { headers: HeaderMap, translation: Box<Translation>, feed: Option<Feed> },
+    Through {
+        headers: HeaderMap,
+        first: Bytes,
+        along: Along,
+        feed: Feed,
+    },
+    Translated {
+        headers: HeaderMap,
+        translation: Box<Translation>,
+        feed: Option<Feed>,
+    },
 }
 
 /// A whole answer in the client's protocol.
@@ -72,7 +81,8 @@ pub(crate) async fn open(
         let body = collect(&mut feed, bytes_max).await.unwrap_or_default();
         return Err(refusal(protocol, status, headers, body));
     }
-    let is_stream = is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
+    let is_stream =
+        is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => through(call, headers, feed).await,
         (Manner::Through, false) => {

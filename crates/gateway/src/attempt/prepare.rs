@@ -72,9 +72,8 @@ fn spliced(call: &Call, model: &str) -> Result<Bytes> {
     if call.client == Protocol::Gemini || call.model == model {
         return Ok(call.body.clone());
     }
-    let body = std::str::from_utf8(&call.body).map_err(|_| {
-        Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes")
-    })?;
+    let body = std::str::from_utf8(&call.body)
+        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
     let spliced = splice_model(body, model)?;
     Ok(spliced.map_or_else(|| call.body.clone(), Bytes::from))
 }

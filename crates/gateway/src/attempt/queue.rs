@@ -23,7 +23,11 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub(crate) fn new(in_flight_max: Option<usize>, waiting_max: usize, wait_max: Duration) -> Self {
+    pub(crate) fn new(
+        in_flight_max: Option<usize>,
+        waiting_max: usize,
+        wait_max: Duration,
+    ) -> Self {
         let places = in_flight_max.map(|places| Arc::new(Semaphore::new(places)));
         Self { places, waiting: AtomicUsize::new(0), waiting_max, wait_max }
     }

@@ -12,12 +12,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Adds all headers but those of the body itself.
-pub(super) fn add(
-    headers: &mut HeaderMap,
-    client: Protocol,
-    upstream: &HeaderMap,
-    trace: &Trace,
-) {
+pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMap, trace: &Trace) {
     if trace.upstream().is_some_and(|it| it.protocol == client) {
         let own = upstream.iter().filter(|(name, _)| is_for_client(name));
         for (name, value) in own {

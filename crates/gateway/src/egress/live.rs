@@ -24,14 +24,25 @@ pub(crate) struct Live {
 }
 
 enum Source {
-    Translated { translation: Box<Translation>, feed: Option<Feed> },
-    Through { first: Option<Bytes>, along: Along, feed: Option<Feed> },
+    Translated {
+        translation: Box<Translation>,
+        feed: Option<Feed>,
+    },
+    Through {
+        first: Option<Bytes>,
+        along: Along,
+        feed: Option<Feed>,
+    },
     /// Something that is not looked into at all.
     Raw(Option<Feed>),
 }
 
 impl Live {
-    pub(crate) fn translated(translation: Box<Translation>, feed: Option<Feed>, trace: Trace) -> Self {
+    pub(crate) fn translated(
+        translation: Box<Translation>,
+        feed: Option<Feed>,
+        trace: Trace,
+    ) -> Self {
         Self { source: Source::Translated { translation, feed }, trace }
     }
 
@@ -47,7 +58,9 @@ impl Live {
     pub(crate) fn poll_bytes(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Self { source, trace } = self.get_mut();
         match source {
-            Source::Translated { translation, feed } => poll_translated(translation, feed, trace, cx),
+            Source::Translated { translation, feed } => {
+                poll_translated(translation, feed, trace, cx)
+            }
             Source::Through { first, along, feed } => match first.take() {
                 Some(first) if !first.is_empty() => Poll::Ready(Some(first)),
                 _ => poll_through(along, feed, trace, cx),

@@ -169,7 +169,11 @@ impl Writing {
             Event::Fault(fault) => self.fault = Some(fault.kind),
             Event::Usage(usage) => self.counts.update(counts_of(usage)),
             Event::Finish { .. } => self.has_finished = true,
-            Event::Start(_) | Event::Open(_) | Event::Delta(..) | Event::Note(_) | Event::Close(_) => {}
+            Event::Start(_)
+            | Event::Open(_)
+            | Event::Delta(..)
+            | Event::Note(_)
+            | Event::Close(_) => {}
         }
         self.encode(event);
     }

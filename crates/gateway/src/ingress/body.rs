@@ -93,7 +93,9 @@ fn decompress(body: Bytes, headers: &HeaderMap, bytes_max: usize) -> Result<Byte
     let coding = headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes().to_ascii_lowercase());
     match coding.as_deref() {
         None | Some(b"" | b"identity") => Ok(body),
-        Some(b"gzip" | b"x-gzip") => inflate(flate2::read::MultiGzDecoder::new(&body[..]), bytes_max),
+        Some(b"gzip" | b"x-gzip") => {
+            inflate(flate2::read::MultiGzDecoder::new(&body[..]), bytes_max)
+        }
         Some(b"br") => inflate(brotli_decompressor::Decompressor::new(&body[..], 4096), bytes_max),
         Some(b"zstd") => {
             let decoder = ruzstd::decoding::StreamingDecoder::new(&body[..]);

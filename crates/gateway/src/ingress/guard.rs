@@ -18,7 +18,8 @@ use crate::observe::Whose;
 pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).or_else(|| uri.host());
     if !is_allowed_host(gateway, host.unwrap_or_default()) {
-        let message = "this gateway does not answer under that host name; add it to `allowed_hosts`";
+        let message =
+            "this gateway does not answer under that host name; add it to `allowed_hosts`";
         return Err(refused(message));
     }
     if let Some(origin) = headers.get(ORIGIN)
@@ -45,9 +46,10 @@ fn is_allowed_host(gateway: &Gateway, host: &str) -> bool {
     let config = &gateway.config;
     is_loopback(name)
         || name.parse::<IpAddr>().is_ok_and(|ip| ip == config.listen.ip())
-        || config.allowed_hosts.iter().any(|it| {
-            it == "*" || it.eq_ignore_ascii_case(name) || it.eq_ignore_ascii_case(host)
-        })
+        || config
+            .allowed_hosts
+            .iter()
+            .any(|it| it == "*" || it.eq_ignore_ascii_case(name) || it.eq_ignore_ascii_case(host))
 }
 
 pub(crate) fn is_allowed_origin(gateway: &Gateway, origin: &[u8]) -> bool {

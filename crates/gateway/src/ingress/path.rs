@@ -12,10 +12,20 @@ use crate::call::Delivery;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     /// An answer or a count. Gemini says in the path what others say in the body.
-    Call { client: Protocol, action: Action, from_path: Option<FromPath> },
-    Models { shape: Protocol, listing: Listing },
+    Call {
+        client: Protocol,
+        action: Action,
+        from_path: Option<FromPath>,
+    },
+    Models {
+        shape: Protocol,
+        listing: Listing,
+    },
     /// The provider's own path with its key, by name.
-    Passthrough { provider: String, path: String },
+    Passthrough {
+        provider: String,
+        path: String,
+    },
     Embeddings,
     Own(Own),
     /// A path or method that is not served, and the protocol to say so in.
@@ -220,11 +230,7 @@ mod tests {
             &format!("{base}/m:countTokens"),
             gemini_call("m", Action::CountTokens, Delivery::Whole),
         );
-        check(
-            Method::POST,
-            &format!("{base}/m:embedContent"),
-            Endpoint::Unknown(Protocol::Gemini),
-        );
+        check(Method::POST, &format!("{base}/m:embedContent"), Endpoint::Unknown(Protocol::Gemini));
     }
 
     #[test]

@@ -27,13 +27,17 @@ pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
     reader.object(|key, reader| {
         let kind = reader.kind()?;
         match (&*key, kind) {
-            ("model", Kind::String) => skimmed.model = Some(reader.string()?.into_str().into_owned()),
+            ("model", Kind::String) => {
+                skimmed.model = Some(reader.string()?.into_str().into_owned())
+            }
             ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
             ("previous_response_id", Kind::String) if client == Protocol::OpenaiResponses => {
                 reader.skip()?;
                 skimmed.session = Some("previous_response_id");
             }
-            ("conversation", Kind::String | Kind::Object) if client == Protocol::OpenaiResponses => {
+            ("conversation", Kind::String | Kind::Object)
+                if client == Protocol::OpenaiResponses =>
+            {
                 reader.skip()?;
                 skimmed.session = Some("conversation");
             }

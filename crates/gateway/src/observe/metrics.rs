@@ -71,7 +71,6 @@ impl Metrics {
         self.in_flight.fetch_add(1, Relaxed);
     }
 
-
     pub(crate) fn connected(&self) {
         self.connections.fetch_add(1, Relaxed);
     }
@@ -98,9 +97,7 @@ impl Metrics {
     fn index(&self, place: Place) -> usize {
         let client = place.client as usize;
         match place.upstream {
-            Some((provider, upstream)) => {
-                provider * PAIRS + client * PROTOCOLS + upstream as usize
-            }
+            Some((provider, upstream)) => provider * PAIRS + client * PROTOCOLS + upstream as usize,
             None => self.providers.len() * PAIRS + client,
         }
     }

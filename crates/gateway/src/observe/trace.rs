@@ -132,12 +132,8 @@ impl Trace {
 
     /// The counts of what can change an answer, as the header `sabir-loss` tells them.
     pub(crate) fn loss_summary(&self) -> String {
-        let kinds = [
-            LossKind::Dropped,
-            LossKind::Approximated,
-            LossKind::Withheld,
-            LossKind::Repaired,
-        ];
+        let kinds =
+            [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
         let count = |kind| self.losses.iter().filter(|loss| loss.kind == kind).count();
         let told: Vec<String> = kinds
             .into_iter()

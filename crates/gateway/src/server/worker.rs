@@ -70,7 +70,8 @@ async fn serve(seat: Seat, mut incoming: mpsc::Receiver<TcpStream>) {
         }
     }
     let grace = desk.gateway.config.limits.shutdown_grace;
-    let _ = tokio::time::timeout(grace, async { while serving.join_next().await.is_some() {} }).await;
+    let _ =
+        tokio::time::timeout(grace, async { while serving.join_next().await.is_some() {} }).await;
 }
 
 /// What all connections of a thread share.
