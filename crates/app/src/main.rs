@@ -31,6 +31,7 @@ struct Sabir {
 enum Command {
     Convert(command::convert::Convert),
     Inspect(command::inspect::Inspect),
+    Sim(command::sim::Sim),
     Completions(command::completions::Completions),
 }
 
@@ -51,6 +52,7 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
         Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
+        Some(Command::Sim(sim)) => sim.run(),
         Some(Command::Completions(completions)) => completions.run(Sabir::command()),
         None => help(),
     }

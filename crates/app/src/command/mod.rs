@@ -3,3 +3,4 @@
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod inspect;
+pub(crate) mod sim;
