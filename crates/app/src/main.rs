@@ -40,6 +40,7 @@ enum Command {
     Inspect(command::inspect::Inspect),
     Check(command::check::Check),
     Models(command::models::Models),
+    Sim(command::sim::Sim),
     Completions(command::completions::Completions),
 }
 
@@ -65,6 +66,7 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
         Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Models(models)) => models.run(),
+        Some(Command::Sim(sim)) => sim.run(),
         Some(Command::Completions(completions)) => completions.run(Sabir::command()),
         Some(Command::Serve(serve)) => serve.run(),
         None => sabir.serve.run(),

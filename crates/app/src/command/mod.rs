@@ -6,3 +6,4 @@ pub(crate) mod convert;
 pub(crate) mod inspect;
 pub(crate) mod models;
 pub(crate) mod serve;
+pub(crate) mod sim;

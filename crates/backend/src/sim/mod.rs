@@ -1,8 +1,37 @@
 //! Strict simulators of the four provider APIs: what they accept, refuse and answer depends on the request alone.
 
+mod answer;
+mod anthropic_messages;
+mod api;
+mod body;
+mod chunk;
+mod gemini;
+mod media;
+mod openai;
+mod openai_chat;
+mod openai_responses;
+mod plan;
+mod problem;
+mod question;
+mod recorder;
+mod sampler;
+mod script;
+mod seal;
+mod serve;
+mod shape;
+mod simulator;
+mod tokens;
+mod transport;
+mod trigger;
+
 use std::time::Duration;
 
 use bytes::Bytes;
+
+pub use body::ReplyBody;
+pub use recorder::Received;
+pub use serve::Server;
+pub use simulator::Simulator;
 
 /// A request as a provider would see it.
 #[derive(Clone, Copy, Debug)]
@@ -34,32 +63,4 @@ pub enum Step {
         bytes: Bytes,
         pause: Duration,
     },
-}
-
-#[derive(Debug)]
-pub struct Simulator;
-impl Simulator {
-    pub fn new(_p: sabir_wire::Protocol) -> Self {
-        Self
-    }
-    pub fn answer(&self, _r: Incoming<'_>) -> Reply {
-        unimplemented!()
-    }
-}
-#[derive(Debug)]
-pub struct ReplyBody;
-impl ReplyBody {
-    pub fn new(_r: Reply) -> Self {
-        Self
-    }
-}
-impl http_body::Body for ReplyBody {
-    type Data = Bytes;
-    type Error = std::io::Error;
-    fn poll_frame(
-        self: std::pin::Pin<&mut Self>,
-        _cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, std::io::Error>>> {
-        std::task::Poll::Ready(None)
-    }
 }
