@@ -10,7 +10,6 @@ use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Incoming;
-use sabir_backend::sim::ReplyBody;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
@@ -156,10 +155,9 @@ async fn send(
         }
         End::Simulator(simulator) => {
             let incoming = Incoming { method, path, headers, body };
-            let reply = simulator.answer(incoming);
-            let (status, headers) = (reply.status.as_u16(), reply.headers.clone());
-            let body = AnswerBody::Simulated(Box::new(ReplyBody::new(reply)));
-            Ok(Answer { status, headers, body })
+            let (head, body) = simulator.answer(incoming).into_response().into_parts();
+            let body = AnswerBody::Simulated(Box::new(body));
+            Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
         }
     }
 }
