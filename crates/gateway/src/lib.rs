@@ -2,3 +2,17 @@
 
 pub mod config;
 pub mod route;
+pub mod server;
+
+mod admin;
+mod attempt;
+mod call;
+mod egress;
+mod failure;
+mod ingress;
+mod observe;
+mod stack;
+mod state;
+
+pub use observe::start_log;
+pub use state::Gateway;

@@ -35,3 +35,18 @@ pub enum Step {
         pause: Duration,
     },
 }
+
+#[derive(Debug)]
+pub struct Simulator;
+impl Simulator {
+    pub fn new(_p: sabir_wire::Protocol) -> Self { Self }
+    pub fn answer(&self, _r: Incoming<'_>) -> Reply { unimplemented!() }
+}
+#[derive(Debug)]
+pub struct ReplyBody;
+impl ReplyBody { pub fn new(_r: Reply) -> Self { Self } }
+impl http_body::Body for ReplyBody {
+    type Data = Bytes;
+    type Error = std::io::Error;
+    fn poll_frame(self: std::pin::Pin<&mut Self>, _cx: &mut std::task::Context<'_>) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, std::io::Error>>> { std::task::Poll::Ready(None) }
+}
