@@ -100,6 +100,9 @@ fn per_protocol(
         if protocols.as_ref().is_some_and(|protocols| !protocols.contains(&protocol)) {
             entry.wrong("is not listed under `protocol`; add it there or remove it here", problems);
         }
+        if found.iter().any(|(known, _)| *known == protocol) {
+            entry.wrong(format!("is a second URL for {}", protocol.as_str()), problems);
+        }
         found.push((protocol, endpoint(protocol, *entry, problems)));
     }
     let mut place = |protocol: &Protocol| {

@@ -41,7 +41,7 @@ pub(super) fn simulators() -> impl Iterator<Item = Provider> {
 }
 
 /// What the simulator of a protocol is called.
-pub fn simulator_name(protocol: Protocol) -> &'static str {
+fn simulator_name(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::OpenaiChat => "sim-chat",
         Protocol::OpenaiResponses => "sim-responses",

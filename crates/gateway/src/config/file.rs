@@ -100,9 +100,8 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || !name.chars().all(fits) {
         return Err("a provider's name has letters, digits, `-`, `_` and `.` only".to_owned());
     }
-    let is_simulator = simulators().any(|simulator| simulator.name == name);
-    if is_simulator || name == "models" {
-        return Err(format!("`{name}` has a meaning of its own; choose another name"));
+    if name == "models" {
+        return Err("Gemini's clients put `models/` before every name; choose another".to_owned());
     }
     Ok(())
 }
@@ -126,8 +125,11 @@ fn models(top: &Section<'_, '_>, providers: &[String], problems: &mut Collector<
 /// An address as `HOST:PORT`, where the host is an address or `localhost`.
 pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let text = text.trim();
-    let numeric = text.replace("localhost:", "127.0.0.1:");
-    numeric.parse().map_err(|_| {
+    let address = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    };
+    address.map_err(|_| {
         let shown = shortened(text);
         format!("`{shown}` is not an address; write it as in \"127.0.0.1:4747\" or \"[::1]:4747\"")
     })

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::str::Chars;
 
 /// A pattern, or a plain name.
 ///
@@ -86,28 +87,27 @@ impl Glob {
     }
 
     pub fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        let (mut at, mut token) = (0, 0);
+        let (mut tokens, mut rest) = (self.tokens.as_slice(), name.chars());
         // Where to go on when the way since the last star fails: that star takes one more.
-        let mut retry: Option<(usize, usize)> = None;
-        while at < name.len() {
-            match self.tokens.get(token) {
-                Some(Token::Star) => {
-                    retry = Some((token + 1, at + 1));
-                    token += 1;
+        let mut retry: Option<(&[Token], Chars<'_>)> = None;
+        while let Some(character) = rest.clone().next() {
+            match tokens {
+                [Token::Star, after @ ..] => {
+                    tokens = after;
+                    retry = Some((tokens, rest.clone()));
                 }
-                Some(one) if one.takes(name[at]) => {
-                    at += 1;
-                    token += 1;
+                [one, after @ ..] if one.takes(character) => {
+                    tokens = after;
+                    rest.next();
                 }
                 _ => {
-                    let Some((after_star, next)) = retry else { return false };
-                    retry = Some((after_star, next + 1));
-                    (token, at) = (after_star, next);
+                    let Some((after_star, taken)) = &mut retry else { return false };
+                    taken.next();
+                    (tokens, rest) = (after_star, taken.clone());
                 }
             }
         }
-        self.tokens[token..].iter().all(|token| *token == Token::Star)
+        tokens.iter().all(|token| *token == Token::Star)
     }
 
     pub fn specificity(&self) -> Specificity {

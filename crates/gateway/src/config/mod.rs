@@ -25,7 +25,6 @@ pub mod types;
 pub use defaults::LISTEN;
 pub use environment::Lookup;
 pub use environment::SIMULATED_MODEL;
-pub use environment::simulator_name;
 pub use environment::zero_configuration;
 pub use file::parse;
 pub use file::parse_listen;

@@ -12,7 +12,7 @@ use crate::config::presets::PRESETS;
 use crate::config::presets::Preset;
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
-use crate::config::secret_source::unset;
+use crate::config::secret_source::sendable;
 use crate::config::section::Item;
 use crate::config::section::Section;
 use crate::config::section::shortened;
@@ -121,20 +121,17 @@ fn key(
     if let Some(item) = section.item("api_key") {
         return outside.secret(item, problems);
     }
-    let preset = preset?;
-    let key = preset.key(outside.variable);
-    // A server that took the preset's place may need no key.
-    let is_needed = !preset.key_variables.is_empty() && !section.has("base_url");
-    if key.is_none() && is_needed {
-        let item = section.item("preset")?;
-        let variables = preset.key_variables.join(" nor ");
-        let message = match preset.key_variables {
-            [one] => unset(one).replace("use `file` or `value`", "give `api_key`"),
-            _ => format!("neither {variables} is set; set one, or give `api_key`"),
-        };
-        item.remark(message, problems);
+    let (preset, item) = (preset?, section.item("preset")?);
+    match preset.key(outside.variable) {
+        Some(key) => return sendable(key.expose()).map_err(|it| item.remark(it, problems)).ok(),
+        // A server that took the preset's place may need no key.
+        None if preset.key_variables.is_empty() || section.has("base_url") => {}
+        None => {
+            let variables = preset.key_variables.join(" or ");
+            item.remark(format!("{variables} is not set; set it, or give `api_key`"), problems);
+        }
     }
-    key
+    None
 }
 
 /// What is known of the server, from its host alone.

@@ -49,7 +49,7 @@ impl Outside<'_> {
             "file" => self.in_file(text),
             _ => Ok(text.to_owned()),
         };
-        match key.and_then(sendable) {
+        match key.and_then(|key| sendable(&key)) {
             Ok(secret) => Some(secret),
             Err(message) => {
                 source.remark(message, problems);
@@ -81,14 +81,14 @@ impl Outside<'_> {
 }
 
 /// What is said of a variable that holds nothing. A name that looks like no variable may be the key itself.
-pub(super) fn unset(name: &str) -> String {
+fn unset(name: &str) -> String {
     let plain = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
     let shown = if name.chars().all(plain) { format!("`{name}`") } else { "named here".to_owned() };
     format!("the environment variable {shown} is not set; set it, or use `file` or `value`")
 }
 
 /// A key as a header can carry it; editors end files with a line break, which is not part of it.
-fn sendable(key: String) -> Result<Secret, String> {
+pub(super) fn sendable(key: &str) -> Result<Secret, String> {
     let key = key.trim();
     if key.is_empty() {
         return Err("the key is empty".to_owned());

@@ -8,8 +8,8 @@ use sabir_wire::Protocol;
 use crate::config::Preset;
 use crate::config::SIMULATED_MODEL;
 use crate::config::Specificity;
-use crate::config::simulator_name;
 use crate::config::types::Config;
+use crate::config::types::Endpoint;
 use crate::config::types::Model;
 use crate::config::types::Place;
 use crate::config::types::Provider;
@@ -128,12 +128,24 @@ fn simulated(config: &Config, name: &str, client: Protocol) -> Option<Resolved> 
 
 /// A simulator that does not speak the client's protocol; the same one each time.
 fn simulator_for(config: &Config, client: Protocol) -> Option<usize> {
-    let other = match client {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => Protocol::AnthropicMessages,
-        Protocol::AnthropicMessages => Protocol::OpenaiResponses,
-        Protocol::Gemini => Protocol::OpenaiChat,
+    use Protocol::AnthropicMessages;
+    use Protocol::Gemini;
+    use Protocol::OpenaiChat;
+    use Protocol::OpenaiResponses;
+    let preferred = match client {
+        OpenaiChat => [AnthropicMessages, Gemini, OpenaiResponses],
+        OpenaiResponses => [AnthropicMessages, Gemini, OpenaiChat],
+        AnthropicMessages => [OpenaiResponses, OpenaiChat, Gemini],
+        Gemini => [OpenaiChat, AnthropicMessages, OpenaiResponses],
     };
-    place(config, simulator_name(other))
+    preferred.into_iter().find_map(|protocol| simulator_of(config, protocol))
+}
+
+fn simulator_of(config: &Config, protocol: Protocol) -> Option<usize> {
+    let simulates = |endpoint: &Endpoint| {
+        endpoint.protocol == protocol && matches!(endpoint.place, Place::Simulator)
+    };
+    config.providers.iter().position(|provider| provider.endpoints.iter().any(simulates))
 }
 
 /// Without a config file nobody is sent away: the first real provider answers, else a simulator.

@@ -164,6 +164,18 @@ fn the_simulated_model_is_never_in_the_clients_own_protocol() {
 }
 
 #[test]
+fn a_provider_with_a_simulators_name_takes_its_place_but_simulates_nothing() {
+    let text = "[[provider]]\nname = \"sim-anthropic\"\nprotocol = \"messages\"\n\
+                base_url = \"http://localhost:8001\"\n";
+    let config = config::parse(text, Path::new("sabir.toml"), &|_| None).unwrap();
+    assert_eq!(outcome(&config, "sim", Protocol::OpenaiChat), "alias: sim-gemini/sim");
+    assert_eq!(
+        outcome(&config, "sim-anthropic/a", Protocol::OpenaiChat),
+        "direct: sim-anthropic/a"
+    );
+}
+
+#[test]
 fn without_a_file_and_without_keys_everything_is_simulated() {
     let config = from_keys(&[]);
     assert_eq!(outcome(&config, "gpt-5.6", Protocol::OpenaiChat), "substituted: sim-anthropic/sim");
