@@ -36,7 +36,9 @@ pub(super) fn simulators() -> impl Iterator<Item = Provider> {
     Protocol::ALL.into_iter().map(|protocol| {
         let endpoint = Endpoint { protocol, place: Place::Simulator };
         let default_model = Some(SIMULATED_MODEL.to_owned());
-        Provider { default_model, ..Provider::new(simulator_name(protocol), vec![endpoint]) }
+        // They ask for a key, as the real ones do, and take any.
+        let key = Some(Secret::new(SIMULATED_MODEL));
+        Provider { default_model, key, ..Provider::new(simulator_name(protocol), vec![endpoint]) }
     })
 }
 
