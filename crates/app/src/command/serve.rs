@@ -84,16 +84,21 @@ pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
 
 fn described(provider: &Provider) -> String {
     let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
-    let is_simulator = provider.endpoints.iter().any(|it| matches!(it.place, Place::Simulator));
-    let kind = if is_simulator { ", a simulator" } else { "" };
+    let kind = if is_simulator(provider) { ", a simulator" } else { "" };
     format!("{}{kind}", protocols.join(", "))
+}
+
+fn is_simulator(provider: &Provider) -> bool {
+    provider.endpoints.iter().any(|it| matches!(it.place, Place::Simulator))
 }
 
 /// What becomes of a model's name that nobody serves.
 fn substitution(config: &Config) -> String {
-    let real = config.providers.iter().find_map(|provider| {
-        Some(format!("{}/{}", provider.name, provider.default_model.as_deref()?))
-    });
+    let real = config
+        .providers
+        .iter()
+        .filter(|provider| !is_simulator(provider))
+        .find_map(|it| Some(format!("{}/{}", it.name, it.default_model.as_deref()?)));
     match real {
         Some(target) => format!("A model that nobody serves is answered by {target}."),
         None => "A model that nobody serves is answered by a simulator: no provider's key is set."

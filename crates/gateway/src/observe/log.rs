@@ -1,5 +1,7 @@
 //! The log: a line for each exchange, as text or JSON, on standard error.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::config::types::Log;
@@ -9,7 +11,10 @@ use crate::observe::Seen;
 /// Starts logging for the whole process; a second call changes nothing.
 pub fn start(log: &Log) {
     let filter = EnvFilter::try_new(&log.level).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let _ = match log.format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
