@@ -3,10 +3,13 @@
 //! Null, empty, absent and a protocol's stated defaults are equal; a string is its one text part; JSON text equals the
 //! same JSON; ids and indices that a protocol mints do not count.
 
+use std::borrow::Cow;
+
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use serde_json::Map;
 use serde_json::Value;
+use serde_json::json;
 
 mod default;
 
@@ -20,8 +23,34 @@ pub fn unreported(
     let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
     let comparison = Comparison { protocol, covered };
     let mut differences = Vec::new();
+    let after = &instructed(protocol, before, after);
     comparison.values("", None, before, after, &mut differences);
     differences
+}
+
+/// The request `after` with its instructions where `before` has them: `instructions` of Responses are documented as a
+/// system or developer message that is inserted before all others.
+fn instructed<'v>(protocol: Protocol, before: &Value, after: &'v Value) -> Cow<'v, Value> {
+    let (is_slot, was_slot) =
+        (after["instructions"].is_string(), before["instructions"].is_string());
+    if protocol != Protocol::OpenaiResponses || is_slot == was_slot {
+        return Cow::Borrowed(after);
+    }
+    let mut moved = after.clone();
+    match (moved["instructions"].take(), moved["input"].as_array_mut()) {
+        (Value::String(text), Some(input)) => {
+            input.insert(0, json!({"role": "system", "content": text}));
+        }
+        (_, Some(input)) if input.first().is_some_and(is_instruction) => {
+            moved["instructions"] = input.remove(0)["content"].take();
+        }
+        _ => return Cow::Borrowed(after),
+    }
+    Cow::Owned(moved)
+}
+
+fn is_instruction(item: &Value) -> bool {
+    matches!(item["role"].as_str(), Some("system" | "developer"))
 }
 
 /// Whether two values say the same in their protocol.

@@ -29,8 +29,8 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The name of each call by its id, in the order of the ids, for targets whose results name their tool.
-    called: Vec<(Cow<'r, str>, &'r Text<'r>)>,
+    /// The name of each call by its id, in the order of ids and positions, for targets whose results name their tool.
+    called: Vec<(Cow<'r, str>, Position, &'r Text<'r>)>,
 }
 
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
@@ -70,9 +70,17 @@ impl<'r> Calls<'r> {
 
     /// Makes ready for [`Calls::result_name`], which only some targets need.
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
-        let named = |call: &'r ToolCall<'r>| Some((call.id.as_ref()?.to_str(), &call.name));
-        self.called = calls(request).filter_map(named).collect();
-        self.called.sort_by(|(one, _), (two, _)| one.cmp(two));
+        for (message_index, message) in request.messages.iter().enumerate() {
+            for (part_index, part) in message.parts.iter().enumerate() {
+                if let Content::ToolCall(call) = part.content()
+                    && let Some(id) = &call.id
+                {
+                    self.called.push((id.to_str(), (message_index, part_index), &call.name));
+                }
+            }
+        }
+        // A stable order: those of one id stay in the order of their positions.
+        self.called.sort_by(|(one, ..), (two, ..)| one.cmp(two));
         self
     }
 
@@ -110,16 +118,17 @@ impl<'r> Calls<'r> {
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
-            Some(id) => self.called(&id.to_str()),
+            Some(id) => self.called(&id.to_str(), at),
             None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
 
-    /// The name of the last call with an id.
-    fn called(&self, id: &str) -> Option<&'r Text<'r>> {
-        let behind = self.called.partition_point(|(other, _)| **other <= *id);
-        let (last, name) = self.called.get(behind.checked_sub(1)?)?;
+    /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
+    /// appended to a conversation changes nothing before it.
+    fn called(&self, id: &str, at: Position) -> Option<&'r Text<'r>> {
+        let behind = self.called.partition_point(|(other, call, _)| (&**other, *call) < (id, at));
+        let (last, _, name) = self.called.get(behind.checked_sub(1)?)?;
         (last == id).then_some(*name)
     }
 

@@ -30,8 +30,8 @@ use crate::generate::text::any_object;
 use crate::generate::text::count;
 use crate::generate::text::flag;
 use crate::generate::text::id_value;
-use crate::generate::text::number;
 use crate::generate::text::one_of;
+use crate::generate::text::seed;
 use crate::generate::text::share;
 use crate::generate::text::signed;
 use crate::generate::text::size;
@@ -112,7 +112,7 @@ fn legacy_loop() -> BoxedStrategy<Vec<Value>> {
 fn with_sampling(body: Object) -> Object {
     body.nullable("temperature", share())
         .nullable("top_p", share())
-        .rarely("seed", number())
+        .rarely("seed", seed())
         .rarely("presence_penalty", signed())
         .rarely("frequency_penalty", signed())
         .rarely("logit_bias", Just(json!({"50256": -100, "11": 1.0})))

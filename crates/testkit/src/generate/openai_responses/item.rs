@@ -4,6 +4,7 @@ use proptest::prelude::BoxedStrategy;
 use proptest::prelude::Just;
 use proptest::prelude::Strategy;
 use proptest::prop_oneof;
+use sabir_wire::Protocol;
 use serde_json::Value;
 use serde_json::json;
 
@@ -156,7 +157,7 @@ pub(super) fn call(call_id: &str) -> BoxedStrategy<Value> {
 
 fn called(call: Object, prefix: &'static str) -> Object {
     call.with("id", id_value(prefix))
-        .with("name", tool_name_value())
+        .with("name", tool_name_value(Protocol::OpenaiResponses))
         .maybe("status", word(STATUSES))
         .rarely("caller", Just(json!({"type": "direct"})))
 }

@@ -66,7 +66,7 @@ impl Losing<'_> {
         let crate::conversation::ToolResult { call_id, name, output, is_error, form: _ } = result;
         self.set(place, Field::ToolResult);
         self.set_if(place, Field::ResultCallId, call_id);
-        self.set_if(place, Field::ResultName, name);
+        self.result_name(place, name.as_ref());
         self.set_if(place, Field::ResultIsError, is_error);
         for part in output.parts() {
             self.part(part);

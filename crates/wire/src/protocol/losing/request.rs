@@ -10,7 +10,6 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
-use crate::protocol::anthropic_messages;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
@@ -24,16 +23,13 @@ impl Losing<'_> {
         }
         self.request_fields(exchange);
         self.request_semantics(exchange);
-        self.joined_turns(&exchange.request.messages);
         for message in &exchange.request.messages {
             self.message(message);
         }
         for tool in &exchange.request.tools {
             self.tool(tool);
         }
-        if self.source == Protocol::AnthropicMessages {
-            anthropic_messages::lose_on_return(&exchange.request, self.target, self);
-        }
+        self.returning(exchange);
     }
 
     fn request_fields(&mut self, exchange: &Exchange<'_>) {

@@ -1,20 +1,110 @@
 //! What arrives but comes back otherwise: the source has one way to say it where the target has two, or none.
 
 use super::Losing;
+use crate::conversation::Content;
 use crate::conversation::Message;
+use crate::conversation::OutputFormat;
+use crate::conversation::Part;
 use crate::conversation::Role;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::json::Json;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
+use crate::protocol::dialect;
 use crate::protocol::openai_chat::UNNAMED_FILE;
+use crate::schema;
+use crate::schema::Dialect;
 
 impl Losing<'_> {
+    /// Reports what the source itself has no other way to say, so that its own encoder spells it otherwise.
+    pub(super) fn returning(&mut self, exchange: &Exchange<'_>) {
+        let request = &exchange.request;
+        self.joined_turns(&request.messages);
+        for message in &request.messages {
+            self.instructions(message);
+            message.parts.iter().for_each(|part| self.blank(part));
+        }
+        request.tools.iter().for_each(|tool| self.parameters(tool));
+        if let OutputFormat::JsonSchema(output) = &request.output
+            && let Some(schema) = &output.schema
+        {
+            let dialect = match self.source {
+                Protocol::AnthropicMessages => Dialect::AnthropicStrict,
+                _ => dialect::of_output(exchange),
+            };
+            self.schema(Place::default(), (Field::OutputSchema, schema), dialect);
+        }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_on_return(request, self.target, self);
+        }
+    }
+
+    /// Instructions in several parts become several instructions where they have a slot, not a message.
+    fn instructions(&mut self, message: &Message<'_>) {
+        let has_slot = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
+        let is_message = self.source == Protocol::OpenaiChat && message.role.instructs();
+        if has_slot && is_message && message.parts.len() > 1 {
+            let reason = "each part is an instruction of its own";
+            self.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    fn parameters(&mut self, tool: &Tool<'_>) {
+        let ToolKind::Function(function) = &tool.kind else { return };
+        if let Some(schema) = &function.parameters {
+            let dialect = dialect::of_parameters(self.source, tool);
+            self.schema(tool.semantics().place(), (Field::ToolParameters, schema), dialect);
+        }
+    }
+
+    /// What a vendor does not read of its own schemas need not come back.
+    fn schema(&mut self, place: Place, (field, schema): (Field, &Json<'_>), dialect: Dialect) {
+        let reads_all = dialect == Dialect::JsonSchema;
+        if !reads_all && !schema::is_supported(schema, dialect) {
+            let reason = "the vendor does not read all words of this schema";
+            self.field(place, field, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Anthropic and Gemini refuse a text of nothing but white space.
+    fn blank(&mut self, part: &Part<'_>) {
+        let refuses = matches!(self.source, Protocol::AnthropicMessages | Protocol::Gemini);
+        match part.content() {
+            _ if !refuses => {}
+            Content::Text(_) if part.is_blank() => {
+                let reason = "white space alone says nothing";
+                self.node(part.semantics().place(), LossKind::Implied, reason);
+            }
+            Content::ToolResult(result) => {
+                result.output.parts().iter().for_each(|part| self.blank(part));
+            }
+            _ => {}
+        }
+    }
+
+    /// In Chat a result may name its tool, which its call has named already.
+    pub(super) fn result_name(&mut self, place: Place, name: Option<&Text<'_>>) {
+        match self.target.fate(Field::ResultName) {
+            Fate::Carried | Fate::Depends(_)
+                if self.source == Protocol::OpenaiChat && name.is_some() =>
+            {
+                let reason = "the call names the tool";
+                self.field(place, Field::ResultName, LossKind::Implied, reason);
+            }
+            _ => self.set_if(place, Field::ResultName, name.is_some()),
+        }
+    }
+
     /// Gemini's neighbouring contents of one side are one turn, and a content without words is none: elsewhere they
     /// may be told apart, but they do not come back that way.
-    pub(super) fn joined_turns(&mut self, messages: &[Message<'_>]) {
+    fn joined_turns(&mut self, messages: &[Message<'_>]) {
         if self.source != Protocol::Gemini {
             return;
         }

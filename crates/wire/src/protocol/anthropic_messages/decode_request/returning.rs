@@ -111,7 +111,7 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
 }
 
 fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
-    if message.parts.is_empty() {
+    if message.is_blank() {
         let reason = "a message without words says nothing";
         losing.node(message.semantics().place(), LossKind::Implied, reason);
     }
