@@ -23,7 +23,10 @@ pub fn unreported(
     let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
     let comparison = Comparison { protocol, covered };
     let mut differences = Vec::new();
-    let after = &instructed(protocol, before, after);
+    let after = &match comparison.is_covered("/instructions") {
+        true => Cow::Borrowed(after),
+        false => instructed(protocol, before, after),
+    };
     comparison.values("", None, before, after, &mut differences);
     differences
 }
@@ -181,7 +184,12 @@ impl Comparison<'_> {
     ) {
         let at = |index: usize| format!("{pointer}/{}", first + index);
         let lone = |index: usize| self.cost(&at(index), &before[index], &Value::Null);
-        let extra = |index: usize| self.cost(&at(index), &Value::Null, &after[index]);
+        // What is added stands behind the element before it, which may be reported as what became several.
+        let is_part = |index: usize| index > 0 && self.is_covered(&at(index - 1));
+        let extra = |index: usize, added: usize| match is_part(index) {
+            true => 0,
+            false => self.cost(&at(index), &Value::Null, &after[added]),
+        };
         let (rows, columns) = (before.len(), after.len());
         // costs[i][j]: the least number of differences between before[i..] and after[j..].
         let mut costs = vec![vec![0_usize; columns + 1]; rows + 1];
@@ -189,7 +197,7 @@ impl Comparison<'_> {
             costs[i][columns] = costs[i + 1][columns] + lone(i);
         }
         for j in (0..columns).rev() {
-            costs[rows][j] = costs[rows][j + 1] + extra(j);
+            costs[rows][j] = costs[rows][j + 1] + extra(rows, j);
         }
         let mut pairs = vec![vec![0_usize; columns]; rows];
         for i in (0..rows).rev() {
@@ -197,7 +205,7 @@ impl Comparison<'_> {
                 pairs[i][j] = self.cost(&at(i), &before[i], &after[j]);
                 costs[i][j] = (costs[i + 1][j + 1] + pairs[i][j])
                     .min(costs[i + 1][j] + lone(i))
-                    .min(costs[i][j + 1] + extra(j));
+                    .min(costs[i][j + 1] + extra(i, j));
             }
         }
         let (mut i, mut j) = (0, 0);
@@ -209,7 +217,9 @@ impl Comparison<'_> {
                 self.values(&at(i), None, &before[i], &Value::Null, differences);
                 i += 1;
             } else {
-                self.values(&at(i), None, &Value::Null, &after[j], differences);
+                if !is_part(i) {
+                    self.values(&at(i), None, &Value::Null, &after[j], differences);
+                }
                 j += 1;
             }
         }
@@ -270,6 +280,10 @@ fn is_empty(value: &Value) -> bool {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.iter().all(is_empty),
+        // A part without a word says nothing, though it says that it is text.
+        Value::Object(object) if object.get("text").is_some_and(is_empty) => {
+            object.iter().all(|(key, value)| key == "type" || is_empty(value))
+        }
         Value::Object(object) => object.values().all(is_empty),
         Value::Bool(_) | Value::Number(_) => false,
     }

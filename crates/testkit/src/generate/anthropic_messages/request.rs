@@ -41,7 +41,20 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
         .with("max_tokens", size())
         .with("messages", turns(history, turn()).prop_map(Value::Array))
         .maybe("system", string_or(text(), list(text_block(), 0..3)));
-    with_vendor_options(with_sampling(with_tools(body))).open()
+    with_vendor_options(with_sampling(with_tools(body)))
+        .open()
+        .prop_map(as_the_model_takes_it)
+        .boxed()
+}
+
+/// Takes out what the named model is documented to refuse: the oldest has no output formats.
+fn as_the_model_takes_it(mut body: Value) -> Value {
+    if body["model"] == "claude-3-7-sonnet"
+        && let Some(output) = body.get_mut("output_config").and_then(Value::as_object_mut)
+    {
+        output.remove("format");
+    }
+    body
 }
 
 fn turn() -> BoxedStrategy<Vec<Value>> {

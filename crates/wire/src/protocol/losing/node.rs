@@ -120,7 +120,18 @@ impl Losing<'_> {
                 .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
                     (declared.kind, declared.reason)
                 });
-            self.report.lose(place.pointer(&suffix), kind, reason);
+            let told = match (self.source, &*extra.scope, &*extra.key) {
+                // How a data URL is spelled is kept in transit as if it stood below the URL.
+                (
+                    Protocol::OpenaiResponses,
+                    scope @ ("image_url" | "file_data"),
+                    "prefix" | "url",
+                ) => {
+                    format!("/{scope}")
+                }
+                _ => suffix,
+            };
+            self.report.lose(place.pointer(&told), kind, reason);
         }
     }
 }

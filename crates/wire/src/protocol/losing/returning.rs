@@ -1,12 +1,14 @@
 //! What arrives but comes back otherwise: the source has one way to say it where the target has two, or none.
 
 use super::Losing;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Role;
 use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
 use crate::conversation::ToolKind;
 use crate::json::Json;
 use crate::json::Text;
@@ -32,6 +34,7 @@ impl Losing<'_> {
             message.parts.iter().for_each(|part| self.blank(part));
         }
         request.tools.iter().for_each(|tool| self.parameters(tool));
+        request.tool_choice.iter().for_each(|choice| self.tool_choice(choice));
         if let OutputFormat::JsonSchema(output) = &request.output
             && let Some(schema) = &output.schema
         {
@@ -43,6 +46,20 @@ impl Losing<'_> {
         }
         if self.source == Protocol::AnthropicMessages {
             anthropic_messages::lose_on_return(request, self.target, self);
+        }
+    }
+
+    /// Where custom tools are functions, so is the one that is chosen.
+    fn tool_choice(&mut self, choice: &ToolChoice<'_>) {
+        let has_custom = match self.target {
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => true,
+            Protocol::AnthropicMessages | Protocol::Gemini => false,
+        };
+        if let ToolChoice::Named { form: CallForm::Custom, .. } = choice
+            && !has_custom
+        {
+            let reason = "custom tools are functions here";
+            self.field(Place::default(), Field::ToolChoice, LossKind::Renamed, reason);
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! The encoder of this protocol sees to what the vendor would refuse, so such a request comes back in better order.
 
+use crate::conversation;
 use crate::conversation::Content;
 use crate::conversation::HostedService;
 use crate::conversation::Message;
+use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::conversation::Tool;
@@ -44,12 +46,8 @@ pub(in crate::protocol) fn lose_on_return(
 
 /// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
 fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    let is_silent = |message: &Message<'_>| {
-        let mut parts = message.parts.iter();
-        message.role == Role::System
-            || parts.all(|part| matches!(part.content(), Content::Opaque(_)))
-    };
-    let leading = messages.iter().take_while(|message| is_silent(message));
+    let leads = |message: &&Message<'_>| message.role == Role::System || is_silent(message);
+    let leading = messages.iter().take_while(leads);
     let reason = "a system message before all others is the system prompt";
     for message in leading {
         let semantics = message.semantics();
@@ -58,6 +56,14 @@ fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
             losing.below(Place::default(), "/system", LossKind::Renamed, reason);
         }
     }
+}
+
+/// Whether no other protocol hears anything of a message: it has no words but those that its vendor alone understands.
+fn is_silent(message: &Message<'_>) -> bool {
+    let is_own = |part: &Part<'_>| {
+        part.is_blank() || matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_))
+    };
+    message.parts.iter().all(is_own)
 }
 
 fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
@@ -74,13 +80,11 @@ fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
 /// Elsewhere an effort is one for thinking, which older models are told as a budget. In the middle of a tool turn thinking
 /// goes on only from thinking that came back, which is withheld from others.
 fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
-    if request.thinking.effort.is_none() {
-        return;
-    }
     let root = Place::default();
     let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
     let thinking = Family::of(&model).thinking;
-    if matches!(thinking, Thinking::AnthropicBudget { .. }) && request.thinking.budget.is_none() {
+    let is_effort = request.thinking.effort.is_some() && request.thinking.budget.is_none();
+    if matches!(thinking, Thinking::AnthropicBudget { .. }) && is_effort {
         let reason = "the effort stands for a budget, for which the limit need not leave room";
         losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
         losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
@@ -88,8 +92,21 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
     }
     let last = request.messages.iter().rfind(|message| message.role == Role::Assistant);
     if last.is_some_and(has_call) {
-        let reason = "the effort is one for thinking that goes on without what was thought";
-        losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
+        lose_all(&request.thinking, losing);
+    }
+}
+
+fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
+    let conversation::Thinking { mode, effort, budget, show } = thinking;
+    let set = [
+        (Field::ThinkingMode, mode.is_some() || effort.is_some()),
+        (Field::ThinkingEffort, effort.is_some()),
+        (Field::ThinkingBudget, budget.is_some()),
+        (Field::ThinkingShow, show.is_some()),
+    ];
+    for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+        let reason = "thinking does not go on without what was thought";
+        losing.field(Place::default(), field, LossKind::Renamed, reason);
     }
 }
 
@@ -117,13 +134,32 @@ fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
     }
 }
 
-/// Messages of one role in a row are one turn, which the vendor does not mind.
+/// Messages of one role in a row are one turn, which the vendor does not mind. Those that others do not hear part no
+/// turns, nor do system messages: these stand behind the user's turn or become words of it.
 fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    for pair in messages.windows(2).filter(|pair| pair[0].role == pair[1].role) {
+    let mut before: Option<&Message<'_>> = None;
+    let mut among: Vec<&Message<'_>> = Vec::new();
+    let speaks =
+        |message: &&Message<'_>| !message.semantics().has_shape(SLOT) && !is_silent(message);
+    for message in messages.iter().filter(speaks) {
+        if message.role == Role::System {
+            among.push(message);
+            continue;
+        }
+        let is_joined = before.is_some_and(|before| before.role == message.role);
+        let is_moved = is_joined || before.is_none_or(|before| before.role == Role::Assistant);
+        let moved = among.drain(..).filter(|_| is_moved);
+        let joined = before.into_iter().chain([message]).filter(|_| is_joined);
         let reason = "neighbours of one role are one turn";
-        for message in pair.iter().filter(|message| !message.semantics().has_shape(SLOT)) {
+        for message in joined.chain(moved) {
             losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
+        before = Some(message);
+    }
+    let is_moved = before.is_none_or(|before| before.role == Role::Assistant);
+    let reason = "a system message stands behind the user's turn";
+    for message in among.into_iter().filter(|_| is_moved) {
+        losing.node(message.semantics().place(), LossKind::Renamed, reason);
     }
 }
 

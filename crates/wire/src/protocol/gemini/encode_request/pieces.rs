@@ -31,6 +31,7 @@ use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
 use super::result::MediaPlace;
+use super::result::is_reordered;
 use super::result::texts_count;
 use super::result::write_result;
 
@@ -282,6 +283,10 @@ impl<'x> Scribe<'x, '_> {
         if result.form == CallForm::Custom {
             let reason = "the result of a tool that became a function";
             self.losing.node(place, LossKind::Approximated, reason);
+        }
+        if is_reordered(result) {
+            let reason = "the text of a result stands before its media";
+            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";

@@ -97,15 +97,13 @@ impl Turns<'_, '_> {
                 self.report_moved(turn, &parts);
                 let before = waiting.len();
                 self.write_results(writer, &parts, &mut waiting);
-                if waiting.len() > before {
+                if waiting.len() > before || !waiting.is_empty() && is_results(turn, &parts) {
                     let place = turn.semantics().place();
                     let reason = "media of results stand in a message of their own";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }
             }
-            let only_results = turn.role == Role::Tool
-                || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty();
-            if !only_results {
+            if !is_results(turn, &parts) {
                 self.write_waiting(writer, &mut waiting);
                 match turn.role {
                     Role::Assistant => self.write_assistant(writer, turn, &parts),
@@ -450,6 +448,11 @@ pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
 enum Replay {
     Yes,
     No,
+}
+
+/// Whether a turn says nothing but results, behind which more of them may come.
+fn is_results(turn: &Message<'_>, parts: &[Placed<'_>]) -> bool {
+    turn.role == Role::Tool || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty()
 }
 
 fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
