@@ -23,33 +23,18 @@ pub fn unreported(
     let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
     let comparison = Comparison { protocol, covered };
     let mut differences = Vec::new();
-    let after = &match comparison.is_covered("/instructions") {
-        true => Cow::Borrowed(after),
-        false => instructed(protocol, before, after),
-    };
+    let after = &comparison.instructed(before, after);
     comparison.values("", None, before, after, &mut differences);
     differences
 }
 
-/// The request `after` with its instructions where `before` has them: `instructions` of Responses are documented as a
-/// system or developer message that is inserted before all others.
-fn instructed<'v>(protocol: Protocol, before: &Value, after: &'v Value) -> Cow<'v, Value> {
-    let (is_slot, was_slot) =
-        (after["instructions"].is_string(), before["instructions"].is_string());
-    if protocol != Protocol::OpenaiResponses || is_slot == was_slot {
-        return Cow::Borrowed(after);
-    }
-    let mut moved = after.clone();
-    match (moved["instructions"].take(), moved["input"].as_array_mut()) {
-        (Value::String(text), Some(input)) => {
-            input.insert(0, json!({"role": "system", "content": text}));
-        }
-        (_, Some(input)) if input.first().is_some_and(is_instruction) => {
-            moved["instructions"] = input.remove(0)["content"].take();
-        }
-        _ => return Cow::Borrowed(after),
-    }
-    Cow::Owned(moved)
+/// How many instructions stand before everything else.
+fn leading(input: &[Value]) -> usize {
+    input.iter().take_while(|item| is_instruction(item)).count()
+}
+
+fn leading_items(request: &Value) -> usize {
+    request["input"].as_array().map_or(0, |input| leading(input))
 }
 
 fn is_instruction(item: &Value) -> bool {
@@ -67,6 +52,40 @@ struct Comparison<'r> {
 }
 
 impl Comparison<'_> {
+    /// The request `after` with its instructions where `before` has them: `instructions` of Responses are documented as
+    /// a system or developer message that is inserted before all others.
+    fn instructed<'v>(&self, before: &Value, after: &'v Value) -> Cow<'v, Value> {
+        let (is_slot, was_slot) =
+            (after["instructions"].is_string(), before["instructions"].is_string());
+        if self.protocol != Protocol::OpenaiResponses || is_slot == was_slot {
+            return Cow::Borrowed(after);
+        }
+        let mut moved = after.clone();
+        match (moved["instructions"].take(), moved["input"].as_array_mut()) {
+            (Value::String(text), Some(input)) if !self.is_covered("/instructions") => {
+                input.insert(0, json!({"role": "system", "content": text}));
+            }
+            (Value::Null, Some(input)) => {
+                let surplus = leading(input).saturating_sub(leading_items(before));
+                let contents = input.drain(..surplus).map(|mut item| item["content"].take());
+                moved["instructions"] = match contents.collect::<Vec<_>>() {
+                    mut one if one.len() == 1 => one.remove(0),
+                    several => several.into(),
+                };
+            }
+            _ => return Cow::Borrowed(after),
+        }
+        Cow::Owned(moved)
+    }
+
+    /// Whether a part has no words, and nothing else that is not reported.
+    fn is_wordless(&self, pointer: &str, value: &Value) -> bool {
+        let Some(object) = value.as_object() else { return false };
+        let mut others = object.iter().filter(|(key, _)| *key != "type" && *key != "text");
+        object.get("text").is_some_and(is_empty)
+            && others.all(|(key, it)| is_empty(it) || self.is_covered(&format!("{pointer}/{key}")))
+    }
+
     /// Whether an entry speaks of this place or of one above it. The root pointer covers nothing.
     fn is_covered(&self, pointer: &str) -> bool {
         self.covered.iter().any(|entry| {
@@ -106,6 +125,7 @@ impl Comparison<'_> {
                 self.arrays(pointer, before, after, differences);
             }
             _ if self.is_void(key, before) && self.is_void(key, after) => {}
+            _ if self.is_wordless(pointer, before) && self.is_void(key, after) => {}
             _ if same_leaf(before, after) => {}
             _ => self.differ(pointer, before, after, differences),
         }

@@ -98,6 +98,25 @@ pub(super) fn tools_named(
         .boxed()
 }
 
+/// Takes out a choice among tools where there are none, or not those that it names: every provider refuses it.
+pub(super) fn choose_from_tools(mut body: Value) -> Value {
+    let tools = body["tools"].to_string();
+    let is_named = |name: &str| tools.contains(&format!("\"name\":\"{name}\""));
+    let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let choice = body["tool_choice"].to_string();
+    let mut names = NAMES.iter().filter(|name| choice.contains(&format!("\"{name}\"")));
+    if has_tools && names.all(|name| is_named(name)) {
+        return body;
+    }
+    if let Some(members) = body.as_object_mut() {
+        members.remove("tool_choice");
+        if !has_tools {
+            members.remove("parallel_tool_calls");
+        }
+    }
+    body
+}
+
 /// Calls and their results, which share an id with the given prefix.
 pub(super) fn pairs(
     prefix: &'static str,

@@ -4,6 +4,7 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -11,6 +12,7 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Request;
+use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
@@ -42,6 +44,14 @@ fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
         Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
     };
     (names.with_max_len(target.family.tool_name_len_max), ids)
+}
+
+/// A call that waits for its result.
+struct Waiting<'r> {
+    at: Position,
+    call: &'r ToolCall<'r>,
+    /// Which of the assistant's turns it stands in.
+    round: usize,
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -124,6 +134,14 @@ impl<'r> Calls<'r> {
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
 
+    /// Whether a call is known that a result answers.
+    pub(in crate::protocol) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
+        match &result.call_id {
+            Some(id) => self.called(&id.to_str(), at).is_some(),
+            None => find(&self.answered, at).is_some(),
+        }
+    }
+
     /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
     /// appended to a conversation changes nothing before it.
     fn called(&self, id: &str, at: Position) -> Option<&'r Text<'r>> {
@@ -155,8 +173,10 @@ impl<'r> Calls<'r> {
 
     fn pair(&mut self, request: &'r Request<'r>) {
         // The calls that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
+        let mut waiting: Vec<Waiting<'r>> = Vec::new();
+        let mut round = 0;
         for (message_index, message) in request.messages.iter().enumerate() {
+            round += usize::from(message.role != Role::Assistant);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -164,10 +184,10 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push((at, call));
+                        waiting.push(Waiting { at, call, round });
                     }
                     Content::ToolResult(result) => match &result.call_id {
-                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        Some(id) => waiting.retain(|it| it.call.id.as_ref() != Some(id)),
                         None => self.answer(at, result, &mut waiting),
                     },
                     _ => {}
@@ -176,18 +196,14 @@ impl<'r> Calls<'r> {
         }
     }
 
-    /// Gives a result without an id to the first waiting call of its name.
-    fn answer(
-        &mut self,
-        at: Position,
-        result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
-    ) {
+    /// Gives a result without an id to the first waiting call of its name, in the last round that has one: a call that
+    /// was left without its result is no reason to mistake those of later rounds.
+    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Vec<Waiting<'r>>) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
-            return;
-        };
-        let (position, call) = waiting.remove(index);
+        let named = waiting.iter().enumerate().filter(|(_, it)| same_name(&it.call.name));
+        let found = named.max_by_key(|(index, it)| (it.round, Reverse(*index)));
+        let Some(index) = found.map(|(index, _)| index) else { return };
+        let Waiting { at: position, call, .. } = waiting.remove(index);
         if call.id.is_none() {
             self.made_up.push((at, position));
         }

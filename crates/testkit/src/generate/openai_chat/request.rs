@@ -16,6 +16,7 @@ use super::content::texts;
 use super::content::user_content;
 use super::content::with_reasoning;
 use crate::generate::History;
+use crate::generate::history::choose_from_tools;
 use crate::generate::history::pairs;
 use crate::generate::history::tools_named;
 use crate::generate::history::turns;
@@ -43,7 +44,7 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
         .with("model", word(&["gpt-5.6", "gpt-4o", "o3", "deepseek-chat", "claude-sonnet-4-5"]))
         .with("messages", messages(history));
     let body = with_tools(with_sampling(body));
-    with_vendor_options(with_output(body)).open()
+    with_vendor_options(with_output(body)).open().prop_map(choose_from_tools).boxed()
 }
 
 fn messages(history: History) -> BoxedStrategy<Value> {

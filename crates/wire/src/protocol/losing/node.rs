@@ -57,7 +57,13 @@ impl Losing<'_> {
         self.media_name(place, name.as_ref());
         match source {
             Source::File { .. } => self.set(place, Field::MediaFile),
-            Source::Url { .. } => self.set(place, Field::MediaUrl),
+            Source::Url { mime, .. } => {
+                self.set(place, Field::MediaUrl);
+                if self.source == Protocol::Gemini && mime.is_some() {
+                    let reason = "what stands at an address says itself what it is";
+                    self.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+                }
+            }
             Source::Base64 { .. } | Source::Text { .. } => {}
         }
     }

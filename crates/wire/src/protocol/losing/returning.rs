@@ -29,8 +29,10 @@ impl Losing<'_> {
     pub(super) fn returning(&mut self, exchange: &Exchange<'_>) {
         let request = &exchange.request;
         self.joined_turns(&request.messages);
+        self.early_results(&request.messages);
         for message in &request.messages {
             self.instructions(message);
+            self.refusals(message);
             message.parts.iter().for_each(|part| self.blank(part));
         }
         request.tools.iter().for_each(|tool| self.parameters(tool));
@@ -66,10 +68,45 @@ impl Losing<'_> {
     /// Instructions in several parts become several instructions where they have a slot, not a message.
     fn instructions(&mut self, message: &Message<'_>) {
         let has_slot = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
-        let is_message = self.source == Protocol::OpenaiChat && message.role.instructs();
+        let is_message = matches!(self.source, Protocol::OpenaiChat | Protocol::OpenaiResponses)
+            && message.role.instructs();
         if has_slot && is_message && message.parts.len() > 1 {
             let reason = "each part is an instruction of its own";
             self.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// In Chat a refusal is a field of its message or a part of its content, which comes to the same.
+    fn refusals(&mut self, message: &Message<'_>) {
+        let is_refusal = |part: &&Part<'_>| matches!(part.content(), Content::Refusal(_));
+        if self.source != Protocol::OpenaiChat || !message.parts.iter().any(|it| is_refusal(&it)) {
+            return;
+        }
+        let place = message.semantics().place();
+        let reason = "a refusal stands beside the content or in it";
+        self.below(place, "/refusal", LossKind::Renamed, reason);
+        for part in message.parts.iter().filter(is_refusal) {
+            self.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// A result does not say itself what it answers where its call does not stand before it.
+    fn early_results(&mut self, messages: &[Message<'_>]) {
+        let mut customs: Vec<&Text<'_>> = Vec::new();
+        for part in messages.iter().flat_map(|message| &message.parts) {
+            match part.content() {
+                Content::ToolCall(call) if call.form == CallForm::Custom => {
+                    customs.extend(&call.id);
+                }
+                Content::ToolResult(result) if result.form == CallForm::Custom => {
+                    let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(&id));
+                    if !is_told {
+                        let reason = "no call says that it answers a custom tool";
+                        self.node(part.semantics().place(), LossKind::Approximated, reason);
+                    }
+                }
+                _ => {}
+            }
         }
     }
 

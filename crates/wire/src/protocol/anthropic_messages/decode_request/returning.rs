@@ -12,6 +12,7 @@ use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -21,6 +22,7 @@ use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
 use crate::schema;
 use crate::schema::Dialect;
+use crate::target::Effort;
 use crate::target::Family;
 use crate::target::Thinking;
 
@@ -39,6 +41,7 @@ pub(in crate::protocol) fn lose_on_return(
         lose_order(message, target, losing);
     }
     lose_neighbours(&request.messages, losing);
+    lose_last_space(&request.messages, losing);
     for tool in &request.tools {
         lose_schema(tool, target, losing);
     }
@@ -90,8 +93,18 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
         losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
         losing.field(root, Field::MaxOutputTokens, LossKind::Renamed, reason);
     }
-    let last = request.messages.iter().rfind(|message| message.role == Role::Assistant);
-    if last.is_some_and(has_call) {
+    let is_unknown = |word: &Text<'_>| Effort::parse(&word.to_str()).is_none();
+    if request.thinking.effort.as_ref().is_some_and(is_unknown) {
+        let reason = "a word that the vendor does not document";
+        losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
+    }
+    let is_told = request.thinking.effort.is_some() || request.thinking.budget.is_some();
+    if request.thinking.show.is_some() && !is_told {
+        let reason = "thinking is shown where it is asked for";
+        losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
+    }
+    let speaks = |it: &&Message<'_>| it.role == Role::Assistant && !is_silent(it);
+    if request.messages.iter().rfind(speaks).is_some_and(has_call) {
         lose_all(&request.thinking, losing);
     }
 }
@@ -127,6 +140,19 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
     }
 }
 
+/// The vendor refuses white space at the end of what the model is to go on with.
+fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    let last = messages.iter().rfind(|message| !is_silent(message));
+    let Some(last) = last.filter(|last| last.role == Role::Assistant) else { return };
+    if let Some(part) = last.parts.last()
+        && let Content::Text(text) = part.content()
+        && text.to_str().ends_with(char::is_whitespace)
+    {
+        let reason = "white space at the end says nothing";
+        losing.node(part.semantics().place(), LossKind::Renamed, reason);
+    }
+}
+
 fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
     if message.is_blank() {
         let reason = "a message without words says nothing";
@@ -148,15 +174,18 @@ fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
         }
         let is_joined = before.is_some_and(|before| before.role == message.role);
         let is_moved = is_joined || before.is_none_or(|before| before.role == Role::Assistant);
-        let moved = among.drain(..).filter(|_| is_moved);
-        let joined = before.into_iter().chain([message]).filter(|_| is_joined);
+        let is_behind = is_moved && !among.is_empty();
+        let is_several = among.len() > 1;
+        let moved = among.drain(..).filter(|_| is_moved || is_several);
+        let joined = before.into_iter().filter(|_| is_joined);
+        let joined = joined.chain([message].into_iter().filter(|_| is_joined || is_behind));
         let reason = "neighbours of one role are one turn";
         for message in joined.chain(moved) {
             losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
         before = Some(message);
     }
-    let is_moved = before.is_none_or(|before| before.role == Role::Assistant);
+    let is_moved = before.is_none_or(|before| before.role == Role::Assistant) || among.len() > 1;
     let reason = "a system message stands behind the user's turn";
     for message in among.into_iter().filter(|_| is_moved) {
         losing.node(message.semantics().place(), LossKind::Renamed, reason);

@@ -235,7 +235,13 @@ impl<'x> Scribe<'x, '_> {
                 }
                 last.pieces.extend(pieces);
             }
-            _ => turns.push(Turn::of(side, pieces)),
+            last => {
+                // They stay apart, so that what was sent before stays as it was, but they are one turn.
+                if let Some(last) = last.filter(|last| last.side == side) {
+                    self.report_join(last, message);
+                }
+                turns.push(Turn::of(side, pieces));
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
@@ -248,7 +249,7 @@ impl Turns<'_, '_> {
     fn is_writable(&mut self, part: &Part<'_>) -> bool {
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => true,
-            Content::Media(media) => media.kind != MediaKind::Video,
+            Content::Media(media) => content::is_sayable(part, media, self.losing),
             Content::ToolCall(_) | Content::ToolResult(_) => false,
             Content::Reasoning(_) => {
                 self.withhold(part);
@@ -389,9 +390,8 @@ impl Turns<'_, '_> {
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
-            return self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
-        }
-        if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
+            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+        } else if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
             let reason = "the server does not take such ids";
             self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
         }
