@@ -28,6 +28,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
+use crate::protocol::openai_chat;
 use crate::protocol::openai_chat::UNNAMED_FILE;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
@@ -40,7 +41,15 @@ pub(in crate::protocol) struct Losing<'r> {
     target: Protocol,
     /// The shape of the whole request, which decides how some of its fields are spelled.
     shape: Shape,
+    side: Side,
     report: &'r mut Report,
+}
+
+/// What is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Request,
+    Answer,
 }
 
 impl<'r> Losing<'r> {
@@ -49,7 +58,7 @@ impl<'r> Losing<'r> {
         target: Protocol,
         report: &'r mut Report,
     ) -> Self {
-        Self { source, target, shape: Shape::default(), report }
+        Self { source, target, shape: Shape::default(), side: Side::Answer, report }
     }
 
     pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
@@ -154,6 +163,7 @@ impl<'r> Losing<'r> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
         self.shape = exchange.semantics().shape();
+        self.side = Side::Request;
         if self.is_same() {
             return;
         }
@@ -424,20 +434,28 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports a part of an answer that is left out because its text is empty, and what was said of it besides.
+    pub(in crate::protocol) fn unsaid(&mut self, semantics: &NodeSemantics<'_>) {
+        let (place, reason) = (semantics.place(), "an empty text says nothing");
+        self.node(place, LossKind::Implied, reason);
+        if !semantics.citations().is_empty() {
+            self.field(place, Field::Citations, LossKind::Dropped, reason);
+        }
+        if semantics.logprobs().is_some() {
+            self.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
+        }
+    }
+
     /// Reports all that the target never carries of a node's semantics.
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
-            let place = match self.source {
-                Protocol::OpenaiResponses => place.of_item(),
-                Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
-            };
-            self.node(place, LossKind::Renamed, RESPELLED);
+            self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
         }
-        self.set_if(place, Field::CacheMarker, semantics.cache().is_some());
+        self.cache_marker(place, semantics);
         if let Some(artefact) = semantics.artefact() {
             self.set(
                 place,
@@ -455,6 +473,20 @@ impl<'r> Losing<'r> {
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
             self.extras(place, &item.extras);
+        }
+    }
+
+    /// Marks are for requests; an answer that has one cannot hand it on.
+    fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
+        if semantics.cache().is_none() {
+            return;
+        }
+        match (self.target.fate(Field::CacheMarker), self.side) {
+            (Fate::Carried | Fate::Depends(_), Side::Answer) => {
+                let reason = "answers elsewhere have no cache markers";
+                self.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            }
+            _ => self.set(place, Field::CacheMarker),
         }
     }
 
@@ -497,10 +529,52 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports what an answer that failed says besides, where an error is all there is.
+    pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
+        let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+        self.field(root, Field::FinishReason, LossKind::Renamed, reason);
+        self.below(root, "/error", LossKind::Renamed, reason);
+        let told = [
+            (Field::ResponseModel, response.model.is_some()),
+            (Field::ResponseServiceTier, response.service_tier.is_some()),
+        ];
+        for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+            self.field(root, field, LossKind::Dropped, reason);
+        }
+        if let Some(usage) = &response.usage {
+            self.node(usage.semantics().place(), LossKind::Dropped, reason);
+        }
+        for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+            self.node(self.outer(part.semantics().place()), LossKind::Dropped, reason);
+        }
+    }
+
+    /// The place of the Responses item that a node stands in; elsewhere the node's own.
+    fn outer(&self, place: Place) -> Place {
+        match self.source {
+            Protocol::OpenaiResponses => place.of_item(),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+        }
+    }
+
+    /// Each part of a Responses message is a message of its own when it comes back.
+    fn parted_items(&mut self, parts: &[Part<'_>]) {
+        let continues = |part: &&Part<'_>| part.semantics().item().is_none();
+        for part in parts.iter().filter(continues) {
+            let place = part.semantics().place();
+            if place != place.of_item() {
+                self.node(place.of_item(), LossKind::Renamed, "each part becomes a message");
+            }
+        }
+    }
+
     fn candidate(&mut self, candidate: &Candidate<'_>) {
         let place = candidate.semantics().place();
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
+        if self.source == Protocol::OpenaiResponses {
+            self.parted_items(&candidate.message.parts);
+        }
         if let Some(finish) = &candidate.finish {
             self.finish(place, finish);
         }
@@ -513,11 +587,16 @@ impl<'r> Losing<'r> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         self.set(place, Field::FinishReason);
-        if self.source == Protocol::Gemini && gemini::is_finer(finish) {
-            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
-        }
-        if self.source == Protocol::AnthropicMessages && finish.kind == FinishKind::Pause {
-            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        let finer = match self.source {
+            Protocol::Gemini if gemini::is_finer(finish) => Some(LossKind::Approximated),
+            Protocol::AnthropicMessages if finish.kind == FinishKind::Pause => {
+                Some(LossKind::Approximated)
+            }
+            Protocol::OpenaiChat if openai_chat::is_older_word(finish) => Some(LossKind::Renamed),
+            _ => None,
+        };
+        if let Some(kind) = finer {
+            self.field(place, Field::FinishReason, kind, FINER_FINISH);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);

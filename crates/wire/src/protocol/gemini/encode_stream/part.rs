@@ -21,6 +21,7 @@ use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
@@ -145,6 +146,9 @@ impl Encoder<'_> {
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
         let (field, kind, reason) = match opening {
             Opening::Refusal => return self.tell(|losing| report_refusal(losing, place)),
+            Opening::Whole(Content::Media(_)) => {
+                return self.tell(|losing| report_media(losing, place));
+            }
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
                 (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
             }

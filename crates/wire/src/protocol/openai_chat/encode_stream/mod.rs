@@ -162,9 +162,8 @@ impl<'a> Encoder<'a> {
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
             }
-            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
-                let reason = "Chat has other words for the tiers";
-                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            if let Some(tier) = &service_tier {
+                encode_response::report_tier(tier, place, losing);
             }
             losing.semantics(&semantics);
         });

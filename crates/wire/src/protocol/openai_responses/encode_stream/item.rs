@@ -397,9 +397,7 @@ impl Encoder<'_> {
     fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
         self.left_out[at].semantics_mut().update(later);
         let part = self.left_out[at].clone();
-        let place = part.semantics().place();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        losing.node(place, LossKind::Implied, "an empty text says nothing");
+        Losing::new(self.source, THIS, &mut self.report).unsaid(part.semantics());
         self.hand(&part);
     }
 
