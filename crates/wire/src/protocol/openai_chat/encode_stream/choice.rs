@@ -49,6 +49,7 @@ pub(super) struct Part {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
     pub(super) is_told: bool,
+    pub(super) is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -125,8 +126,16 @@ impl Encoder<'_> {
         };
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         let from = self.choices[choice].said;
-        let citations = Vec::new();
-        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
+        self.parts.push(Part {
+            candidate,
+            kind,
+            place,
+            logprobs,
+            from,
+            citations: Vec::new(),
+            is_told: false,
+            is_closed: false,
+        });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
         }

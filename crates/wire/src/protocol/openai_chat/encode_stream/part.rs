@@ -105,6 +105,16 @@ impl Encoder<'_> {
         });
     }
 
+    /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
+    fn note_logprobs(&mut self, id: PartId, json: Json<'_>, out: &mut String) {
+        self.write_waiting_logprobs(id, out);
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        part.logprobs = Some(json.into_owned());
+        if part.is_closed {
+            self.write_waiting_logprobs(id, out);
+        }
+    }
+
     /// Writes log probabilities that came after all of the text they speak of.
     fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
@@ -175,6 +185,7 @@ impl Encoder<'_> {
         self.write_waiting_logprobs(id, out);
         self.tell_details(id, &placed, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        part.is_closed = true;
         let candidate = part.candidate;
         match &mut part.kind {
             // Clients parse the arguments, and no arguments at all are not JSON.
@@ -222,11 +233,7 @@ impl Encoder<'_> {
                 });
                 self.cite(id, citation, out);
             }
-            NoteKind::Logprobs(json) => {
-                if let Some(part) = self.parts.get_mut(id.0 as usize) {
-                    part.logprobs = Some(json.into_owned());
-                }
-            }
+            NoteKind::Logprobs(json) => self.note_logprobs(id, json, out),
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);

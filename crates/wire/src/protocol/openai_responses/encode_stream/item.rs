@@ -14,6 +14,7 @@ use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Delta;
+use crate::protocol::Field;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -364,7 +365,7 @@ impl Encoder<'_> {
         }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
-            return;
+            return self.lose_late((item, at), kind);
         }
         match kind {
             NoteKind::Citation(citation) => {
@@ -380,6 +381,22 @@ impl Encoder<'_> {
             }
             NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
         }
+    }
+
+    /// Reports what is said of a part after its item was told as complete.
+    fn lose_late(&mut self, (item, at): (usize, usize), kind: NoteKind<'_>) {
+        let place = self.items[item].parts[at].semantics().place();
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let field = match kind {
+            NoteKind::Citation(_) => Field::Citations,
+            NoteKind::Logprobs(_) => Field::PartLogprobs,
+            NoteKind::Semantics(later) => {
+                let mut placed = NodeSemantics::at(place);
+                placed.merge(later);
+                return losing.semantics(&placed);
+            }
+        };
+        losing.field(place, field, LossKind::Dropped, "it comes when its message is complete");
     }
 
     fn annotate(&mut self, (item, at): (usize, usize), annotation: String, out: &mut String) {
