@@ -476,6 +476,15 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports all that the target never carries of what opens a part in a stream. A part that goes on with an item of
+    /// Responses is a message of its own when it comes back.
+    pub(in crate::protocol) fn opened(&mut self, semantics: &NodeSemantics<'_>) {
+        self.semantics(semantics);
+        if semantics.item().is_none() {
+            self.item(semantics.place(), LossKind::Renamed, PARTED);
+        }
+    }
+
     /// Marks are for requests; an answer that has one cannot hand it on.
     fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
         if semantics.cache().is_none() {
@@ -563,7 +572,7 @@ impl<'r> Losing<'r> {
         for part in parts.iter().filter(continues) {
             let place = part.semantics().place();
             if place != place.of_item() {
-                self.node(place.of_item(), LossKind::Renamed, "each part becomes a message");
+                self.node(place.of_item(), LossKind::Renamed, PARTED);
             }
         }
     }
@@ -649,6 +658,7 @@ impl<'r> Losing<'r> {
 
 const UNKNOWN_FIELD: &str = "the target protocol has no such field";
 const FINER_FINISH: &str = "other protocols have fewer finish reasons";
+const PARTED: &str = "each part becomes a message";
 const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.

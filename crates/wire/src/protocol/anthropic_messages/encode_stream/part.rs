@@ -73,7 +73,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().semantics(&semantics);
+        self.losing().opened(&semantics);
         if matches!(opening, Opening::Reasoning(_)) {
             self.lose_thought(semantics.place());
         }

@@ -109,7 +109,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.losses.add(self.source, Some(part), |losing| losing.opened(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -322,7 +322,12 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
+    pub(super) fn finish(
+        &mut self,
+        (candidate, place): (u32, Place),
+        finish: &Finish<'_>,
+        out: &mut String,
+    ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let has_words = self.parts.iter().any(|part| {
@@ -336,7 +341,6 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
-        let place = Place::default();
         self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);

@@ -101,7 +101,9 @@ impl<'a> Encoder<'a> {
             Event::Note(note) => self.note(note, out),
             Event::Close(closed) => self.close(closed, out),
             Event::Usage(usage) => self.count(usage),
-            Event::Finish { candidate, finish } => self.finish(candidate, &finish, out),
+            Event::Finish { candidate, place, finish } => {
+                self.finish((candidate, place), &finish, out);
+            }
             Event::Fault(fault) => {
                 self.failed = true;
                 sse::data_frame(out, |writer| fault::write_body(writer, &fault));

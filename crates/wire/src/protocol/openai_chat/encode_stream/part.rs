@@ -170,7 +170,13 @@ impl Encoder<'_> {
 
     /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
     pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
-        if let Some(Part { kind: PartKind::Reasoning(_), .. }) = self.parts.get(id.0 as usize) {
+        if let Some(Part { kind: PartKind::Reasoning(_), place, .. }) =
+            self.parts.get(id.0 as usize)
+        {
+            let place = *place;
+            self.losses.add(self.source, Some(id), |losing| {
+                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            });
             self.delta(id, &Text::plain("\n\n"), out);
         }
     }
