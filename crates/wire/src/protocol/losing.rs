@@ -485,6 +485,16 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports a thought of a stream that comes back without its signature, which stands in a part of its own behind it or
+    /// on the call that follows: Gemini's streams have sent the text when the signature comes.
+    pub(in crate::protocol) fn late_seal(&mut self, place: Place) {
+        if self.source == Protocol::Gemini {
+            let reason = "the signature of a thought follows it";
+            self.field(place, Field::Signature, LossKind::Renamed, reason);
+            self.below(place, "../parts", LossKind::Renamed, reason);
+        }
+    }
+
     /// Marks are for requests; an answer that has one cannot hand it on.
     fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
         if semantics.cache().is_none() {

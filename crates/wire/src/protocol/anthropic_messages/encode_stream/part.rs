@@ -382,6 +382,8 @@ impl Writing<'_> {
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
+                let place = current.place();
+                self.losing().late_seal(place);
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }

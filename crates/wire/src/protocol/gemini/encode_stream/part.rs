@@ -254,6 +254,10 @@ impl Encoder<'_> {
                 let reason = "thoughts that were not told say nothing";
                 return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
+            State::Streaming { thought: false, begun: false } => {
+                let reason = "an empty text says nothing";
+                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
+            }
             State::Streaming { .. } | State::Closed => return,
         };
         match self.is_own_seal(&part) {

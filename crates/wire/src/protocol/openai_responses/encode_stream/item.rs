@@ -33,6 +33,7 @@ use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
+use crate::protocol::openai_responses::encode_stream::done::is_no_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
@@ -226,8 +227,19 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells of a part of a message, unless that has been done.
+    /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
     pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+        for before in 0..at {
+            let part = &self.items[item].parts[before];
+            let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+            if is_text && !self.items[item].states[before].added && !is_no_part(part) {
+                self.add_one((item, before), out);
+            }
+        }
+        self.add_one((item, at), out);
+    }
+
+    fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].added, true) {
             return;
         }

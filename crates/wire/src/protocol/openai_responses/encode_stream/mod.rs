@@ -5,6 +5,7 @@ mod done;
 mod item;
 
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -309,6 +310,12 @@ impl<'a> Encoder<'a> {
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
             report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+        }
+        let is_sealed = |part: &&Part<'_>| {
+            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
+        };
+        for thought in candidate.message.parts.iter().filter(is_sealed) {
+            losing.late_seal(thought.semantics().place());
         }
         if let Some(usage) = self.usage.take() {
             report_counts(&mut losing, &usage);
