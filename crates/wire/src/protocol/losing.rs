@@ -434,10 +434,10 @@ impl<'r> Losing<'r> {
         }
     }
 
-    /// Reports a part of an answer that is left out because its text is empty, and what was said of it besides.
+    /// Reports an empty text of an answer, which comes back from nowhere, and what was said of it besides.
     pub(in crate::protocol) fn unsaid(&mut self, semantics: &NodeSemantics<'_>) {
         let (place, reason) = (semantics.place(), "an empty text says nothing");
-        self.node(place, LossKind::Implied, reason);
+        self.node(self.outer(place), LossKind::Implied, reason);
         if !semantics.citations().is_empty() {
             self.field(place, Field::Citations, LossKind::Dropped, reason);
         }
@@ -576,6 +576,31 @@ impl<'r> Losing<'r> {
         }
     }
 
+    /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
+    fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
+        let is_empty =
+            |part: &&Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
+        for part in parts.iter().filter(is_empty) {
+            self.unsaid(part.semantics());
+        }
+        match self.source {
+            Protocol::OpenaiResponses => self.parted_items(parts),
+            Protocol::Gemini => self.handed_seals(parts),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages => {}
+        }
+    }
+
+    /// The signature of a Gemini thought comes back on the part behind it, where that has none.
+    fn handed_seals(&mut self, parts: &[Part<'_>]) {
+        for pair in parts.windows(2).filter(|pair| gemini::hands_on(&pair[0], &pair[1])) {
+            for part in pair {
+                let reason = "the signature of a thought goes to the part behind it";
+                let place = part.semantics().place();
+                self.field(place, Field::Signature, LossKind::Renamed, reason);
+            }
+        }
+    }
+
     /// Each part of a Responses message is a message of its own when it comes back.
     fn parted_items(&mut self, parts: &[Part<'_>]) {
         let continues = |part: &&Part<'_>| part.semantics().item().is_none();
@@ -591,9 +616,7 @@ impl<'r> Losing<'r> {
         let place = candidate.semantics().place();
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
-        if self.source == Protocol::OpenaiResponses {
-            self.parted_items(&candidate.message.parts);
-        }
+        self.unlike_on_return(&candidate.message.parts);
         if let Some(finish) = &candidate.finish {
             self.finish(place, finish);
         }

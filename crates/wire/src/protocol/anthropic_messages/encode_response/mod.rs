@@ -221,9 +221,8 @@ impl Answering {
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
             Content::Text(text) => {
-                if text.is_empty() {
-                    losing.unsaid(semantics);
-                } else {
+                // The walk over the answer has reported texts that say nothing.
+                if !text.is_empty() {
                     write_cited(list, text, semantics, losing);
                 }
             }

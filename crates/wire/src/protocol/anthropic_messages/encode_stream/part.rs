@@ -260,15 +260,15 @@ impl Writing<'_> {
     /// Sets the next piece of a thought apart from what has been shown of it.
     fn next_piece(&mut self, out: &mut String) {
         let is_own = self.is_own();
-        let Some(current) = self.current.as_mut().filter(|current| current.begun && !is_own) else {
-            return;
-        };
-        let (place, is_first) = (current.place(), !current.in_pieces);
+        let Some(current) = self.current.as_mut().filter(|_| !is_own) else { return };
+        let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
             self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
         }
-        self.grow_text(&Text::plain("\n\n"), out);
+        if begun {
+            self.grow_text(&Text::plain("\n\n"), out);
+        }
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {

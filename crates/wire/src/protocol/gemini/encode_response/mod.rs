@@ -240,7 +240,8 @@ impl<'x> Answer<'x, '_> {
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
         if !self.losing.is_same() && says_nothing(part) {
-            return self.losing.unsaid(part.semantics());
+            // The walk over the answer has reported it.
+            return;
         }
         if matches!(part.content(), Content::Refusal(_)) {
             report_refusal(&mut self.losing, part.semantics().place());
@@ -268,7 +269,7 @@ impl<'x> Answer<'x, '_> {
 }
 
 /// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
-fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
+pub(in crate::protocol) fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let artefact = part.semantics().artefact();
     let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
     let unsigned = next.semantics().artefact().is_none();

@@ -187,10 +187,12 @@ impl Encoder<'_> {
                 }
                 self.text_frame(candidate, thought, &text, out);
             }
-            (State::Streaming { thought, begun }, Delta::NextPiece) if *begun => {
-                let thought = *thought;
+            (State::Streaming { thought, begun }, Delta::NextPiece) => {
+                let (thought, begun) = (*thought, *begun);
                 self.report_pieces(part);
-                self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+                if begun {
+                    self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+                }
             }
             (State::Buffered(buffered), delta) => {
                 let is_next = matches!(delta, Delta::NextPiece) && !buffered.is_blank();
@@ -199,7 +201,7 @@ impl Encoder<'_> {
                     self.report_pieces(part);
                 }
             }
-            (State::Streaming { .. } | State::Closed, _) => {}
+            (State::Closed, _) => {}
         }
     }
 

@@ -211,7 +211,6 @@ pub(in crate::protocol::openai_responses) fn is_unsaid(
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
     let is_unsaid = is_empty && !losing.is_same();
     if is_unsaid {
-        losing.unsaid(part.semantics());
         withhold(losing, part);
     }
     is_unsaid
