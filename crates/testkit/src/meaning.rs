@@ -152,7 +152,9 @@ impl Comparison<'_> {
     ) {
         let at = |index: usize| format!("{pointer}/{}", first + index);
         let lone = |index: usize| self.cost(&at(index), &before[index], &Value::Null);
-        let extra = |index: usize| self.cost(&at(index), &Value::Null, &after[index]);
+        // What is added stands before the element that it is added in front of.
+        let extra =
+            |before: usize, index: usize| self.cost(&at(before), &Value::Null, &after[index]);
         let (rows, columns) = (before.len(), after.len());
         // costs[i][j]: the least number of differences between before[i..] and after[j..].
         let mut costs = vec![vec![0_usize; columns + 1]; rows + 1];
@@ -160,7 +162,7 @@ impl Comparison<'_> {
             costs[i][columns] = costs[i + 1][columns] + lone(i);
         }
         for j in (0..columns).rev() {
-            costs[rows][j] = costs[rows][j + 1] + extra(j);
+            costs[rows][j] = costs[rows][j + 1] + extra(rows, j);
         }
         let mut pairs = vec![vec![0_usize; columns]; rows];
         for i in (0..rows).rev() {
@@ -168,7 +170,7 @@ impl Comparison<'_> {
                 pairs[i][j] = self.cost(&at(i), &before[i], &after[j]);
                 costs[i][j] = (costs[i + 1][j + 1] + pairs[i][j])
                     .min(costs[i + 1][j] + lone(i))
-                    .min(costs[i][j + 1] + extra(j));
+                    .min(costs[i][j + 1] + extra(i, j));
             }
         }
         let (mut i, mut j) = (0, 0);

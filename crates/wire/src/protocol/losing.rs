@@ -590,9 +590,14 @@ impl<'r> Losing<'r> {
         }
     }
 
-    /// The signature of a Gemini thought comes back on the part behind it, where that has none.
+    /// The signature of a Gemini thought comes back on the part behind it, whose own has nothing to ride in.
     fn handed_seals(&mut self, parts: &[Part<'_>]) {
-        for pair in parts.windows(2).filter(|pair| gemini::hands_on(&pair[0], &pair[1])) {
+        let is_sealed = |part: &Part<'_>| {
+            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
+        };
+        let takes =
+            |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
+        for pair in parts.windows(2).filter(|pair| is_sealed(&pair[0]) && takes(&pair[1])) {
             for part in pair {
                 let reason = "the signature of a thought goes to the part behind it";
                 let place = part.semantics().place();

@@ -18,7 +18,6 @@ pub(in crate::protocol) use decode_response::is_finer;
 pub use decode_stream::Decoder;
 pub(in crate::protocol) use encode_request::encode_request;
 pub(in crate::protocol) use encode_response::encode_response;
-pub(in crate::protocol) use encode_response::hands_on;
 pub use encode_stream::Encoder;
 pub(in crate::protocol) use fault::decode_fault;
 pub(in crate::protocol) use fault::encode_fault;

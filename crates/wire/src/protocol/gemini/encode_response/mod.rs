@@ -269,7 +269,7 @@ impl<'x> Answer<'x, '_> {
 }
 
 /// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
-pub(in crate::protocol) fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
+fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let artefact = part.semantics().artefact();
     let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
     let unsigned = next.semantics().artefact().is_none();
