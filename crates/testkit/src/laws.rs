@@ -4,6 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use sabir_wire::Error;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use serde_json::Value;
 
@@ -234,8 +236,32 @@ fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
             let detail = difference_of_texts(&body, &body_again);
             violations.push(violation(Law::EncodeIsStable, target, detail));
         }
+        violations.extend(retold(target, &fault, &again));
     }
     violations
+}
+
+/// Law 5 for errors, which have no report: every protocol tells what happened, and in the words of the upstream.
+fn retold(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<Violation> {
+    let (said, told) = (fault.message.to_str(), again.message.to_str());
+    if !told.contains(&*said) {
+        let detail = format!("the words {said:?} became {told:?}");
+        return Some(violation(Law::Honest, target, detail));
+    }
+    let (one, other) = (nearest(target, fault.kind), again.kind);
+    let detail = format!("the error {one:?} became {other:?}");
+    (one != other).then(|| violation(Law::Honest, target, detail))
+}
+
+/// The class by which a protocol can tell an error. Google's codes are fewer than the others'.
+fn nearest(target: Protocol, kind: FaultKind) -> FaultKind {
+    match (target, kind) {
+        (Protocol::Gemini, FaultKind::Billing) => FaultKind::RateLimit,
+        (Protocol::Gemini, FaultKind::ContextTooLong | FaultKind::Unprocessable) => {
+            FaultKind::BadRequest
+        }
+        (_, kind) => kind,
+    }
 }
 
 fn equal(one: &str, other: &str) -> bool {

@@ -12,6 +12,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
+use crate::protocol::openai_chat;
 use crate::protocol::semantics::Extras;
 
 impl Losing<'_> {
@@ -41,6 +42,7 @@ impl Losing<'_> {
         let place = candidate.semantics().place();
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
+        self.unlike_on_return(&candidate.message.parts);
         if let Some(finish) = &candidate.finish {
             self.finish(place, finish);
         }
@@ -53,11 +55,16 @@ impl Losing<'_> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         self.set(place, Field::FinishReason);
-        if self.source == Protocol::Gemini && gemini::is_finer(finish) {
-            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
-        }
-        if self.source == Protocol::AnthropicMessages && finish.kind == FinishKind::Pause {
-            self.field(place, Field::FinishReason, LossKind::Approximated, FINER_FINISH);
+        let finer = match self.source {
+            Protocol::Gemini if gemini::is_finer(finish) => Some(LossKind::Approximated),
+            Protocol::AnthropicMessages if finish.kind == FinishKind::Pause => {
+                Some(LossKind::Approximated)
+            }
+            Protocol::OpenaiChat if openai_chat::is_older_word(finish) => Some(LossKind::Renamed),
+            _ => None,
+        };
+        if let Some(kind) = finer {
+            self.field(place, Field::FinishReason, kind, FINER_FINISH);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);

@@ -7,6 +7,7 @@ mod answer;
 mod node;
 mod request;
 mod returning;
+mod unlike;
 
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -22,7 +23,15 @@ pub(in crate::protocol) struct Losing<'r> {
     target: Protocol,
     /// The shape of the whole request, which decides how some of its fields are spelled.
     shape: Shape,
+    side: Side,
     report: &'r mut Report,
+}
+
+/// What is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Request,
+    Answer,
 }
 
 impl<'r> Losing<'r> {
@@ -31,7 +40,7 @@ impl<'r> Losing<'r> {
         target: Protocol,
         report: &'r mut Report,
     ) -> Self {
-        Self { source, target, shape: Shape::default(), report }
+        Self { source, target, shape: Shape::default(), side: Side::Answer, report }
     }
 
     pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {

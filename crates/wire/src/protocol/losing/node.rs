@@ -2,6 +2,7 @@
 
 use super::Losing;
 use super::RESPELLED;
+use super::Side;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -11,6 +12,7 @@ use crate::conversation::Source;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::ArtefactKind;
+use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Extras;
@@ -83,16 +85,12 @@ impl Losing<'_> {
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
-            let place = match self.source {
-                Protocol::OpenaiResponses => place.of_item(),
-                Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
-            };
-            self.node(place, LossKind::Renamed, RESPELLED);
+            self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
         }
-        self.set_if(place, Field::CacheMarker, semantics.cache().is_some());
+        self.cache_marker(place, semantics);
         if let Some(artefact) = semantics.artefact() {
             self.set(
                 place,
@@ -110,6 +108,20 @@ impl Losing<'_> {
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
             self.extras(place, &item.extras);
+        }
+    }
+
+    /// Marks are for requests; an answer that has one cannot hand it on.
+    fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
+        if semantics.cache().is_none() {
+            return;
+        }
+        match (self.target.fate(Field::CacheMarker), self.side) {
+            (Fate::Carried | Fate::Depends(_), Side::Answer) => {
+                let reason = "answers elsewhere have no cache markers";
+                self.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            }
+            _ => self.set(place, Field::CacheMarker),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Losing;
 use super::RESPELLED;
+use super::Side;
 use crate::conversation::OutputFormat;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
@@ -18,6 +19,7 @@ impl Losing<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
         self.shape = exchange.semantics().shape();
+        self.side = Side::Request;
         if self.is_same() {
             return;
         }
