@@ -58,6 +58,12 @@ impl<'a> Reader<'a> {
         if self.peek() != Some(b'"') {
             self.expect(Kind::String)?;
         }
+        self.string_here()
+    }
+
+    /// The string whose quote the cursor stands at.
+    #[inline]
+    fn string_here(&mut self) -> Result<Text<'a>> {
         let start = self.at + 1;
         let body = scan::string(self.bytes(), start)?;
         self.at = body.end + 1;
@@ -102,10 +108,20 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.members(|key, reader| {
-            let key = key.into_str();
-            member(key.clone(), reader).map_err(|error| error.under_key(&key))
-        })
+        self.open(Kind::Object)?;
+        if self.closes(b'}') {
+            return Ok(());
+        }
+        loop {
+            let before = self.at;
+            let key = self.key_str()?;
+            let start = self.at;
+            member(key, self).map_err(|error| self.under_key_at(before, error))?;
+            debug_assert!(self.at > start, "a member was not consumed");
+            if self.ends_member()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Calls back for each member with the key as it was spelled.
@@ -118,14 +134,35 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         loop {
-            let key = self.key()?;
-            let start = self.at;
-            member(key, self)?;
-            debug_assert!(self.at > start, "a member was not consumed");
-            if self.closes(b'}') {
+            member(self.key()?, self)?;
+            if self.ends_member()? {
                 return Ok(());
             }
-            self.token(b',', "expected `,` or `}`")?;
+        }
+    }
+
+    /// Passes what follows a member, and says whether that was the end of the object.
+    fn ends_member(&mut self) -> Result<bool> {
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b'}') => {
+                self.leave();
+                Ok(true)
+            }
+            _ => Err(self.syntax("expected `,` or `}`")),
+        }
+    }
+
+    /// Says of an error that it was found under the key before which the cursor stood.
+    #[cold]
+    fn under_key_at(&self, before: usize, error: Error) -> Error {
+        let mut again = Reader { at: before, ..self.clone() };
+        match again.key_str() {
+            Ok(key) => error.under_key(&key),
+            Err(_) => error,
         }
     }
 
@@ -192,10 +229,9 @@ impl<'a> Reader<'a> {
                 return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
             ahead.skip()?;
-            if ahead.closes(b'}') {
+            if ahead.ends_member()? {
                 return Ok(None);
             }
-            ahead.token(b',', "expected `,` or `}`")?;
         }
     }
 
@@ -259,17 +295,27 @@ impl<'a> Reader<'a> {
     fn closes(&mut self, end: u8) -> bool {
         let closes = self.peek() == Some(end);
         if closes {
-            self.at += 1;
-            self.depth -= 1;
+            self.leave();
         }
         closes
     }
 
+    fn leave(&mut self) {
+        self.at += 1;
+        self.depth -= 1;
+    }
+
+    /// What the key says.
+    fn key_str(&mut self) -> Result<Cow<'a, str>> {
+        Ok(self.key()?.into_str())
+    }
+
+    #[inline]
     fn key(&mut self) -> Result<Text<'a>> {
         if self.peek() != Some(b'"') {
             return Err(self.syntax("expected a key"));
         }
-        let key = self.string()?;
+        let key = self.string_here()?;
         self.token(b':', "expected `:`")?;
         Ok(key)
     }

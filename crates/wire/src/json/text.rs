@@ -66,6 +66,7 @@ impl<'a> Text<'a> {
     }
 
     /// What the text says; a lone surrogate becomes U+FFFD.
+    #[inline]
     pub fn to_str(&self) -> Cow<'_, str> {
         match self.form {
             Form::Clean | Form::Plain => Cow::Borrowed(&self.repr),
@@ -74,6 +75,7 @@ impl<'a> Text<'a> {
     }
 
     /// What the text says, borrowed from the input where that is possible.
+    #[inline]
     pub fn into_str(self) -> Cow<'a, str> {
         match self.form {
             Form::Clean | Form::Plain => self.repr,
