@@ -54,18 +54,35 @@ impl<'a> Reader<'a> {
         Ok(truth)
     }
 
+    #[inline]
     pub fn string(&mut self) -> Result<Text<'a>> {
-        if self.peek() != Some(b'"') {
-            self.expect(Kind::String)?;
+        match self.clean_string() {
+            Ok(text) => Ok(Text::clean(text)),
+            Err(special) => self.escaped_string(special),
         }
-        self.string_here()
     }
 
-    /// The string whose quote the cursor stands at.
-    #[inline]
-    fn string_here(&mut self) -> Result<Text<'a>> {
+    /// The string that comes next, if there is one without escapes; else the index of the first byte that is in the way.
+    ///
+    /// This is what most strings are, and what comes back in registers is cheaper than a text.
+    fn clean_string(&mut self) -> Result<&'a str, usize> {
+        if self.peek() != Some(b'"') {
+            return Err(self.at);
+        }
         let start = self.at + 1;
-        let body = scan::string(self.bytes(), start)?;
+        let end = scan::special(self.bytes(), start);
+        if self.bytes().get(end) != Some(&b'"') {
+            return Err(end);
+        }
+        self.at = end + 1;
+        Ok(&self.source[start..end])
+    }
+
+    /// The string that comes next, of which `special` is the first special byte.
+    fn escaped_string(&mut self, special: usize) -> Result<Text<'a>> {
+        self.expect(Kind::String)?;
+        let start = self.at + 1;
+        let body = scan::escaped_string(self.bytes(), special)?;
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))
     }
@@ -114,7 +131,10 @@ impl<'a> Reader<'a> {
         }
         loop {
             let before = self.at;
-            let key = self.key_str()?;
+            let key = match self.clean_key() {
+                Some(key) => Cow::Borrowed(key),
+                None => self.key()?.into_str(),
+            };
             let start = self.at;
             member(key, self).map_err(|error| self.under_key_at(before, error))?;
             debug_assert!(self.at > start, "a member was not consumed");
@@ -160,8 +180,8 @@ impl<'a> Reader<'a> {
     #[cold]
     fn under_key_at(&self, before: usize, error: Error) -> Error {
         let mut again = Reader { at: before, ..self.clone() };
-        match again.key_str() {
-            Ok(key) => error.under_key(&key),
+        match again.key() {
+            Ok(key) => error.under_key(&key.to_str()),
             Err(_) => error,
         }
     }
@@ -305,17 +325,23 @@ impl<'a> Reader<'a> {
         self.depth -= 1;
     }
 
-    /// What the key says.
-    fn key_str(&mut self) -> Result<Cow<'a, str>> {
-        Ok(self.key()?.into_str())
+    /// The key that comes next and its colon, if it is spelled without escapes and gaps; else nothing is consumed.
+    fn clean_key(&mut self) -> Option<&'a str> {
+        let before = self.at;
+        let key = self.clean_string().ok();
+        if key.is_some() && self.bytes().get(self.at) == Some(&b':') {
+            self.at += 1;
+            return key;
+        }
+        self.at = before;
+        None
     }
 
-    #[inline]
     fn key(&mut self) -> Result<Text<'a>> {
         if self.peek() != Some(b'"') {
             return Err(self.syntax("expected a key"));
         }
-        let key = self.string_here()?;
+        let key = self.string()?;
         self.token(b':', "expected `:`")?;
         Ok(key)
     }

@@ -32,7 +32,7 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
 
 /// Scans the rest of a string from its first special byte on. Where there is one escape there are mostly many, so that
 /// blocks are passed as a whole where nothing but simple escapes is special in them.
-fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
+pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ BLOCK + 1 }>()) {
         if is_simple(block) {
             at += BLOCK + usize::from(block[BLOCK - 1] == b'\\');

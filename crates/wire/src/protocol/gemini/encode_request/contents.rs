@@ -266,6 +266,9 @@ impl<'x> Scribe<'x, '_> {
                 calls = turn.pieces.iter().filter_map(call_id).collect();
                 continue;
             }
+            if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
+                continue;
+            }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
             turn.pieces.sort_by_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {

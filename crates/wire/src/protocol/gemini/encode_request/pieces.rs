@@ -233,7 +233,7 @@ impl<'x> Scribe<'x, '_> {
     ) {
         let place = piece.part.semantics().place();
         let sends_ids = self.is_same() || self.target.family.call_ids;
-        let name = self.tool_name(&call.name).into_owned();
+        let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
@@ -305,10 +305,13 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// The name of the tool that a result comes from, which this protocol demands.
-    fn result_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) -> Text<'static> {
-        let named = self.calls.as_ref().and_then(|calls| calls.result_name(piece.at, result));
+    fn result_name<'t>(&mut self, piece: &Piece<'_>, result: &'t ToolResult<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
         match named {
-            Some(name) => name.into_owned(),
+            Some(name) => name,
             None => {
                 let place = piece.part.semantics().place();
                 let reason = "no call says which tool this is the result of";

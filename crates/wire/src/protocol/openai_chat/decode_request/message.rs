@@ -54,17 +54,18 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     let speaks = reader
         .peek_tag("role")?
         .ok_or_else(|| Error::new(ErrorKind::Missing, "expected `role`, found none"))?;
-    let answers = matches!(&*speaks.to_str(), "tool" | "function");
+    let answers = speaks == "tool" || speaks == "function";
     let assistant = speaks == "assistant";
     read_object(reader, "", &mut extras, |key, reader, _| {
         match key {
-            "role" => match known_role(&reader.checkpoint().string()?) {
-                Some(known) => {
-                    role = Some(known);
-                    reader.skip()?;
-                }
-                None => return Ok(Member::Unknown),
-            },
+            "role" => {
+                let mut ahead = reader.checkpoint();
+                let Some(known) = known_role(&ahead.string()?) else {
+                    return Ok(Member::Unknown);
+                };
+                role = Some(known);
+                *reader = ahead;
+            }
             "name" => name = Some(reader.string()?),
             "tool_call_id" if answers => call_id = Some(reader.string()?),
             _ if assistant || key == "content" => return fields.member(key, reader),
@@ -219,16 +220,21 @@ impl<'a> Fields<'a> {
 
     /// All parts in the order of the conversation.
     pub(in crate::protocol::openai_chat) fn into_parts(self) -> Vec<Part<'a>> {
-        let Self { place: _, shape: _, content, mut reasoning, refusal, audio, calls } = self;
-        if reasoning.is_empty() && refusal.is_none() && audio.is_none() && calls.is_empty() {
-            return content;
-        }
-        reasoning.extend(content);
-        reasoning.extend(refusal);
-        reasoning.extend(audio);
-        reasoning.extend(calls);
-        reasoning
+        let Self { place: _, shape: _, content, reasoning, refusal, audio, calls } = self;
+        // A list that is there is added to, so that most messages take one allocation.
+        let mut parts = joined(reasoning, content);
+        parts.extend(refusal);
+        parts.extend(audio);
+        joined(parts, calls)
     }
+}
+
+fn joined<'a>(mut first: Vec<Part<'a>>, second: Vec<Part<'a>>) -> Vec<Part<'a>> {
+    if first.is_empty() {
+        return second;
+    }
+    first.extend(second);
+    first
 }
 
 fn with_shape(mut part: Part<'_>, shape: Shape) -> Part<'_> {
