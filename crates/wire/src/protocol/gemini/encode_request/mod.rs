@@ -127,12 +127,8 @@ impl<'x, 'r> Scribe<'x, 'r> {
         } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
             object.key("tools").array(|_| {});
         }
-        if let Some(config) = self.tool_config() {
-            object.field(self.name("toolConfig"), &config);
-        }
-        if let Some(config) = self.generation_config() {
-            object.field(self.name("generationConfig"), &config);
-        }
+        self.tool_config(&mut object);
+        self.generation_config(&mut object);
         self.rest(&mut object);
         object.close();
     }
@@ -220,18 +216,6 @@ fn prefixed(model: &Text<'_>) -> Text<'static> {
     let model = model.to_str();
     match model.starts_with(MODEL_PREFIX) {
         true => Text::plain(model.into_owned()),
-        false => Text::plain(format!("{MODEL_PREFIX}{model}")),
+        false => Text::plain([MODEL_PREFIX, &model].concat()),
     }
-}
-
-/// Writes an object and keeps it only if there is something in it.
-fn unless_empty<'e>(
-    extras: Option<(&'e Extras<'e>, &'static str)>,
-    members: impl FnOnce(&mut Object<'_, '_>),
-) -> Option<Json<'static>> {
-    let mut writer = Writer::with_capacity(128);
-    let mut object = Object::open(&mut writer, extras);
-    members(&mut object);
-    object.close();
-    (writer.as_str() != "{}").then(|| Json::trusted(writer.into_string().into()))
 }

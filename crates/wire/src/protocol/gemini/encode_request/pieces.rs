@@ -36,13 +36,18 @@ use super::result::write_result;
 
 impl<'x> Scribe<'x, '_> {
     /// The pieces that another protocol's message has to say here; the others are reported.
-    pub(super) fn admitted(&mut self, pieces: Vec<Piece<'x>>) -> Vec<Piece<'x>> {
-        let said = |piece: Piece<'x>| match words(&piece.part) {
-            Some(text) => Piece { at: piece.at, part: Cow::Owned(text) },
-            None => piece,
-        };
-        let pieces = pieces.into_iter().filter(|piece| self.admits(&piece.part));
-        pieces.map(said).collect()
+    pub(super) fn admitted(
+        &mut self,
+        pieces: impl ExactSizeIterator<Item = Piece<'x>>,
+    ) -> Vec<Piece<'x>> {
+        let mut admitted = Vec::with_capacity(pieces.len());
+        for Piece { at, part } in pieces {
+            if self.admits(&part) {
+                let part = words(&part).map_or(part, Cow::Owned);
+                admitted.push(Piece { at, part });
+            }
+        }
+        admitted
     }
 
     fn admits(&mut self, part: &Part<'_>) -> bool {

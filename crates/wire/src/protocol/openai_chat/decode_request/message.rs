@@ -35,8 +35,11 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
+/// How many messages the shortest conversations have.
+const FEW: usize = 8;
+
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(FEW);
     reader.array(|index, reader| {
         messages.push(read_message(reader, Place::default().element(Step::Messages, index))?);
         Ok(())
@@ -54,8 +57,10 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     let speaks = reader
         .peek_tag("role")?
         .ok_or_else(|| Error::new(ErrorKind::Missing, "expected `role`, found none"))?;
-    let answers = speaks == "tool" || speaks == "function";
-    let assistant = speaks == "assistant";
+    let word = speaks.to_str();
+    let is_function = word == "function";
+    let answers = word == "tool" || is_function;
+    let assistant = word == "assistant";
     read_object(reader, "", &mut extras, |key, reader, _| {
         match key {
             "role" => {
@@ -78,7 +83,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     if role.is_none() {
         semantics.add_shape(shape::OWN_WORD);
     }
-    if speaks == "function" {
+    if is_function {
         semantics.add_shape(shape::LEGACY.with(Shape::RESPELLED));
     }
     let role = role.unwrap_or_default();
