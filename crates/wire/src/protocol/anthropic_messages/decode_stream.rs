@@ -78,14 +78,14 @@ enum Block {
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.state == State::Over || frame.data.trim() == "[DONE]" {
-            return Ok(self);
+            return Ok(());
         }
         let mut reader = Reader::new(frame.data);
         let kind = reader.peek_tag("type")?;
@@ -101,7 +101,7 @@ impl Decoder {
             // Pings, and events that are yet to be invented.
             _ => reader.skip()?,
         }
-        Ok(self)
+        Ok(())
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {

@@ -91,14 +91,14 @@ enum TextKind {
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frames);
         self.frames += 1;
         if frame.data.trim() == "[DONE]" {
-            return Ok(self);
+            return Ok(());
         }
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
@@ -108,8 +108,7 @@ impl Decoder {
             })?,
             _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
         }
-        reader.finish()?;
-        Ok(self)
+        reader.finish()
     }
 
     /// Says that no frame follows. Only now is it certain that nothing comes after the finish reason.

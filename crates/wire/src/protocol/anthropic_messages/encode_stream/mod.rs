@@ -99,12 +99,11 @@ impl<'a> Encoder<'a> {
         Self { sequence: Sequence::default(), writing }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
-        let Self { sequence, writing } = &mut self;
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+        let Self { sequence, writing } = self;
         if writing.is_wanted(&event) {
             sequence.step(event, &mut |event| writing.event(event, out));
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {

@@ -74,7 +74,7 @@ impl<'x> Scribe<'x, '_> {
             let turn = Turn {
                 side,
                 message: Some(message),
-                pieces: pieces(index, message),
+                pieces: pieces(index, message).collect(),
                 parted: false,
             };
             match (side, &mut system) {
@@ -99,14 +99,16 @@ impl<'x> Scribe<'x, '_> {
                 continue;
             }
             let (side, pieces) = match message.role {
-                Role::System | Role::Developer => (Side::User, self.marked(index, message)),
-                Role::User | Role::Tool => (Side::User, pieces(index, message)),
+                Role::System | Role::Developer => {
+                    let marked = self.marked(index, message);
+                    (Side::User, self.admitted(marked.into_iter()))
+                }
+                Role::User | Role::Tool => (Side::User, self.admitted(pieces(index, message))),
                 Role::Assistant => {
                     self.report_items(message);
-                    (Side::Model, pieces(index, message))
+                    (Side::Model, self.admitted(pieces(index, message)))
                 }
             };
-            let pieces = self.admitted(pieces);
             self.join(&mut turns, side, message, pieces);
         }
         self.order_results(&mut turns);
@@ -209,7 +211,7 @@ impl<'x> Scribe<'x, '_> {
             }
             _ => piece,
         };
-        pieces(index, message).into_iter().map(mark).collect()
+        pieces(index, message).map(mark).collect()
     }
 
     /// Adds a message to the turn before it, if that is on the same side, else begins a turn.
@@ -271,6 +273,9 @@ impl<'x> Scribe<'x, '_> {
         for turn in turns {
             if turn.side == Side::Model {
                 calls = turn.pieces.iter().filter_map(call_id).collect();
+                continue;
+            }
+            if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
@@ -343,9 +348,9 @@ impl<'x> Scribe<'x, '_> {
 /// What stands before instructions that are told in a user's turn.
 const SYSTEM_MARK: &str = "[system]\n";
 
-fn pieces<'x>(index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
-    let piece = |(part_index, part)| Piece { at: (index, part_index), part: Cow::Borrowed(part) };
-    message.parts.iter().enumerate().map(piece).collect()
+fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {
+    let piece = move |(at, part)| Piece { at: (index, at), part: Cow::Borrowed(part) };
+    message.parts.iter().enumerate().map(piece)
 }
 
 /// The texts of a message that open another item than the one before.

@@ -37,13 +37,18 @@ use super::result::write_result;
 
 impl<'x> Scribe<'x, '_> {
     /// The pieces that another protocol's message has to say here; the others are reported.
-    pub(super) fn admitted(&mut self, pieces: Vec<Piece<'x>>) -> Vec<Piece<'x>> {
-        let said = |piece: Piece<'x>| match words(&piece.part) {
-            Some(text) => Piece { at: piece.at, part: Cow::Owned(text) },
-            None => piece,
-        };
-        let pieces = pieces.into_iter().filter(|piece| self.admits(&piece.part));
-        pieces.map(said).collect()
+    pub(super) fn admitted(
+        &mut self,
+        pieces: impl ExactSizeIterator<Item = Piece<'x>>,
+    ) -> Vec<Piece<'x>> {
+        let mut admitted = Vec::with_capacity(pieces.len());
+        for Piece { at, part } in pieces {
+            if self.admits(&part) {
+                let part = words(&part).map_or(part, Cow::Owned);
+                admitted.push(Piece { at, part });
+            }
+        }
+        admitted
     }
 
     fn admits(&mut self, part: &Part<'_>) -> bool {
@@ -234,7 +239,7 @@ impl<'x> Scribe<'x, '_> {
     ) {
         let place = piece.part.semantics().place();
         let sends_ids = self.is_same() || self.target.family.call_ids;
-        let name = self.tool_name(&call.name).into_owned();
+        let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
@@ -329,10 +334,13 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// The name of the tool that a result comes from, which this protocol demands.
-    fn result_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) -> Text<'static> {
-        let named = self.calls.as_ref().and_then(|calls| calls.result_name(piece.at, result));
+    fn result_name<'t>(&mut self, piece: &Piece<'_>, result: &'t ToolResult<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
         match named {
-            Some(name) => name.into_owned(),
+            Some(name) => name,
             None => {
                 let place = piece.part.semantics().place();
                 let reason = "no call says which tool this is the result of";

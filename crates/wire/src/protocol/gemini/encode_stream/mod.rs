@@ -68,9 +68,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.start(start),
@@ -82,7 +82,6 @@ impl<'a> Encoder<'a> {
             Event::Finish { candidate, place, finish } => self.finish(candidate, place, finish),
             Event::Fault(fault) => self.fault(&fault, out),
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {

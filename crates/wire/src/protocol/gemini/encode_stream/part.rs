@@ -300,7 +300,8 @@ impl Encoder<'_> {
     fn text_frame(&mut self, candidate: u32, thought: bool, text: &Text<'_>, out: &mut String) {
         self.content_frame(candidate, out, |writer| {
             writer.begin_object();
-            writer.field("text", text);
+            writer.literal_key("text");
+            writer.value(text);
             if thought {
                 writer.field("thought", &true);
             }
@@ -313,17 +314,18 @@ impl Encoder<'_> {
         let has_index = self.has_index(candidate);
         sse::guarded_frame(out, |writer| {
             writer.begin_object();
-            writer.key("candidates");
+            writer.literal_key("candidates");
             writer.begin_array();
             writer.begin_object();
-            writer.key("content");
+            writer.literal_key("content");
             writer.begin_object();
-            writer.key("parts");
+            writer.literal_key("parts");
             writer.array(parts);
-            writer.field("role", "model");
+            writer.word("role", "model");
             writer.end_object();
             if has_index {
-                writer.field("index", &candidate);
+                writer.literal_key("index");
+                writer.value(&candidate);
             }
             writer.end_object();
             writer.end_array();

@@ -91,13 +91,14 @@ impl Encoder<'_> {
     /// Writes a chunk with one delta of one choice.
     pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
         self.frame(out, |writer| {
-            writer.key("choices");
+            writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
+                    choice.literal_key("index");
+                    choice.value(&index);
+                    choice.literal_key("delta");
                     choice.object(delta);
-                    choice.key("finish_reason");
+                    choice.literal_key("finish_reason");
                     choice.null();
                 });
             });

@@ -89,9 +89,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.start(start, out),
@@ -109,10 +109,10 @@ impl<'a> Encoder<'a> {
                 sse::data_frame(out, |writer| fault::write_body(writer, &fault));
             }
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
             if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
@@ -215,12 +215,21 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Takes a usage report; a later one adds to it. What is lost of them all is told at the end.
     fn count(&mut self, usage: Usage<'_>) {
-        self.losses.add(self.source, None, |losing| {
-            losing.usage(&usage);
-            encode_response::report_usage(&usage, losing);
-        });
-        self.usage.get_or_insert_default().update(usage.into_owned());
+        match &mut self.usage {
+            Some(known) => known.update(usage.into_owned()),
+            None => self.usage = Some(usage.into_owned()),
+        }
+    }
+
+    fn report_usage(&mut self) {
+        if let Some(usage) = &self.usage {
+            self.losses.add(self.source, None, |losing| {
+                losing.usage(usage);
+                encode_response::report_usage(usage, losing);
+            });
+        }
     }
 
     fn place(&self, part: PartId) -> Place {

@@ -112,9 +112,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.stage == Stage::Ended {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
@@ -138,7 +138,6 @@ impl<'a> Encoder<'a> {
                 self.fail(fault.into_owned(), out);
             }
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
