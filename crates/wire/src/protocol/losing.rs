@@ -307,7 +307,7 @@ impl<'r> Losing<'r> {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
         for (path, reason) in semantics.unsaid() {
-            self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);
+            self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
         }
         self.extras(root, semantics.extras());
     }
