@@ -1,8 +1,37 @@
 //! Strict simulators of the four provider APIs: what they accept, refuse and answer depends on the request alone.
 
+mod answer;
+mod anthropic_messages;
+mod api;
+mod body;
+mod chunk;
+mod gemini;
+mod media;
+mod openai;
+mod openai_chat;
+mod openai_responses;
+mod plan;
+mod problem;
+mod question;
+mod recorder;
+mod sampler;
+mod script;
+mod seal;
+mod serve;
+mod shape;
+mod simulator;
+mod tokens;
+mod transport;
+mod trigger;
+
 use std::time::Duration;
 
 use bytes::Bytes;
+
+pub use body::ReplyBody;
+pub use recorder::Received;
+pub use serve::Server;
+pub use simulator::Simulator;
 
 /// A request as a provider would see it.
 #[derive(Clone, Copy, Debug)]

@@ -52,6 +52,8 @@ pub struct Decoder {
     /// What the input came to so far, since later reports need not repeat it.
     counts: Counts<'static>,
     ending: Ending<'static>,
+    /// Where the ending was told.
+    ending_place: Place,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -324,6 +326,7 @@ impl Decoder {
         })?;
         ending.leave(&mut extras);
         self.ending = ending.into_owned();
+        self.ending_place = place.step(Step::Delta);
         if !extras.is_empty() {
             let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
@@ -346,7 +349,7 @@ impl Decoder {
         self.state = State::Over;
         let finish = std::mem::take(&mut self.ending).into_finish();
         let finish = finish.unwrap_or(Finish::new(FinishKind::Other));
-        emit(Event::Finish { candidate: 0, finish });
+        emit(Event::Finish { candidate: 0, place: self.ending_place, finish });
     }
 
     fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {

@@ -232,6 +232,9 @@ impl<'r> Encoding<'r, '_> {
             self.losing.field(place, Field::ResultName, LossKind::Implied, reason);
         } else if result.name.is_some() && result.name != name {
             self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
+        } else if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
+            let reason = "only the call names the tool, and there is none";
+            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.form == CallForm::Custom {
             let reason = "the result of a function";

@@ -191,6 +191,9 @@ impl<'x> Scribe<'x, '_> {
         if let Some(schema) = schema {
             let schema = self.output_dialect(schema);
             object.field(self.name(key), &schema);
+        } else {
+            let reason = "without a schema it is JSON of any shape";
+            self.losing.field(Place::default(), Field::OutputFormat, LossKind::Renamed, reason);
         }
         let (kind, reason) = match strict {
             None => return,

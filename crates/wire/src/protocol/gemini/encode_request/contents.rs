@@ -237,7 +237,13 @@ impl<'x> Scribe<'x, '_> {
                 }
                 last.pieces.extend(pieces);
             }
-            _ => turns.push(Turn::of(side, pieces)),
+            last => {
+                // They stay apart, so that what was sent before stays as it was, but they are one turn.
+                if let Some(last) = last.filter(|last| last.side == side) {
+                    self.report_join(last, message);
+                }
+                turns.push(Turn::of(side, pieces));
+            }
         }
     }
 
@@ -250,10 +256,11 @@ impl<'x> Scribe<'x, '_> {
         self.losing.node(message.semantics().place(), kind, reason);
     }
 
-    /// Two messages become one: both of them change.
+    /// Two messages become one: both of them change. The first is the one that has words, not only results.
     fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
         let messages = &self.exchange.request.messages;
-        let first = turn.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        let mut speaking = turn.pieces.iter().filter(|piece| !is_result(piece));
+        let first = speaking.next().and_then(|piece| messages.get(piece.at.0));
         for message in first.into_iter().chain([message]) {
             let reason = "messages of one side become one content";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -275,7 +282,15 @@ impl<'x> Scribe<'x, '_> {
             turn.pieces.sort_by_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
-                    let place = piece.part.semantics().place();
+                    let place = match self.losing.source() {
+                        // A message of its own moves as a whole.
+                        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                            piece.part.semantics().place().of_item()
+                        }
+                        Protocol::AnthropicMessages | Protocol::Gemini => {
+                            piece.part.semantics().place()
+                        }
+                    };
                     let reason = "results stand first and in the order of their calls";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }

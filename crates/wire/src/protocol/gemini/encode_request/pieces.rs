@@ -31,6 +31,7 @@ use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
 use super::result::MediaPlace;
+use super::result::is_reordered;
 use super::result::texts_count;
 use super::result::write_result;
 
@@ -268,6 +269,7 @@ impl<'x> Scribe<'x, '_> {
             let pen = Pen { same: true, signature, name, id };
             return write_result(writer, part, result, &pen, MediaPlace::Inside);
         }
+        let result = &self.sendable(result);
         let name = Some(self.result_name(piece, result));
         let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
         let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
@@ -282,11 +284,33 @@ impl<'x> Scribe<'x, '_> {
         own || self.target.family.media_in_results
     }
 
+    /// The result without the media that cannot be sent.
+    fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
+        let mut is_sent = |part: &Part<'_>| match part.content() {
+            Content::Media(media) => self.admits_media(part, media),
+            _ => true,
+        };
+        let kept: Vec<bool> = result.output.parts().iter().map(&mut is_sent).collect();
+        if kept.iter().all(|is_kept| *is_kept) {
+            return Cow::Borrowed(result);
+        }
+        let mut sendable = result.clone();
+        let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
+            &mut sendable.output;
+        let mut kept = kept.into_iter();
+        parts.retain(|_| kept.next().unwrap_or_default());
+        Cow::Owned(sendable)
+    }
+
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
         let place = part.semantics().place();
         if result.form == CallForm::Custom {
             let reason = "the result of a tool that became a function";
             self.losing.node(place, LossKind::Approximated, reason);
+        }
+        if is_reordered(result) {
+            let reason = "the text of a result stands before its media";
+            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";

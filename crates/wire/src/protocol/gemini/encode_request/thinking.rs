@@ -72,7 +72,7 @@ impl<'x> Scribe<'x, '_> {
             return self.refuse(thinking);
         }
         match wish {
-            Wish::Nothing => {}
+            Wish::Nothing => self.refuse_words(thinking),
             Wish::Off => self.effort(object, Effort::None),
             Wish::ByItself => self.by_itself(object),
             Wish::Budget(tokens) => self.budget(object, tokens),
@@ -99,6 +99,17 @@ impl<'x> Scribe<'x, '_> {
         ];
         for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
             self.losing.field(Place::default(), field, kind, reason);
+        }
+    }
+
+    /// What is said in words that the vendor has none for.
+    fn refuse_words(&mut self, thinking: &Thinking<'_>) {
+        let reason = "the vendor has no word for it";
+        if thinking.mode.is_some() {
+            self.losing.field(Place::default(), Field::ThinkingMode, LossKind::Dropped, reason);
+        }
+        if thinking.effort.is_some() {
+            self.losing.field(Place::default(), Field::ThinkingEffort, LossKind::Dropped, reason);
         }
     }
 

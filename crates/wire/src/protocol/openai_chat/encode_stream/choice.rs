@@ -49,6 +49,7 @@ pub(super) struct Part {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
     pub(super) is_told: bool,
+    pub(super) is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -109,7 +110,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.losses.add(self.source, Some(part), |losing| losing.opened(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -126,8 +127,16 @@ impl Encoder<'_> {
         };
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         let from = self.choices[choice].said;
-        let citations = Vec::new();
-        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
+        self.parts.push(Part {
+            candidate,
+            kind,
+            place,
+            logprobs,
+            from,
+            citations: Vec::new(),
+            is_told: false,
+            is_closed: false,
+        });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
         }
@@ -314,7 +323,12 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
+    pub(super) fn finish(
+        &mut self,
+        (candidate, place): (u32, Place),
+        finish: &Finish<'_>,
+        out: &mut String,
+    ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let has_words = self.parts.iter().any(|part| {
@@ -328,7 +342,6 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
-        let place = Place::default();
         self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);

@@ -101,7 +101,9 @@ impl<'a> Encoder<'a> {
             Event::Note(note) => self.note(note, out),
             Event::Close(closed) => self.close(closed, out),
             Event::Usage(usage) => self.count(usage),
-            Event::Finish { candidate, finish } => self.finish(candidate, &finish, out),
+            Event::Finish { candidate, place, finish } => {
+                self.finish((candidate, place), &finish, out);
+            }
             Event::Fault(fault) => {
                 self.failed = true;
                 sse::data_frame(out, |writer| fault::write_body(writer, &fault));
@@ -162,9 +164,8 @@ impl<'a> Encoder<'a> {
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
             }
-            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
-                let reason = "Chat has other words for the tiers";
-                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            if let Some(tier) = &service_tier {
+                encode_response::report_tier(tier, place, losing);
             }
             losing.semantics(&semantics);
         });

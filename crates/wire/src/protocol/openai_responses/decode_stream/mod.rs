@@ -151,7 +151,7 @@ impl Decoder {
         let fault = answer.fault();
         self.note_rest(answer, place, emit);
         let failed = finish.kind == FinishKind::Failed;
-        emit(Event::Finish { candidate: 0, finish });
+        emit(Event::Finish { candidate: 0, place, finish });
         match fault {
             Some(fault) => emit(Event::Fault(fault)),
             None if failed && name == "failed" => {

@@ -1,0 +1,60 @@
+//! `sabir sim`: the strict simulators of the four provider APIs, on a socket of their own.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use anyhow::Result;
+use clap::Args;
+use sabir_backend::sim::Server;
+use tokio::net::TcpListener;
+use tokio::task::LocalSet;
+
+use crate::output;
+
+/// Serve strict simulators of the four provider APIs.
+///
+/// They check requests by the real APIs' rules, answer by what is asked, and fail by the name
+/// of the model (fault-429, fault-disconnect, …). Any key will do. Ctrl-C ends it.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Sim {
+    /// Where to listen; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4748")]
+    listen: SocketAddr,
+}
+
+impl Sim {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        LocalSet::new().block_on(&runtime, self.serve())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn serve(self) -> Result<()> {
+        let listener = TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        output::print(&greeting(listener.local_addr()?))?;
+        Server::default().serve(listener).await.context("the simulators stopped")
+    }
+}
+
+fn greeting(address: SocketAddr) -> String {
+    format!(
+        "\
+Sabir's simulators listen on http://{address} (any key will do)
+
+  OpenAI      http://{address}/openai/v1     chat/completions, responses, embeddings, models
+  Anthropic   http://{address}/anthropic     v1/messages, v1/messages/count_tokens, v1/models
+  Gemini      http://{address}/gemini        v1beta/models/MODEL:generateContent, :streamGenerateContent
+
+  What arrived   http://{address}/_sim/requests
+
+Try:
+  curl -s http://{address}/openai/v1/chat/completions -H 'authorization: Bearer x' \\
+    -H 'content-type: application/json' \\
+    -d '{{\"model\":\"sim\",\"messages\":[{{\"role\":\"user\",\"content\":\"hello\"}}]}}'
+"
+    )
+}

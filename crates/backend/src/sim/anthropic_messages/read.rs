@@ -1,0 +1,114 @@
+//! Reading what a valid Messages request asks.
+
+use serde_json::Value;
+
+use super::count;
+use crate::sim::api::Asked;
+use crate::sim::question::Choice;
+use crate::sim::question::Delivery;
+use crate::sim::question::Format;
+use crate::sim::question::Media;
+use crate::sim::question::Question;
+use crate::sim::question::Spoken;
+use crate::sim::question::Thinking;
+use crate::sim::question::Tool;
+use crate::sim::question::ToolInput;
+
+pub(super) fn question(asked: Asked<'_>) -> Question {
+    let body = asked.body;
+    let is_streamed = body["stream"] == true;
+    let stops = body["stop_sequences"].as_array().into_iter().flatten();
+    Question {
+        api: "anthropic-messages",
+        model: asked.model,
+        seed: asked.seed,
+        spoken: spoken(&body["messages"]),
+        tools: tools(&body["tools"]),
+        choice: choice(&body["tool_choice"]),
+        may_call_several: body["tool_choice"]["disable_parallel_tool_use"] != true,
+        thinking: thinking(&body["thinking"]),
+        format: match body["output_config"]["format"].get("schema") {
+            Some(schema) => Format::Schema(schema.clone()),
+            None => Format::Text,
+        },
+        output_tokens_max: body["max_tokens"].as_u64(),
+        stops: stops.filter_map(Value::as_str).map(str::to_owned).collect(),
+        candidates: 1,
+        input: count::input(&body),
+        body,
+        delivery: if is_streamed { Delivery::Events } else { Delivery::Whole },
+    }
+}
+
+fn spoken(messages: &Value) -> Vec<Spoken> {
+    let mut out = Vec::new();
+    for message in messages.as_array().into_iter().flatten() {
+        match message["role"].as_str().unwrap_or_default() {
+            "user" => user(&message["content"], &mut out),
+            "assistant" => {
+                let blocks = message["content"].as_array().into_iter().flatten();
+                let calls = blocks.filter(|block| block["type"] == "tool_use").count();
+                out.push(Spoken::Model { calls });
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn user(content: &Value, out: &mut Vec<Spoken>) {
+    if let Some(text) = content.as_str() {
+        out.push(Spoken::User(text.to_owned()));
+    }
+    for block in content.as_array().into_iter().flatten() {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => out.push(Spoken::User(block["text"].as_str().unwrap_or_default().to_owned())),
+            "image" => out.push(Spoken::Media(Media::Image)),
+            "tool_result" => result(&block["content"], out),
+            _ => out.push(Spoken::Media(Media::File)),
+        }
+    }
+}
+
+fn result(content: &Value, out: &mut Vec<Spoken>) {
+    let mut texts = Vec::from_iter(content.as_str());
+    for block in content.as_array().into_iter().flatten() {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => texts.extend(block["text"].as_str()),
+            "image" => out.push(Spoken::Media(Media::Image)),
+            _ => out.push(Spoken::Media(Media::File)),
+        }
+    }
+    out.push(Spoken::Result(texts.join("\n")));
+}
+
+/// The tools that the client runs; Anthropic's own run at its side, and are never called here.
+fn tools(tools: &Value) -> Vec<Tool> {
+    let tools = tools.as_array().into_iter().flatten();
+    let ours = tools.filter(|tool| tool["input_schema"].is_object());
+    ours.map(|tool| Tool {
+        name: tool["name"].as_str().unwrap_or_default().to_owned(),
+        namespace: None,
+        input: ToolInput::Schema(tool["input_schema"].clone()),
+    })
+    .collect()
+}
+
+fn choice(choice: &Value) -> Choice {
+    match choice["type"].as_str() {
+        Some("none") => Choice::Never,
+        Some("any") => Choice::Must(Vec::new()),
+        Some("tool") => {
+            Choice::Must(choice["name"].as_str().map(str::to_owned).into_iter().collect())
+        }
+        _ => Choice::Auto,
+    }
+}
+
+fn thinking(thinking: &Value) -> Thinking {
+    match (thinking["type"].as_str(), thinking["display"].as_str()) {
+        (None | Some("disabled"), _) => Thinking::Off,
+        (Some(_), Some("omitted")) => Thinking::Hidden,
+        (Some(_), _) => Thinking::Shown,
+    }
+}
