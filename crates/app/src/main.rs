@@ -2,11 +2,13 @@
 
 mod arguments;
 mod command;
+mod configuration;
 mod input;
 mod output;
 mod report;
 mod status;
 mod stream;
+mod table;
 
 use std::process::ExitCode;
 
@@ -17,29 +19,39 @@ use clap::Subcommand;
 
 /// Any LLM client, any model, one conversation.
 ///
-/// Translates between the wire protocols openai-chat, openai-responses, anthropic-messages
-/// and gemini, and says what a translation could not carry over.
+/// A gateway between the wire protocols openai-chat, openai-responses, anthropic-messages and
+/// gemini: any client, any provider, and a report of what could not be carried over. Without a
+/// command it serves.
 #[derive(Parser)]
 #[command(name = "sabir", version, disable_help_subcommand = true)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 struct Sabir {
     #[command(subcommand)]
     command: Option<Command>,
+
+    #[command(flatten)]
+    serve: command::serve::Serve,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(command::serve::Serve),
     Convert(command::convert::Convert),
     Inspect(command::inspect::Inspect),
+    Check(command::check::Check),
+    Models(command::models::Models),
     Sim(command::sim::Sim),
     Completions(command::completions::Completions),
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  sabir
+  sabir serve --config sabir.toml --listen 127.0.0.1:8080
   sabir convert --from chat --to messages request.json
   curl -N … | sabir convert --from gemini --to responses --kind stream
-  sabir inspect --from responses --kind response answer.json";
+  sabir inspect --from responses --kind response answer.json
+  sabir check --config sabir.toml";
 
 fn main() -> ExitCode {
     match run(Sabir::parse()) {
@@ -52,13 +64,11 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
         Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
+        Some(Command::Check(check)) => check.run(),
+        Some(Command::Models(models)) => models.run(),
         Some(Command::Sim(sim)) => sim.run(),
         Some(Command::Completions(completions)) => completions.run(Sabir::command()),
-        None => help(),
+        Some(Command::Serve(serve)) => serve.run(),
+        None => sabir.serve.run(),
     }
-}
-
-fn help() -> Result<ExitCode> {
-    output::print(&Sabir::command().render_long_help().to_string())?;
-    Ok(ExitCode::SUCCESS)
 }

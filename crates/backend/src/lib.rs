@@ -1,6 +1,12 @@
 //! Who answers a request: providers over HTTP, and strict simulators of their APIs.
 
+mod error;
 mod secret;
+
+pub mod http;
 pub mod sim;
 
+pub use error::Error;
+pub use error::ErrorKind;
+pub use error::Result;
 pub use secret::Secret;

@@ -1,3 +1,18 @@
 //! The server: any of four protocols in, any provider out, the answer in the client's own protocol.
 
 pub mod config;
+pub mod route;
+pub mod server;
+
+mod admin;
+mod attempt;
+mod call;
+mod egress;
+mod failure;
+mod ingress;
+mod observe;
+mod stack;
+mod state;
+
+pub use observe::start_log;
+pub use state::Gateway;

@@ -1,6 +1,7 @@
 //! One conversation, four LLM wire protocols, every loss on record.
 
 pub mod alias;
+pub mod base64;
 pub mod conversation;
 pub mod json;
 pub mod protocol;
@@ -10,7 +11,6 @@ pub mod sse;
 pub mod target;
 pub mod unified;
 
-mod base64;
 mod diagnostics;
 mod error;
 mod fault;

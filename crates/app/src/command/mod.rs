@@ -1,6 +1,9 @@
 //! The commands, one file each.
 
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod inspect;
+pub(crate) mod models;
+pub(crate) mod serve;
 pub(crate) mod sim;

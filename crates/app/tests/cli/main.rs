@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
+mod configuration;
 mod convert;
 mod errors;
 mod inspect;

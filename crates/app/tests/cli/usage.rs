@@ -2,7 +2,7 @@
 
 use crate::run::sabir;
 
-const COMMANDS: [&str; 3] = ["convert", "inspect", "completions"];
+const COMMANDS: [&str; 5] = ["convert", "inspect", "check", "models", "completions"];
 
 #[test]
 fn help_names_every_command_and_protocol() {
@@ -21,7 +21,7 @@ fn help_names_every_command_and_protocol() {
 
 #[test]
 fn commands_that_do_not_exist_are_not_pretended() {
-    for command in ["serve", "run", "env", "check", "models", "sim", "assemble", "build", "chat"] {
+    for command in ["serve", "run", "env", "sim", "assemble", "build", "chat"] {
         let run = sabir(command, "").exits(2);
         assert_eq!(run.stdout, "");
         assert!(run.stderr.contains(command), "{}", run.stderr);

@@ -107,7 +107,7 @@ pub enum Substitution {
     On,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Auth {
     pub required: bool,
     pub keys: Vec<GatewayKey>,

@@ -1,5 +1,6 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
+mod along;
 mod arguments;
 mod asked;
 mod calls;
@@ -19,6 +20,7 @@ pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 
+pub use along::Counts;
 pub use asked::Asked;
 pub use event::Closed;
 pub use event::Delta;

@@ -1,0 +1,90 @@
+//! `sabir check`: whether a configuration is right, and what it comes to.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use sabir_gateway::config::Loaded;
+use sabir_gateway::config::types::Config;
+use sabir_gateway::config::types::Place;
+use sabir_gateway::config::types::Provider;
+
+use crate::command::models;
+use crate::configuration;
+use crate::configuration::ConfigFile;
+use crate::output;
+use crate::output::printable;
+use crate::table::table;
+
+/// Validate the configuration and say what it comes to.
+///
+/// Prints every problem at once on standard error, one a line as FILE:LINE:COLUMN: MESSAGE.
+/// Environment variables and key files that the file names are read too; nothing is sent.
+///
+/// Exit codes: 0 fine, 1 problems.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    file: ConfigFile,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        match self.file.load() {
+            Ok(loaded) => {
+                output::print(&printable_lines(&summary(&loaded)))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(problems) => Ok(configuration::refuse(&problems)),
+        }
+    }
+}
+
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+fn summary(loaded: &Loaded) -> String {
+    let Loaded { config, file } = loaded;
+    let listen = config.listen;
+    let providers = table(&config.providers.iter().map(provider).collect::<Vec<_>>(), 2);
+    let models = models::rows(config, 2);
+    format!(
+        "{}\nlistens on http://{listen}{}\n\nproviders\n{providers}\nmodels\n{models}",
+        verdict(file.as_deref()),
+        auth(config),
+    )
+}
+
+fn verdict(file: Option<&Path>) -> String {
+    match file {
+        Some(file) => format!("{}: fine", file.display()),
+        None => "no config file: the environment's keys and the simulators".to_owned(),
+    }
+}
+
+fn auth(config: &Config) -> String {
+    match (config.auth.required, config.auth.keys.len()) {
+        (false, _) => "; clients need no key".to_owned(),
+        (true, 1) => "; clients need the one gateway key".to_owned(),
+        (true, keys) => format!("; clients need one of {keys} gateway keys"),
+    }
+}
+
+/// The name, the protocols, the address and whether there is a key.
+fn provider(provider: &Provider) -> Vec<String> {
+    let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
+    let mut places: Vec<String> = provider.endpoints.iter().map(|it| place(&it.place)).collect();
+    places.dedup();
+    let key = if provider.key.is_some() { "with a key" } else { "" };
+    vec![provider.name.clone(), protocols.join(", "), places.join(", "), key.to_owned()]
+}
+
+fn place(place: &Place) -> String {
+    match place {
+        Place::Url(url) => url.to_string(),
+        Place::Simulator => "built in".to_owned(),
+    }
+}

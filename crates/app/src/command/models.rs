@@ -1,0 +1,56 @@
+//! `sabir models`: what can be asked for, and where it goes.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use sabir_gateway::config::types::Config;
+use sabir_gateway::config::types::Strategy;
+use sabir_gateway::route;
+use sabir_gateway::route::Row;
+
+use crate::configuration;
+use crate::configuration::ConfigFile;
+use crate::output;
+use crate::output::printable;
+use crate::table::table;
+
+/// List what can be asked for, and where it goes.
+///
+/// Each line has a name or pattern, who answers it as PROVIDER/MODEL, and why: `alias` is a
+/// [[model]] of the config file, `direct` names the provider, `claim` is a name that a provider
+/// calls its own, `substituted` is a name that nobody serves. The first line that fits a name
+/// decides; of patterns that fit, the most specific does.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Models {
+    #[command(flatten)]
+    file: ConfigFile,
+}
+
+impl Models {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        match self.file.load() {
+            Ok(loaded) => {
+                output::print(&rows(&loaded.config, 0))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(problems) => Ok(configuration::refuse(&problems)),
+        }
+    }
+}
+
+/// A line for every name or pattern.
+pub(crate) fn rows(config: &Config, indent: usize) -> String {
+    let rows: Vec<_> = route::listing(config).iter().map(cells).collect();
+    table(&rows, indent)
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let separator = match row.strategy {
+        Strategy::Fallback => ", then ",
+        Strategy::Weighted => " or ",
+    };
+    let targets = row.targets.join(separator);
+    vec![printable(&row.asked), printable(&targets), row.route.as_str().to_owned()]
+}

@@ -1,0 +1,107 @@
+//! `sabir serve`: the gateway, and what a person wants to know once it listens.
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use sabir_backend::http::Proxies;
+use sabir_gateway::Gateway;
+use sabir_gateway::config::Loaded;
+use sabir_gateway::config::types::Config;
+use sabir_gateway::config::types::Place;
+use sabir_gateway::config::types::Provider;
+use sabir_gateway::config::types::Substitution;
+use sabir_gateway::server::Server;
+
+use crate::configuration;
+use crate::configuration::ConfigFile;
+use crate::output;
+
+/// Start the gateway.
+///
+/// Without a config file it serves the providers whose keys are in the environment, and
+/// simulators of four provider APIs that need none.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    file: ConfigFile,
+
+    /// Where to listen [default: the config file's, else 127.0.0.1:4747]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+
+    /// Folder for Sabir's own files [default: the user's data folder]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let mut loaded = match self.file.load() {
+            Ok(loaded) => loaded,
+            Err(problems) => return Ok(configuration::refuse(&problems)),
+        };
+        if let Some(listen) = self.listen {
+            loaded.config.listen = listen;
+        }
+        let Loaded { config, .. } = loaded;
+        sabir_gateway::start_log(&config.log);
+        let gateway = Gateway::new(config);
+        let server = Server::bind(gateway.clone(), Proxies::of(&|name| std::env::var(name).ok()))?;
+        output::send(&banner(gateway.config(), server.address()))?;
+        server.run()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What is served, where each kind of client finds it, and a first call to paste.
+pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
+    let base = format!("http://{address}");
+    let mut text = format!("Sabir listens on {base}\n\nServes\n");
+    for provider in &config.providers {
+        let _ = writeln!(text, "  {:<16} {}", provider.name, described(provider));
+    }
+    if config.substitution == Substitution::On {
+        let _ = writeln!(text, "\n  {}", substitution(config));
+    }
+    let _ = write!(
+        text,
+        "\nClients\n  \
+         OpenAI SDKs      base_url {base}/v1\n  \
+         Anthropic SDKs   base_url {base}\n  \
+         Google GenAI     base_url {base}\n  \
+         Agent CLIs       sabir run claude | codex | gemini\n\n\
+         A first call\n  \
+         curl {base}/v1/chat/completions -H 'content-type: application/json' \\\n    \
+         -d '{{\"model\":\"sim\",\"messages\":[{{\"role\":\"user\",\"content\":\"hello\"}}]}}'\n\n"
+    );
+    text
+}
+
+fn described(provider: &Provider) -> String {
+    let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
+    let kind = if is_simulator(provider) { ", a simulator" } else { "" };
+    format!("{}{kind}", protocols.join(", "))
+}
+
+fn is_simulator(provider: &Provider) -> bool {
+    provider.endpoints.iter().any(|it| matches!(it.place, Place::Simulator))
+}
+
+/// What becomes of a model's name that nobody serves.
+fn substitution(config: &Config) -> String {
+    let real = config
+        .providers
+        .iter()
+        .filter(|provider| !is_simulator(provider))
+        .find_map(|it| Some(format!("{}/{}", it.name, it.default_model.as_deref()?)));
+    match real {
+        Some(target) => format!("A model that nobody serves is answered by {target}."),
+        None => "A model that nobody serves is answered by a simulator: no provider's key is set."
+            .to_owned(),
+    }
+}

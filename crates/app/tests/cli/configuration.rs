@@ -1,0 +1,114 @@
+//! `check` and `models`: problems with their places, and what a configuration comes to.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::run::Run;
+
+/// A folder of its own for a test, gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn with(self, file: &str, text: &str) -> Self {
+        fs::write(self.0.join(file), text).unwrap();
+        self
+    }
+
+    /// Runs `sabir` in this folder, with no variables but these.
+    fn sabir(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
+        command.args(arguments.split_whitespace()).current_dir(&self.0);
+        command.env_clear().envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        Run {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const FINE: &str = r#"
+[[provider]]
+preset = "ollama"
+
+[[model]]
+name = "smart"
+targets = [{ provider = "ollama", model = "qwen" }, { provider = "sim-chat", model = "sim" }]
+"#;
+
+#[test]
+fn every_problem_is_printed_with_its_place() {
+    let folder = Folder::new("check-problems")
+        .with("sabir.toml", "listn = 1\n\n[[provider]]\npreset = \"openai\"\nretries = \"x\"\n");
+    for arguments in ["check", "models", "check --config sabir.toml"] {
+        let run = folder.sabir(arguments, &[]).exits(1);
+        assert_eq!(run.stdout, "");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!(lines.len(), 3, "{}", run.stderr);
+        assert!(lines[0].starts_with("sabir.toml:1:1: unknown key `listn`"), "{}", lines[0]);
+        assert!(lines[1].starts_with("sabir.toml:4:10: "), "{}", lines[1]);
+        assert!(lines[2].starts_with("sabir.toml:5:11: "), "{}", lines[2]);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_problem_only_if_it_was_named() {
+    let folder = Folder::new("check-missing");
+    let run = folder.sabir("check --config no.toml", &[]).exits(1);
+    assert_eq!(run.stderr, "no.toml: cannot be read: there is no such file\n");
+    folder.sabir("check", &[("SABIR_CONFIG", "no.toml")]).exits(1);
+    let run = folder.sabir("check", &[("HOME", "nowhere")]).exits(0);
+    assert!(run.stdout.contains("no config file"), "{}", run.stdout);
+    assert!(run.stdout.contains("sim-gemini"), "{}", run.stdout);
+}
+
+#[test]
+fn a_fine_file_is_summed_up() {
+    let folder = Folder::new("check-fine").with("other.toml", FINE);
+    let run = folder.sabir("check", &[("SABIR_CONFIG", "other.toml")]).exits(0);
+    assert_eq!(run.stderr, "");
+    for text in [
+        "other.toml: fine",
+        "listens on http://127.0.0.1:4747",
+        "  ollama         openai-chat",
+        "http://localhost:11434/v1",
+        "  smart            ollama/qwen, then sim-chat/sim",
+    ] {
+        assert!(run.stdout.contains(text), "{text} in {}", run.stdout);
+    }
+}
+
+#[test]
+fn models_are_listed_with_where_they_go() {
+    let folder = Folder::new("models").with("sabir.toml", FINE);
+    let key = [("XAI_API_KEY", "sesame")];
+    let run = folder.sabir("models", &key).exits(0);
+    let rows: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .map(|line| line.split("  ").filter(|it| !it.is_empty()).collect())
+        .collect();
+    let rows: Vec<Vec<&str>> =
+        rows.into_iter().map(|row| row.into_iter().map(str::trim).collect()).collect();
+    assert_eq!(rows[0], ["smart", "ollama/qwen, then sim-chat/sim", "alias"]);
+    assert!(rows.contains(&vec!["xai/*", "xai/*", "direct"]), "{rows:?}");
+    assert!(rows.contains(&vec!["grok-*", "xai/grok-*", "claim"]), "{rows:?}");
+    assert!(!run.stdout.contains("substituted") && !run.stdout.contains("sesame"));
+    fs::remove_file(folder.0.join("sabir.toml")).unwrap();
+    let run = folder.sabir("models", &key).exits(0);
+    assert!(run.stdout.contains("substituted"), "{}", run.stdout);
+}

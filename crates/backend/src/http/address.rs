@@ -1,0 +1,67 @@
+//! Where a provider listens: what connections are kept apart by.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::Uri;
+use http::uri::Scheme;
+
+/// A host and port, and whether TLS is spoken there.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Address(Arc<Parts>);
+
+#[derive(PartialEq, Eq, Hash)]
+struct Parts {
+    is_tls: bool,
+    host: String,
+    port: u16,
+    /// What the `host` header says: the port only where it is not the scheme's own.
+    authority: String,
+}
+
+impl Address {
+    /// The address that a URL speaks of; none without a host or with a scheme other than `http` and `https`.
+    pub fn of(url: &Uri) -> Option<Self> {
+        let is_tls = match url.scheme() {
+            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTP => false,
+            _ => return None,
+        };
+        let host = url.host()?;
+        let default = if is_tls { 443 } else { 80 };
+        let port = url.port_u16().unwrap_or(default);
+        let authority = if port == default { host.to_owned() } else { format!("{host}:{port}") };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Some(Self(Arc::new(Parts { is_tls, host, port, authority })))
+    }
+
+    pub fn is_tls(&self) -> bool {
+        self.0.is_tls
+    }
+
+    /// The host's name or number, without the brackets of IPv6.
+    pub fn host(&self) -> &str {
+        &self.0.host
+    }
+
+    pub fn port(&self) -> u16 {
+        self.0.port
+    }
+
+    /// What the `host` header says.
+    pub fn authority(&self) -> &str {
+        &self.0.authority
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.authority)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}

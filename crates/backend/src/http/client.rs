@@ -1,0 +1,235 @@
+//! Sending a request and reading the head of its answer.
+
+use std::io;
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::task::Context;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::Method;
+use http::StatusCode;
+use tokio::io::AsyncWrite;
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::http::Address;
+use crate::http::Body;
+use crate::http::Proxies;
+use crate::http::body::Line;
+use crate::http::connect;
+use crate::http::connect::Connection;
+use crate::http::head::Head;
+use crate::http::pool::Pool;
+use crate::http::scratch;
+
+/// A client of one thread: its connections are its own.
+#[derive(Clone, Debug, Default)]
+pub struct Client {
+    pool: Pool,
+    proxies: std::rc::Rc<Proxies>,
+}
+
+/// A request to send. The client adds `host` and `content-length`; everything else is the caller's.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    pub method: &'a Method,
+    pub address: &'a Address,
+    /// The path with its query.
+    pub path: &'a str,
+    pub headers: &'a HeaderMap,
+    pub body: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// From the moment that the request is on its way to the head of the answer.
+    pub first_byte: Duration,
+}
+
+/// What a provider answers: the head, and a body to be read.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Body,
+}
+
+/// What of an answer has been read when its head is complete.
+struct Arrived {
+    head: Head,
+    /// What came behind the head.
+    early: Bytes,
+    /// Whether the whole request had been sent before the answer came.
+    was_sent: bool,
+}
+
+impl Client {
+    pub fn new(proxies: Proxies) -> Self {
+        Self { pool: Pool::default(), proxies: std::rc::Rc::new(proxies) }
+    }
+
+    /// Sends a request. One that meets a kept connection which the provider has just closed is sent once more on a new
+    /// one: nothing of an answer had come, and the provider cannot have seen it.
+    pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
+        let kept =
+            std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
+        if let Some(connection) = kept {
+            match self.exchange(connection, outgoing, timeouts.first_byte).await {
+                Err(error) if error.kind() == ErrorKind::Disconnected => {}
+                outcome => return outcome,
+            }
+        }
+        let proxy = self.proxies.for_address(outgoing.address);
+        let connection = connect::connect(outgoing.address, proxy, timeouts.connect).await?;
+        self.exchange(connection, outgoing, timeouts.first_byte).await
+    }
+
+    /// Closes connections that have waited too long for another request.
+    pub fn sweep(&self) {
+        self.pool.sweep();
+    }
+
+    async fn exchange(
+        &self,
+        mut connection: Connection,
+        outgoing: &Outgoing<'_>,
+        deadline: Duration,
+    ) -> Result<Answer> {
+        let head = self.head_of(outgoing);
+        let asking = ask(&mut connection, &head, outgoing.body);
+        let Ok(arrived) = tokio::time::timeout(deadline, asking).await else {
+            let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
+            return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
+        };
+        let Arrived { head, early, was_sent } = arrived?;
+        let framing = match *outgoing.method == Method::HEAD {
+            true => crate::http::head::Framing::Length(0),
+            false => head.framing()?,
+        };
+        let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
+        let line = Line { connection, address: outgoing.address.clone(), pool };
+        let body = Body::new(framing, early, line);
+        Ok(Answer { status: head.status, headers: head.headers, body })
+    }
+
+    /// The request's head as bytes. A plain request through a proxy names the whole address.
+    fn head_of(&self, outgoing: &Outgoing<'_>) -> Vec<u8> {
+        let Outgoing { method, address, path, headers, body } = outgoing;
+        let mut head = Vec::with_capacity(512);
+        let mut put = |text: &[u8]| head.extend_from_slice(text);
+        put(method.as_str().as_bytes());
+        put(b" ");
+        let proxy = self.proxies.for_address(address).filter(|_| !address.is_tls());
+        if proxy.is_some() {
+            put(b"http://");
+            put(address.authority().as_bytes());
+        }
+        put(path.as_bytes());
+        put(b" HTTP/1.1\r\nhost: ");
+        put(address.authority().as_bytes());
+        if let Some(credentials) = proxy.and_then(|proxy| proxy.credentials.as_ref()) {
+            put(b"\r\nproxy-authorization: ");
+            put(credentials.as_bytes());
+        }
+        if !body.is_empty() || *method == Method::POST {
+            put(b"\r\ncontent-length: ");
+            put(body.len().to_string().as_bytes());
+        }
+        for (name, value) in *headers {
+            put(b"\r\n");
+            put(name.as_str().as_bytes());
+            put(b": ");
+            put(value.as_bytes());
+        }
+        put(b"\r\n\r\n");
+        head
+    }
+}
+
+/// Sends the request and reads the answer's head. Reads while it writes: a provider may refuse a long body before it
+/// has seen all of it, and would wait for ever to be read.
+async fn ask(connection: &mut Connection, head: &[u8], body: &[u8]) -> Result<Arrived> {
+    let mut sent = 0;
+    let mut received = Vec::new();
+    std::future::poll_fn(|cx| {
+        let written = poll_write(connection, cx, head, body, &mut sent);
+        let was_sent = matches!(written, Poll::Ready(Ok(())));
+        loop {
+            let came = scratch::poll_read(connection, cx, |bytes| {
+                received.extend_from_slice(bytes);
+                bytes.len()
+            });
+            match came {
+                Poll::Pending => break,
+                Poll::Ready(Err(error)) => {
+                    return Poll::Ready(Err(disconnected(&received, &error.to_string())));
+                }
+                Poll::Ready(Ok(0)) => {
+                    return Poll::Ready(Err(disconnected(&received, "it closed the connection")));
+                }
+                Poll::Ready(Ok(_)) => {}
+            }
+            if let Some(arrived) = arrived(&mut received, was_sent)? {
+                return Poll::Ready(Ok(arrived));
+            }
+        }
+        match written {
+            // What the provider had to say before it broke off has been looked for above.
+            Poll::Ready(Err(error)) => {
+                Poll::Ready(Err(disconnected(&received, &error.to_string())))
+            }
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Takes a head off what has been received, if one is complete.
+fn arrived(received: &mut Vec<u8>, was_sent: bool) -> Result<Option<Arrived>> {
+    while let Some((head, length)) = Head::parse(received)? {
+        if head.is_interim() {
+            received.drain(..length);
+            continue;
+        }
+        let early = Bytes::copy_from_slice(&received[length..]);
+        return Ok(Some(Arrived { head, early, was_sent }));
+    }
+    Ok(None)
+}
+
+fn poll_write(
+    connection: &mut Connection,
+    cx: &mut Context<'_>,
+    head: &[u8],
+    body: &[u8],
+    sent: &mut usize,
+) -> Poll<io::Result<()>> {
+    while *sent < head.len() + body.len() {
+        let (head, body) = match head.get(*sent..) {
+            Some(head) => (head, body),
+            None => (&[][..], &body[*sent - head.len()..]),
+        };
+        let slices = [IoSlice::new(head), IoSlice::new(body)];
+        let slices = if head.is_empty() { &slices[1..] } else { &slices[..] };
+        match Pin::new(&mut *connection).poll_write_vectored(cx, slices) {
+            Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+            Poll::Ready(Ok(length)) => *sent += length,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        }
+    }
+    Pin::new(connection).poll_flush(cx)
+}
+
+fn disconnected(received: &[u8], detail: &str) -> Error {
+    let kind = match received {
+        [] => ErrorKind::Disconnected,
+        _ => ErrorKind::Truncated,
+    };
+    Error::new(kind, format!("no answer from the provider: {detail}"))
+}

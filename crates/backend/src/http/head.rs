@@ -1,0 +1,98 @@
+//! The head of an answer: its status, its headers, and how its body is framed.
+
+use http::HeaderMap;
+use http::HeaderName;
+use http::HeaderValue;
+use http::StatusCode;
+use http::header::CONNECTION;
+use http::header::CONTENT_LENGTH;
+use http::header::TRANSFER_ENCODING;
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::http::chunked::Chunked;
+
+/// How many headers an answer may have, and how long they may be together.
+const HEADERS_MAX: usize = 128;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    /// Whether the connection can serve another request afterwards.
+    pub(super) keeps_alive: bool,
+}
+
+/// How the end of a body is told.
+#[derive(Debug)]
+pub(super) enum Framing {
+    Length(u64),
+    Chunked(Chunked),
+    UntilClose,
+}
+
+impl Head {
+    /// Reads a head from the start of `bytes`, with its length; none while it is incomplete.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut parsed = httparse::Response::new(&mut headers);
+        match parsed.parse(bytes) {
+            Ok(httparse::Status::Complete(length)) => Ok(Some((Self::of(&parsed)?, length))),
+            Ok(httparse::Status::Partial) if bytes.len() < HEAD_BYTES_MAX => Ok(None),
+            Ok(httparse::Status::Partial) => Err(malformed("its headers are too long")),
+            Err(error) => Err(malformed(&error.to_string())),
+        }
+    }
+
+    fn of(parsed: &httparse::Response<'_, '_>) -> Result<Self> {
+        let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
+        let status = status.ok_or_else(|| malformed("it has no status"))?;
+        let mut headers = HeaderMap::with_capacity(parsed.headers.len());
+        for header in parsed.headers.iter() {
+            let name = HeaderName::from_bytes(header.name.as_bytes());
+            let value = HeaderValue::from_bytes(header.value);
+            if let (Ok(name), Ok(value)) = (name, value) {
+                headers.append(name, value);
+            }
+        }
+        let says = |word: &str| {
+            let value = headers.get(CONNECTION).and_then(|value| value.to_str().ok());
+            value.is_some_and(|value| {
+                value.split(',').any(|option| option.trim().eq_ignore_ascii_case(word))
+            })
+        };
+        let keeps_alive = match parsed.version {
+            Some(1) => !says("close"),
+            _ => says("keep-alive"),
+        };
+        Ok(Self { status, headers, keeps_alive })
+    }
+
+    /// An answer that only says that another one follows.
+    pub(super) fn is_interim(&self) -> bool {
+        self.status.is_informational() && self.status != StatusCode::SWITCHING_PROTOCOLS
+    }
+
+    pub(super) fn framing(&self) -> Result<Framing> {
+        if self.status == StatusCode::NO_CONTENT || self.status == StatusCode::NOT_MODIFIED {
+            return Ok(Framing::Length(0));
+        }
+        if let Some(coding) = self.headers.get(TRANSFER_ENCODING) {
+            return match coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+                true => Ok(Framing::Chunked(Chunked::default())),
+                false => Err(malformed("its transfer coding is not chunked")),
+            };
+        }
+        let Some(length) = self.headers.get(CONTENT_LENGTH) else {
+            return Ok(Framing::UntilClose);
+        };
+        let length = length.to_str().ok().and_then(|length| length.parse().ok());
+        length.map(Framing::Length).ok_or_else(|| malformed("its content-length is no number"))
+    }
+}
+
+fn malformed(detail: &str) -> Error {
+    Error::new(ErrorKind::Malformed, format!("the answer is not HTTP: {detail}"))
+}

@@ -1,0 +1,24 @@
+//! Providers over HTTP/1.1: a client that reads answers where they are needed, without a task or a queue per
+//! connection. Dropping an answer closes its connection, and a reader that is slow slows the provider.
+
+mod address;
+mod body;
+mod chunked;
+mod client;
+mod connect;
+mod head;
+mod pool;
+mod proxy;
+mod scratch;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+pub use address::Address;
+pub use body::Body;
+pub use client::Answer;
+pub use client::Client;
+pub use client::Outgoing;
+pub use client::Timeouts;
+pub use proxy::Proxies;

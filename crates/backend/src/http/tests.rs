@@ -1,0 +1,221 @@
+//! The client against servers that behave as real ones do, and as they should not.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::Method;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::net::TcpStream;
+
+use super::*;
+use crate::error::ErrorKind;
+
+const TIMEOUTS: Timeouts =
+    Timeouts { connect: Duration::from_secs(5), first_byte: Duration::from_secs(5) };
+
+/// A server that hands each connection, and its number, to a script.
+async fn serve<F>(script: impl Fn(usize, TcpStream) -> F + 'static) -> Address
+where
+    F: Future<Output = ()> + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::task::spawn_local(async move {
+        for number in 0.. {
+            let (stream, _) = listener.accept().await.unwrap();
+            tokio::task::spawn_local(script(number, stream));
+        }
+    });
+    Address::of(&format!("http://{address}").parse().unwrap()).unwrap()
+}
+
+/// Reads a request with an empty body.
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        match stream.read(&mut byte).await {
+            Ok(0) | Err(_) => return String::new(),
+            Ok(_) => request.push(byte[0]),
+        }
+    }
+    String::from_utf8(request).unwrap()
+}
+
+async fn send(client: &Client, address: &Address) -> crate::Result<Answer> {
+    send_body(client, address, b"").await
+}
+
+async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Result<Answer> {
+    let headers = HeaderMap::new();
+    let outgoing =
+        Outgoing { method: &Method::POST, address, path: "/v1/x", headers: &headers, body };
+    client.send(&outgoing, TIMEOUTS).await
+}
+
+async fn whole(mut body: Body) -> crate::Result<String> {
+    let mut text = Vec::new();
+    while let Some(read) =
+        std::future::poll_fn(|cx| body.poll_data(cx, &mut |data| text.extend_from_slice(data)))
+            .await
+    {
+        read?;
+    }
+    Ok(String::from_utf8(text).unwrap())
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, test);
+}
+
+/// Every answer in `pieces`, each written on its own, must be read as `expected`.
+fn check(pieces: &'static [&'static str], expected: Result<&str, ErrorKind>) {
+    run(async move {
+        let address = serve(move |_, mut stream| async move {
+            read_request(&mut stream).await;
+            for piece in pieces {
+                stream.write_all(piece.as_bytes()).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+        let outcome = match send(&Client::default(), &address).await {
+            Ok(answer) => whole(answer.body).await,
+            Err(error) => Err(error),
+        };
+        let outcome = outcome.map_err(|error| error.kind());
+        assert_eq!(outcome.as_deref().map_err(|kind| *kind), expected, "{pieces:?}");
+    });
+}
+
+#[test]
+fn bodies_end_where_their_framing_says() {
+    check(&["HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"], Ok("hello"));
+    check(&["HTTP/1.1 200 OK\r\ncontent-le", "ngth: 5\r\n\r\n", "hel", "lo"], Ok("hello"));
+    check(&["HTTP/1.1 200 OK\r\n\r\nuntil", " close"], Ok("until close"));
+    check(&["HTTP/1.1 204 No Content\r\n\r\n"], Ok(""));
+    check(
+        &[
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;x=y\r\nhel",
+            "lo\r\n1",
+            "0\r\n0123456789abcdef\r\n0\r\ntrailer: z\r\n",
+            "\r\n",
+        ],
+        Ok("hello0123456789abcdef"),
+    );
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_an_error() {
+    check(&[], Err(ErrorKind::Disconnected));
+    check(&["HTTP/1.1 200"], Err(ErrorKind::Truncated));
+    check(&["HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel"], Err(ErrorKind::Truncated));
+    check(
+        &["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"],
+        Err(ErrorKind::Truncated),
+    );
+}
+
+#[test]
+fn what_is_not_http_is_refused() {
+    check(&["SSH-2.0-OpenSSH_9.2\r\n\r\n"], Err(ErrorKind::Malformed));
+    check(
+        &["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n"],
+        Err(ErrorKind::Malformed),
+    );
+    check(&["HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n"], Err(ErrorKind::Malformed));
+}
+
+/// Answers every request on a connection with the connection's number.
+async fn number(number: usize, mut stream: TcpStream) {
+    while !read_request(&mut stream).await.is_empty() {
+        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    }
+}
+
+#[test]
+fn a_connection_serves_the_next_request() {
+    run(async {
+        let address = serve(number).await;
+        let client = Client::default();
+        for _ in 0..3 {
+            let answer = send(&client, &address).await.unwrap();
+            assert_eq!(whole(answer.body).await.unwrap(), "0");
+        }
+    });
+}
+
+#[test]
+fn an_answer_that_is_dropped_closes_its_connection() {
+    run(async {
+        let address = serve(number).await;
+        let client = Client::default();
+        let kept = send(&client, &address).await.unwrap();
+        let dropped = send(&client, &address).await.unwrap();
+        assert_eq!(whole(kept.body).await.unwrap(), "0");
+        drop(dropped);
+        let next = send(&client, &address).await.unwrap();
+        assert_eq!(whole(next.body).await.unwrap(), "0");
+    });
+}
+
+#[test]
+fn a_connection_that_was_closed_meanwhile_is_replaced() {
+    run(async {
+        let address = serve(|number, mut stream| async move {
+            read_request(&mut stream).await;
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        })
+        .await;
+        let client = Client::default();
+        for expected in ["0", "1", "2"] {
+            let answer = send(&client, &address).await.unwrap();
+            assert_eq!(whole(answer.body).await.unwrap(), expected);
+        }
+    });
+}
+
+#[test]
+fn a_refusal_is_read_although_the_body_was_never_taken() {
+    run(async {
+        let address = serve(|_, mut stream| async move {
+            let mut some = [0; 1024];
+            let _ = stream.read(&mut some).await;
+            let answer = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        })
+        .await;
+        let body = vec![b'x'; 64 << 20];
+        let answer = send_body(&Client::default(), &address, &body).await.unwrap();
+        assert_eq!(answer.status, 413);
+        assert_eq!(whole(answer.body).await.unwrap(), "no");
+    });
+}
+
+#[test]
+fn silence_ends_at_the_deadline() {
+    run(async {
+        let address = serve(|_, stream| async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            drop(stream);
+        })
+        .await;
+        let headers = HeaderMap::new();
+        let outgoing = Outgoing {
+            method: &Method::GET,
+            address: &address,
+            path: "/",
+            headers: &headers,
+            body: b"",
+        };
+        let timeouts = Timeouts { first_byte: Duration::from_millis(20), ..TIMEOUTS };
+        let error = Client::default().send(&outgoing, timeouts).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FirstByteTimeout);
+    });
+}

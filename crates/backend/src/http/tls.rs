@@ -1,0 +1,48 @@
+//! TLS towards providers, trusting the certificate authorities that the system trusts.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use rustls::ClientConfig;
+use rustls::RootCertStore;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+
+/// Reading the system's certificates takes milliseconds and a megabyte: done once, when first needed.
+static CONFIG: OnceLock<Result<Arc<ClientConfig>, String>> = OnceLock::new();
+
+pub(super) async fn handshake(host: &str, stream: TcpStream) -> Result<TlsStream<TcpStream>> {
+    let config = CONFIG.get_or_init(configure).as_ref().map_err(|text| failed(text))?;
+    let name = ServerName::try_from(host.to_owned())
+        .map_err(|_| failed("the host is no valid name for a certificate"))?;
+    let connector = TlsConnector::from(Arc::clone(config));
+    connector.connect(name, stream).await.map_err(|error| failed(&error.to_string()))
+}
+
+fn configure() -> Result<Arc<ClientConfig>, String> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        return Err("this system has no certificate authorities; install its ca-certificates \
+                    package or set SSL_CERT_FILE"
+            .into());
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+fn failed(detail: &str) -> Error {
+    Error::new(ErrorKind::Connect, format!("no TLS connection: {detail}"))
+}

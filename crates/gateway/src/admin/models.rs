@@ -1,0 +1,184 @@
+//! The list of models: every `[[model]]`, and each provider's own as `provider/id`, in the shape that the client knows.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+use std::time::Instant;
+
+use http::HeaderMap;
+use http::Method;
+use http::StatusCode;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::json::Kind;
+use sabir_wire::json::Reader;
+use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
+
+use crate::attempt;
+use crate::attempt::Means;
+use crate::attempt::RawRequest;
+use crate::egress;
+use crate::egress::Reply;
+use crate::failure::Failure;
+use crate::ingress::Listing;
+use crate::observe::Trace;
+use crate::route;
+
+/// How long a provider's list is good for.
+const GOOD_FOR: Duration = Duration::from_secs(300);
+
+/// How long a provider may take to give its list: a listing must not wait for the slowest.
+const DEADLINE: Duration = Duration::from_secs(3);
+
+const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// A provider's own list, and when it was asked for.
+pub(crate) type Cached = Option<(Instant, Vec<String>)>;
+
+pub(crate) async fn models(
+    means: Means<'_>,
+    gateway: &std::sync::Arc<crate::Gateway>,
+    shape: Protocol,
+    listing: Listing,
+) -> Reply {
+    match listing {
+        Listing::All => egress::json(StatusCode::OK, list(shape, &all(means).await)),
+        Listing::One(id) => match route::resolve(&means.gateway.config, &id, shape) {
+            Ok(_) => {
+                let mut writer = Writer::with_capacity(256);
+                write_model(shape, &id, &mut writer);
+                egress::json(StatusCode::OK, writer.into_string())
+            }
+            Err(not_found) => {
+                let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+                let failure = failure.with_param("model").with_code("model_not_found");
+                egress::rescue(shape, *failure, Trace::begin(gateway, shape))
+            }
+        },
+    }
+}
+
+/// The names that can be asked for, each once: those of the configuration first.
+async fn all(means: Means<'_>) -> Vec<String> {
+    let config = &means.gateway.config;
+    let named = config.models.iter().map(|model| model.name.as_str().to_owned());
+    let mut names: Vec<String> = named.collect();
+    if names.is_empty() {
+        names.push(crate::config::SIMULATED_MODEL.to_owned());
+    }
+    for (index, provider) in config.providers.iter().enumerate() {
+        let own = provider_list(means, index).await;
+        names.extend(own.into_iter().map(|id| format!("{}/{id}", provider.name)));
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    names
+}
+
+/// A provider's own list, from memory if it is fresh. One that gives none has none.
+async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
+    let upstream = &means.gateway.upstreams[index];
+    if let Some((asked, list)) = &*upstream.models.lock().unwrap_or_else(|it| it.into_inner())
+        && asked.elapsed() < GOOD_FOR
+    {
+        return list.clone();
+    }
+    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index)).await;
+    let list = fetched.ok().flatten().unwrap_or_default();
+    let remembered = Some((Instant::now(), list.clone()));
+    *upstream.models.lock().unwrap_or_else(|it| it.into_inner()) = remembered;
+    list
+}
+
+async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
+    let provider = &means.gateway.config.providers[index];
+    let endpoint = means.gateway.upstreams[index].endpoints.first()?;
+    let mut headers: HeaderMap = attempt::base_headers(means.gateway, provider, endpoint.protocol);
+    headers.extend(provider.headers.iter().cloned());
+    let path = format!("{}/models", endpoint.base_path);
+    let request = RawRequest {
+        method: &Method::GET,
+        path: &path,
+        headers: &headers,
+        body: &bytes::Bytes::new(),
+    };
+    let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
+    let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;
+    (status == 200).then(|| ids(&body))
+}
+
+/// The ids in a list of any shape: `data[].id`, or Gemini's `models[].name`.
+fn ids(body: &[u8]) -> Vec<String> {
+    let mut ids = Vec::new();
+    let Ok(mut reader) = Reader::from_slice(body) else { return ids };
+    let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("data" | "models", Kind::Array) => reader.array(|_, reader| {
+            ids.extend(id(reader)?);
+            Ok(())
+        }),
+        _ => reader.skip(),
+    });
+    ids
+}
+
+fn id(reader: &mut Reader<'_>) -> sabir_wire::Result<Option<String>> {
+    let mut found: Option<Text<'_>> = None;
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("id", Kind::String) => found = Some(reader.string()?),
+            ("name", Kind::String) if found.is_none() => found = Some(reader.string()?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(found.map(|id| id.to_str().trim_start_matches("models/").to_owned()))
+}
+
+fn list(shape: Protocol, names: &[String]) -> String {
+    let mut writer = Writer::with_capacity(names.len() * 96 + 128);
+    writer.object(|it| {
+        let key = match shape {
+            Protocol::Gemini => "models",
+            _ => "data",
+        };
+        match shape {
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => it.field("object", "list"),
+            Protocol::AnthropicMessages => {
+                it.field("has_more", &false);
+                it.optional("first_id", names.first().map(String::as_str));
+                it.optional("last_id", names.last().map(String::as_str));
+            }
+            Protocol::Gemini => {}
+        }
+        it.key(key);
+        it.array(|list| names.iter().for_each(|name| write_model(shape, name, list)));
+    });
+    writer.into_string()
+}
+
+fn write_model(shape: Protocol, name: &str, writer: &mut Writer) {
+    writer.object(|it| match shape {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+            it.field("id", name);
+            it.field("object", "model");
+            it.field("created", &0_u64);
+            it.field("owned_by", name.split_once('/').map_or("sabir", |(provider, _)| provider));
+        }
+        Protocol::AnthropicMessages => {
+            it.field("type", "model");
+            it.field("id", name);
+            it.field("display_name", name);
+            it.field("created_at", "1970-01-01T00:00:00Z");
+        }
+        Protocol::Gemini => {
+            it.field("name", format!("models/{name}").as_str());
+            it.field("displayName", name);
+            it.key("supportedGenerationMethods");
+            it.array(|methods| {
+                for method in ["generateContent", "streamGenerateContent", "countTokens"] {
+                    methods.value(method);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,214 @@
+//! What else a provider offers: its own paths with its key, limits and counters, bytes untouched.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::HeaderName;
+use http::Method;
+use http::Response;
+use http::StatusCode;
+use http::header;
+use http_body::Body;
+use sabir_backend::http::Client;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::protocol::splice_model;
+
+use crate::Gateway;
+use crate::attempt;
+use crate::attempt::Means;
+use crate::attempt::RawRequest;
+use crate::egress;
+use crate::egress::Live;
+use crate::egress::Reply;
+use crate::egress::ReplyBody;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::ingress;
+use crate::observe::Trace;
+use crate::observe::Upstream;
+use crate::route;
+use crate::route::Route;
+
+/// A request that goes on as it is.
+pub(crate) struct Raw {
+    pub(crate) method: Method,
+    /// The path with its query, from the root of the provider's host.
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+}
+
+pub(crate) async fn passthrough<B>(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    provider: &str,
+    raw: Raw,
+    body: B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
+        let message = format!("no provider is called {provider}; `sabir models` lists them");
+        let failure = Failure::client(FaultKind::NotFound, message);
+        return egress::rescue(
+            Protocol::OpenaiChat,
+            *failure,
+            Trace::begin(gateway, Protocol::OpenaiChat),
+        );
+    };
+    let manner = gateway.config.providers[index].endpoints[0].protocol;
+    let mut trace = Trace::begin(gateway, manner);
+    let bytes_max = gateway.config.limits.body_bytes_max;
+    let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
+        Ok(body) => pass(Means { gateway, client }, index, raw, body, &mut trace).await,
+        Err(failure) => Err(failure),
+    };
+    match outcome {
+        Ok(passed) => passed.reply(trace),
+        Err(failure) => egress::rescue(manner, *failure, trace),
+    }
+}
+
+/// Embeddings go to the provider of their model, in the OpenAI protocols' own shape.
+pub(crate) async fn embeddings<B>(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    headers: HeaderMap,
+    body: B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    match embed(Means { gateway, client }, headers, body, &mut trace).await {
+        Ok(passed) => passed.reply(trace),
+        Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
+    }
+}
+
+async fn embed<B>(
+    means: Means<'_>,
+    headers: HeaderMap,
+    body: B,
+    trace: &mut Trace,
+) -> Result<Passed>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let config = &means.gateway.config;
+    let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
+    let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+    let Some(model) = skimmed.model else {
+        let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
+        return Err(failure.with_param("model"));
+    };
+    trace.asks(&model, false);
+    let resolved = route::resolve(config, &model, Protocol::OpenaiChat)
+        .map_err(|not_found| Failure::client(FaultKind::NotFound, not_found.to_string()))?;
+    let target = &resolved.targets[0];
+    let endpoints = &means.gateway.upstreams[target.provider].endpoints;
+    let speaks_openai =
+        |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
+    let Some(endpoint) = endpoints.iter().find(|endpoint| speaks_openai(endpoint.protocol)) else {
+        let name = &config.providers[target.provider].name;
+        let message = format!("{name} has no embeddings in this protocol's shape");
+        return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
+    };
+    let text = std::str::from_utf8(&body).unwrap_or_default();
+    let body = splice_model(text, &target.model)?.map_or(body.clone(), Bytes::from);
+    let path = format!("{}/embeddings", endpoint.base_path);
+    let mut kept = HeaderMap::new();
+    kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    let raw = Raw { method: Method::POST, path, headers: kept };
+    pass(means, target.provider, raw, body, trace).await
+}
+
+/// What came back, before it is sent on.
+struct Passed {
+    status: u16,
+    headers: HeaderMap,
+    feed: attempt::Feed,
+}
+
+impl Passed {
+    fn reply(self, mut trace: Trace) -> Reply {
+        trace.answers(self.status);
+        let mut reply = Response::new(ReplyBody::Whole(None));
+        *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        for (name, value) in &self.headers {
+            if !is_hop_by_hop(name) {
+                reply.headers_mut().append(name.clone(), value.clone());
+            }
+        }
+        *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(self.feed, trace)));
+        reply
+    }
+}
+
+async fn pass(
+    means: Means<'_>,
+    provider: usize,
+    raw: Raw,
+    body: Bytes,
+    trace: &mut Trace,
+) -> Result<Passed> {
+    let Means { gateway, .. } = means;
+    let config = &gateway.config.providers[provider];
+    let endpoint = &gateway.upstreams[provider].endpoints[0];
+    trace.goes_to(
+        provider,
+        Upstream {
+            provider: config.name.clone(),
+            protocol: endpoint.protocol,
+            model: String::new(),
+            route: Route::Direct.as_str().to_owned(),
+            attempts: 1,
+        },
+    );
+    if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
+        trace.holds(permit);
+    }
+    let mut headers = HeaderMap::new();
+    let own = raw.headers.iter().filter(|(name, _)| !is_hop_by_hop(name) && !is_private(name));
+    headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+    headers.extend(attempt::base_headers(gateway, config, endpoint.protocol));
+    headers.extend(config.headers.iter().cloned());
+    let request =
+        RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };
+    let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
+    Ok(Passed { status, headers, feed })
+}
+
+/// Headers that speak of one connection only.
+fn is_hop_by_hop(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "content-length"
+            | "host"
+    )
+}
+
+/// Headers that are between the client and this gateway.
+fn is_private(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "authorization"
+            | "x-api-key"
+            | "x-goog-api-key"
+            | "cookie"
+            | "origin"
+            | "referer"
+            | "accept-encoding"
+    ) || name.as_str().starts_with("sabir-")
+}

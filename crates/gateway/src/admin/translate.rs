@@ -1,0 +1,180 @@
+//! `POST /sabir/v1/translate`: a translation without a provider, for those who want to see one.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::StatusCode;
+use http_body::Body;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::json::Json;
+use sabir_wire::json::Kind;
+use sabir_wire::json::Reader;
+use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::target::ModelPlace;
+use sabir_wire::target::Target;
+
+use crate::Gateway;
+use crate::egress;
+use crate::egress::Reply;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::ingress;
+use crate::observe::Ending;
+use crate::observe::Trace;
+use crate::observe::write_losses;
+
+/// What is to be translated.
+struct Order<'a> {
+    from: Protocol,
+    to: Protocol,
+    kind: Translated,
+    model: Option<Text<'a>>,
+    body: Json<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Translated {
+    Request,
+    Response,
+    Stream,
+    Error,
+}
+
+/// A translation: JSON, or the text of a stream.
+enum Product {
+    Json(String),
+    Text(String),
+}
+
+pub(super) async fn translate<B>(gateway: &Arc<Gateway>, headers: &HeaderMap, body: B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    let bytes_max = gateway.config.limits.body_bytes_max;
+    let translated = match ingress::read_body(body, headers, bytes_max).await {
+        Ok(body) => run(&body),
+        Err(failure) => Err(failure),
+    };
+    match translated {
+        Ok(body) => {
+            trace.answers(200);
+            trace.ends(Ending::Answered);
+            egress::json(StatusCode::OK, body)
+        }
+        Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
+    }
+}
+
+fn run(body: &[u8]) -> Result<String> {
+    let order = read(body)?;
+    let (product, report) = match order.kind {
+        Translated::Request => request(&order)?,
+        Translated::Response => response(&order)?,
+        Translated::Stream => stream(&order)?,
+        Translated::Error => error(&order),
+    };
+    let mut writer = Writer::with_capacity(body.len() + 1024);
+    writer.object(|it| {
+        match &product {
+            Product::Text(text) => it.field("body", text.as_str()),
+            Product::Json(json) => match Json::parse(json.as_str()) {
+                Ok(json) => it.field("body", &json),
+                Err(_) => it.field("body", json.as_str()),
+            },
+        }
+        it.key("losses");
+        write_losses(report.entries(), it);
+    });
+    Ok(writer.into_string())
+}
+
+fn read(body: &[u8]) -> Result<Order<'_>> {
+    let mut from = None;
+    let mut to = None;
+    let mut kind = None;
+    let mut model = None;
+    let mut subject = None;
+    let mut reader = Reader::from_slice(body)?;
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("from", Kind::String) => from = Some(reader.string()?),
+            ("to", Kind::String) => to = Some(reader.string()?),
+            ("kind", Kind::String) => kind = Some(reader.string()?),
+            ("model", Kind::String) => model = Some(reader.string()?),
+            ("body", _) => subject = Some(reader.raw()?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    let kind = match kind.as_ref().map(Text::to_str).as_deref() {
+        None | Some("request") => Translated::Request,
+        Some("response") => Translated::Response,
+        Some("stream") => Translated::Stream,
+        Some("error") => Translated::Error,
+        Some(_) => return Err(bad("kind", "expected request, response, stream or error")),
+    };
+    let body = subject.ok_or_else(|| bad("body", "expected the body to translate, found none"))?;
+    Ok(Order { from: protocol(from, "from")?, to: protocol(to, "to")?, kind, model, body })
+}
+
+fn protocol(name: Option<Text<'_>>, param: &'static str) -> Result<Protocol> {
+    let name = name.ok_or_else(|| bad(param, "expected the name of a protocol, found none"))?;
+    Protocol::parse(&name.to_str()).ok_or_else(|| {
+        bad(param, "expected openai-chat, openai-responses, anthropic-messages or gemini")
+    })
+}
+
+fn bad(param: &'static str, message: &'static str) -> Box<Failure> {
+    Failure::client(FaultKind::BadRequest, message).with_param(param)
+}
+
+fn request(order: &Order<'_>) -> Result<(Product, Report)> {
+    let mut exchange = order.from.decode_request(order.body.as_str().as_bytes())?;
+    if let Some(model) = &order.model {
+        exchange.request.model = Some(model.reborrow());
+    }
+    let target = match &exchange.request.model {
+        Some(model) => Target::for_model(&model.to_str()),
+        None => Target::default(),
+    };
+    let encoded = exchange.encode(order.to, &target.with_gemini_model(ModelPlace::Body))?;
+    Ok((Product::Json(encoded.body), encoded.report))
+}
+
+fn response(order: &Order<'_>) -> Result<(Product, Report)> {
+    let response = order.from.decode_response(order.body.as_str().as_bytes())?;
+    let encoded = order.to.encode_response(&response, order.from, &asked(order));
+    Ok((Product::Json(encoded.body), encoded.report))
+}
+
+fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
+    let text = order
+        .body
+        .reader()
+        .string()
+        .map_err(|_| bad("body", "expected the stream as one string of server-sent events"))?;
+    let mut out = String::new();
+    let mut encoder = Some(StreamEncoder::new(order.to, order.from, asked(order)));
+    egress::decode_all(order.from, text.to_str().as_bytes(), &mut |event| {
+        encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
+    });
+    let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();
+    Ok((Product::Text(out), report))
+}
+
+fn error(order: &Order<'_>) -> (Product, Report) {
+    let fault = order.from.decode_fault(400, order.body.as_str().as_bytes());
+    let (_, body) = order.to.encode_fault(&fault);
+    (Product::Json(body), Report::default())
+}
+
+fn asked<'o>(order: &'o Order<'_>) -> Asked<'o> {
+    Asked { model: order.model.as_ref().map(Text::reborrow), ..Asked::default() }
+}

@@ -1,0 +1,163 @@
+//! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::HeaderValue;
+use sabir_wire::Protocol;
+use sabir_wire::json::Kind;
+use sabir_wire::json::Reader;
+use sabir_wire::json::Writer;
+
+use crate::attempt::Means;
+use crate::attempt::Opened;
+use crate::attempt::Whole;
+use crate::attempt::open;
+use crate::attempt::open::collect;
+use crate::attempt::prepare;
+use crate::call::Call;
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::route::Resolved;
+
+/// A token is about four bytes of JSON text in every model's vocabulary.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Asks the first target; a count is not worth a second one.
+pub(crate) async fn count(
+    means: Means<'_>,
+    call: &Call,
+    resolved: &Resolved,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let candidate = &resolved.targets[0];
+    let provider = &means.gateway.config.providers[candidate.provider];
+    let mut prepared = prepare::prepare(means.gateway, call, candidate, trace)?;
+    let upstream = prepared.endpoint.protocol;
+    trace.goes_to(
+        candidate.provider,
+        crate::observe::Upstream {
+            provider: provider.name.clone(),
+            protocol: upstream,
+            model: candidate.model.clone(),
+            route: resolved.route.as_str().to_owned(),
+            attempts: 1,
+        },
+    );
+    let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
+        return Ok(estimate(call));
+    };
+    prepared.path = path;
+    if upstream != call.client {
+        prepared.body = countable(upstream, &candidate.model, &prepared.body);
+    }
+    let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
+    let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
+    if !(200..300).contains(&status) {
+        return Err(open::refusal(upstream, status, headers, body));
+    }
+    if upstream == call.client {
+        return Ok(Opened::Whole(Whole { headers, body }));
+    }
+    let tokens = tokens_in(&body).unwrap_or_else(|| estimated(&call.body));
+    Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
+}
+
+/// Where a protocol's providers count; Chat has no such place.
+fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
+    match upstream {
+        Protocol::OpenaiChat => None,
+        Protocol::OpenaiResponses => Some(format!("{base}/responses/input_tokens")),
+        Protocol::AnthropicMessages => Some(format!("{base}/messages/count_tokens")),
+        Protocol::Gemini => Some(format!("{base}/models/{}:countTokens", prepare::in_path(model))),
+    }
+}
+
+/// What of a request a counter takes: it refuses what only an answer needs.
+fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
+    let taken: &[&str] = match upstream {
+        Protocol::OpenaiChat => &[],
+        Protocol::OpenaiResponses => &[
+            "input",
+            "instructions",
+            "model",
+            "parallel_tool_calls",
+            "reasoning",
+            "text",
+            "tool_choice",
+            "tools",
+            "truncation",
+        ],
+        Protocol::AnthropicMessages => {
+            &["messages", "model", "system", "thinking", "tool_choice", "tools", "output_config"]
+        }
+        Protocol::Gemini => {
+            &["contents", "generationConfig", "systemInstruction", "toolConfig", "tools"]
+        }
+    };
+    let mut writer = Writer::with_capacity(body.len() + 64);
+    match upstream {
+        Protocol::Gemini => writer.object(|it| {
+            it.key("generateContentRequest");
+            it.object(|it| {
+                it.field("model", format!("models/{model}").as_str());
+                keep(body, taken, it);
+            });
+        }),
+        _ => writer.object(|it| keep(body, taken, it)),
+    }
+    writer.into_string().into()
+}
+
+fn keep(body: &[u8], taken: &[&str], writer: &mut Writer) {
+    let Ok(mut reader) = Reader::from_slice(body) else { return };
+    // The body was written by an encoder of ours, so that there is nothing to refuse.
+    let _ = reader.object(|key, reader| {
+        let value = reader.raw()?;
+        if taken.contains(&&*key) {
+            writer.key(&key);
+            writer.value(&value);
+        }
+        Ok(())
+    });
+}
+
+/// The count in a counter's answer.
+fn tokens_in(body: &[u8]) -> Option<u64> {
+    let mut tokens = None;
+    let read = Reader::from_slice(body).and_then(|mut reader| {
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("input_tokens" | "totalTokens", Kind::Number) => {
+                    tokens = reader.number()?.as_u64()
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    });
+    read.ok().and(tokens)
+}
+
+fn estimate(call: &Call) -> Opened {
+    let mut headers = HeaderMap::new();
+    headers.insert("sabir-estimate", HeaderValue::from_static("true"));
+    Opened::Whole(Whole { headers, body: written(call.client, estimated(&call.body)) })
+}
+
+fn estimated(body: &[u8]) -> u64 {
+    body.len().div_ceil(BYTES_PER_TOKEN) as u64
+}
+
+/// A count in the client's shape.
+fn written(client: Protocol, tokens: u64) -> Bytes {
+    let body = match client {
+        Protocol::OpenaiChat | Protocol::AnthropicMessages => {
+            format!("{{\"input_tokens\":{tokens}}}")
+        }
+        Protocol::OpenaiResponses => {
+            format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{tokens}}}")
+        }
+        Protocol::Gemini => format!("{{\"totalTokens\":{tokens}}}"),
+    };
+    body.into()
+}

@@ -1,0 +1,86 @@
+//! An answer's bytes as they come, with an eye on the clock: silence and endless streams come to an end.
+
+use std::pin::Pin;
+use std::task::Context;
+use std::task::Poll;
+use std::time::Duration;
+
+use sabir_backend::Error;
+use sabir_backend::ErrorKind;
+use tokio::time::Instant;
+use tokio::time::Sleep;
+
+use crate::attempt::AnswerBody;
+
+/// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
+const AFTERMATH_MAX: Duration = Duration::from_secs(1);
+
+/// A body that is read against the clock.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    body: AnswerBody,
+    /// When something last came.
+    last: Instant,
+    idle_max: Duration,
+    /// When the answer must be over, however lively it is.
+    deadline: Instant,
+    /// Made when the feed is first found silent, and put off only when it rings: most streams never look at it.
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl Feed {
+    pub(crate) fn new(body: AnswerBody, idle_max: Duration, duration_max: Duration) -> Self {
+        let now = Instant::now();
+        Self { body, last: now, idle_max, deadline: now + duration_max, alarm: None }
+    }
+
+    /// Hands on the next bytes; ready with none at the end.
+    pub(crate) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Poll<Option<sabir_backend::Result<()>>> {
+        match self.body.poll_data(cx, take) {
+            Poll::Ready(outcome) => {
+                self.last = Instant::now();
+                if self.last >= self.deadline {
+                    return Poll::Ready(Some(Err(too_long())));
+                }
+                Poll::Ready(outcome)
+            }
+            Poll::Pending => self.poll_alarm(cx),
+        }
+    }
+
+    /// The answer is complete: what may still come is not worth waiting long for.
+    pub(crate) fn hasten(&mut self) {
+        self.idle_max = self.idle_max.min(AFTERMATH_MAX);
+    }
+
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Option<sabir_backend::Result<()>>> {
+        loop {
+            let due = (self.last + self.idle_max).min(self.deadline);
+            let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+            if alarm.deadline() > due {
+                alarm.as_mut().reset(due);
+            }
+            if alarm.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if Instant::now() >= due {
+                let error = if due == self.deadline { too_long() } else { self.silent() };
+                return Poll::Ready(Some(Err(error)));
+            }
+            alarm.as_mut().reset(due);
+        }
+    }
+
+    fn silent(&self) -> Error {
+        let detail = format!("the provider sent nothing for {:?}", self.idle_max);
+        Error::new(ErrorKind::IdleTimeout, detail)
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::IdleTimeout, "the answer took longer than this gateway allows")
+}

@@ -1,0 +1,121 @@
+//! How providers have fared of late. Health only orders targets: a sole target is always tried.
+
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::Gateway;
+use crate::config::types::Strategy;
+use crate::route::Candidate;
+use crate::route::Resolved;
+
+/// How many failures in a row make a provider one to try later.
+const FAILURES_MAX: u32 = 3;
+
+/// How long a provider stands back before it is tried in its own place again.
+const STANDS_BACK: Duration = Duration::from_secs(15);
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// How one provider has fared.
+#[derive(Debug, Default)]
+pub(crate) struct Health {
+    failures: AtomicU32,
+    /// Until when it stands back, in milliseconds since the start.
+    until_ms: AtomicU64,
+}
+
+impl Health {
+    pub(crate) fn answered(&self) {
+        if self.failures.load(Relaxed) != 0 {
+            self.failures.store(0, Relaxed);
+            self.until_ms.store(0, Relaxed);
+        }
+    }
+
+    pub(crate) fn failed(&self) {
+        if self.failures.fetch_add(1, Relaxed) + 1 >= FAILURES_MAX {
+            self.until_ms.store(now_ms() + STANDS_BACK.as_millis() as u64, Relaxed);
+        }
+    }
+
+    pub(crate) fn is_good(&self) -> bool {
+        let until_ms = self.until_ms.load(Relaxed);
+        until_ms == 0 || until_ms <= now_ms()
+    }
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The targets in the order to try them: as configured or by weight, those in good health first.
+pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<&'r Candidate> {
+    let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
+    if resolved.strategy == Strategy::Weighted {
+        let first = weighted(&resolved.targets, gateway.turn());
+        order[..=first].rotate_right(1);
+    }
+    if order.len() > 1 {
+        order.sort_by_key(|candidate| !gateway.upstreams[candidate.provider].health.is_good());
+    }
+    order
+}
+
+/// The target whose turn it is: over as many turns as the weights add up to, each gets its share, well mixed.
+fn weighted(targets: &[Candidate], turn: u64) -> usize {
+    let total: u64 = targets.iter().map(|target| u64::from(target.weight)).sum();
+    if total == 0 {
+        return 0;
+    }
+    // A step that shares no factor with the total visits every remainder once, in a mixed order.
+    let step = (1..total).rev().find(|step| gcd(*step, total) == 1 && *step * 2 <= total + 2);
+    let mut at = turn.wrapping_mul(step.unwrap_or(1)) % total;
+    targets
+        .iter()
+        .position(|target| {
+            let weight = u64::from(target.weight);
+            let is_here = at < weight;
+            at = at.saturating_sub(weight);
+            is_here
+        })
+        .unwrap_or_default()
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_a_round_each_target_gets_its_share() {
+        let target = |weight| Candidate { provider: 0, model: String::new(), weight };
+        for weights in [vec![3, 1], vec![1, 1, 1], vec![5, 2, 3], vec![7], vec![0, 2]] {
+            let targets: Vec<Candidate> = weights.iter().copied().map(target).collect();
+            let total: u32 = weights.iter().sum();
+            let mut served = vec![0; weights.len()];
+            for turn in 0..u64::from(total) {
+                served[weighted(&targets, turn)] += 1;
+            }
+            assert_eq!(served, weights);
+        }
+    }
+
+    #[test]
+    fn a_provider_stands_back_after_failures_in_a_row() {
+        let health = Health::default();
+        health.failed();
+        health.failed();
+        assert!(health.is_good());
+        health.failed();
+        assert!(!health.is_good());
+        health.answered();
+        assert!(health.is_good());
+    }
+}

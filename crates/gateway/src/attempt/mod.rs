@@ -1,0 +1,122 @@
+//! Getting an answer: one target after the other, until the first event of one of them is there.
+
+mod answer;
+mod count;
+mod feed;
+mod headers;
+mod health;
+mod open;
+mod prepare;
+mod queue;
+mod upstream;
+mod verdict;
+
+pub(crate) use answer::AnswerBody;
+pub(crate) use count::count;
+pub(crate) use feed::Feed;
+pub(crate) use headers::base as base_headers;
+pub(crate) use headers::is_for_client;
+pub(crate) use open::Opened;
+pub(crate) use open::RawRequest;
+pub(crate) use open::Whole;
+pub(crate) use open::begin_raw;
+pub(crate) use open::collect;
+pub(crate) use prepare::Prepared;
+pub(crate) use upstream::Upstream;
+pub(crate) use upstream::auth_header;
+
+use std::time::Duration;
+
+use sabir_backend::http::Client;
+
+use crate::Gateway;
+use crate::attempt::verdict::Verdict;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::route::Candidate;
+use crate::route::Resolved;
+
+/// What a try needs beside the call.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) gateway: &'a Gateway,
+    pub(crate) client: &'a Client,
+}
+
+/// Asks the targets in order until one begins to answer; the last failure is the client's if none does.
+pub(crate) async fn answer(
+    means: Means<'_>,
+    call: &Call,
+    resolved: &Resolved,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let order = health::in_order(means.gateway, resolved);
+    let mut last = None;
+    for (place, candidate) in order.into_iter().enumerate() {
+        let route = match place {
+            0 => resolved.route.as_str().to_owned(),
+            _ => format!("fallback:{}", place + 1),
+        };
+        match target(means, call, candidate, &route, trace).await {
+            Ok(opened) => return Ok(opened),
+            Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
+            Err(failure) => last = Some(failure),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        let message = "the model has no targets";
+        Failure::new(crate::observe::Whose::Gateway, sabir_wire::FaultKind::Internal, message)
+    }))
+}
+
+/// Asks one target, again if the failure may pass by itself.
+async fn target(
+    means: Means<'_>,
+    call: &Call,
+    candidate: &Candidate,
+    route: &str,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let provider = &means.gateway.config.providers[candidate.provider];
+    let upstream = &means.gateway.upstreams[candidate.provider];
+    let prepared = prepare::prepare(means.gateway, call, candidate, trace)?;
+    trace.goes_to(
+        candidate.provider,
+        crate::observe::Upstream {
+            provider: provider.name.clone(),
+            protocol: prepared.endpoint.protocol,
+            model: candidate.model.clone(),
+            route: route.to_owned(),
+            attempts: 0,
+        },
+    );
+    if let Some(permit) = upstream.queue.enter().await? {
+        trace.holds(permit);
+    }
+    let mut tries_left = provider.retries;
+    loop {
+        trace.tries();
+        let failure = match open::open(means, call, candidate.provider, &prepared, trace).await {
+            Ok(opened) => {
+                upstream.health.answered();
+                return Ok(opened);
+            }
+            Err(failure) => failure,
+        };
+        if verdict::of(&failure) != Verdict::Final {
+            upstream.health.failed();
+        }
+        match verdict::of(&failure) {
+            Verdict::Again(pause) if tries_left > 0 => {
+                tries_left -= 1;
+                tokio::time::sleep(pause).await;
+            }
+            _ => return Err(failure),
+        }
+    }
+}
+
+/// How long to wait before another try where the provider does not say.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);

@@ -1,0 +1,348 @@
+//! One try: the request is sent, and the beginning of its answer read far enough to know that it is one.
+
+use std::future::poll_fn;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::Method;
+use http::header::CONTENT_TYPE;
+use sabir_backend::ErrorKind;
+use sabir_backend::http::Outgoing;
+use sabir_backend::http::Timeouts;
+use sabir_backend::sim::Incoming;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Fold;
+use sabir_wire::protocol::unfold;
+
+use crate::attempt::AnswerBody;
+use crate::attempt::Feed;
+use crate::attempt::Means;
+use crate::attempt::Prepared;
+use crate::attempt::prepare::Manner;
+use crate::attempt::upstream::End;
+use crate::attempt::upstream::Endpoint;
+use crate::call::Call;
+use crate::call::Delivery;
+use crate::egress::Along;
+use crate::egress::Translation;
+use crate::failure::Failure;
+use crate::failure::Refusal;
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::observe::Whose;
+
+/// An answer that has begun.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Whole(Whole),
+    /// The client's own protocol, event by event.
+    Through {
+        headers: HeaderMap,
+        first: Bytes,
+        along: Along,
+        feed: Feed,
+    },
+    Translated {
+        headers: HeaderMap,
+        translation: Box<Translation>,
+        feed: Option<Feed>,
+    },
+}
+
+/// A whole answer in the client's protocol.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    /// The provider's own headers.
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// What a provider answers, before its body is read.
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: AnswerBody,
+}
+
+pub(crate) async fn open(
+    means: Means<'_>,
+    call: &Call,
+    provider: usize,
+    prepared: &Prepared<'_>,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let bytes_max = means.gateway.config.limits.answer_bytes_max;
+    let protocol = prepared.endpoint.protocol;
+    let (status, headers, mut feed) = begin(means, provider, prepared).await?;
+    if !(200..300).contains(&status) {
+        let body = collect(&mut feed, bytes_max).await.unwrap_or_default();
+        return Err(refusal(protocol, status, headers, body));
+    }
+    let is_stream =
+        is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
+    match (&prepared.manner, is_stream) {
+        (Manner::Through, true) => through(call, headers, feed).await,
+        (Manner::Through, false) => {
+            let body = collect(&mut feed, bytes_max).await?;
+            note_counts(protocol, &body, trace);
+            Ok(Opened::Whole(Whole { headers, body }))
+        }
+        (Manner::Translated(asked), true) if call.delivery.is_stream() => {
+            translated(call, protocol, asked, headers, feed).await
+        }
+        (Manner::Translated(asked), true) => {
+            let body = collect(&mut feed, bytes_max).await?;
+            folded(call, protocol, asked, headers, &body, trace)
+        }
+        (Manner::Translated(asked), false) => {
+            let body = collect(&mut feed, bytes_max).await?;
+            whole(call, protocol, asked, headers, &body, trace)
+        }
+    }
+}
+
+/// A request in a provider's own terms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawRequest<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) path: &'a str,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: &'a Bytes,
+}
+
+/// Sends a prepared request and reads the head of the answer.
+pub(super) async fn begin(
+    means: Means<'_>,
+    provider: usize,
+    prepared: &Prepared<'_>,
+) -> Result<(u16, HeaderMap, Feed)> {
+    let Prepared { endpoint, path, headers, body, .. } = prepared;
+    let request = RawRequest { method: &Method::POST, path, headers, body };
+    begin_raw(means, provider, endpoint, request).await
+}
+
+/// Sends a request and reads the head of the answer.
+pub(crate) async fn begin_raw(
+    means: Means<'_>,
+    provider: usize,
+    endpoint: &Endpoint,
+    request: RawRequest<'_>,
+) -> Result<(u16, HeaderMap, Feed)> {
+    let config = &means.gateway.config;
+    let answer = send(means, provider, endpoint, request).await?;
+    let idle_max = config.providers[provider].timeouts.idle;
+    let feed = Feed::new(answer.body, idle_max, config.limits.stream_duration_max);
+    Ok((answer.status, answer.headers, feed))
+}
+
+async fn send(
+    means: Means<'_>,
+    provider: usize,
+    endpoint: &Endpoint,
+    request: RawRequest<'_>,
+) -> Result<Answer> {
+    let RawRequest { method, path, headers, body } = request;
+    match &endpoint.end {
+        End::Http(address) => {
+            let timeouts = &means.gateway.config.providers[provider].timeouts;
+            let timeouts = Timeouts { connect: timeouts.connect, first_byte: timeouts.first_byte };
+            let outgoing = Outgoing { method, address, path, headers, body };
+            let answer = means.client.send(&outgoing, timeouts).await.map_err(unreached)?;
+            let body = AnswerBody::Http(answer.body);
+            Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body })
+        }
+        End::Simulator(simulator) => {
+            let incoming = Incoming { method, path, headers, body };
+            let (head, body) = simulator.answer(incoming).into_response().into_parts();
+            let body = AnswerBody::Simulated(Box::new(body));
+            Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+        }
+    }
+}
+
+/// Reads a whole body, within its limit.
+pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> {
+    let mut body = Vec::new();
+    while let Some(read) =
+        poll_fn(|cx| feed.poll_data(cx, &mut |data| body.extend_from_slice(data))).await
+    {
+        read.map_err(unreached)?;
+        if body.len() > bytes_max {
+            let message = format!("the provider's answer is larger than {bytes_max} bytes");
+            return Err(Failure::new(Whose::Upstream, FaultKind::Internal, message));
+        }
+    }
+    Ok(body.into())
+}
+
+/// Waits for the first event of a stream that passes through: an error in its place is a failure like any other.
+async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Opened> {
+    let mut along = Along::new(call.client, is_event_stream(&headers));
+    let mut first = Vec::new();
+    while !along.has_begun() {
+        let mut read = Ok(());
+        let more = poll_fn(|cx| {
+            feed.poll_data(cx, &mut |data| {
+                first.extend_from_slice(data);
+                read = along.push(data);
+            })
+        })
+        .await;
+        match more {
+            None => break,
+            Some(Err(error)) => return Err(unreached(error)),
+            Some(Ok(())) => {}
+        }
+        if read.is_err() {
+            return Err(unreadable());
+        }
+    }
+    if let Some(fault) = along.fault() {
+        let whose = Whose::of_upstream(fault.kind);
+        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+    }
+    Ok(Opened::Through { headers, first: first.into(), along, feed })
+}
+
+/// Waits for the first event of a stream that is translated.
+async fn translated(
+    call: &Call,
+    protocol: Protocol,
+    asked: &Asked<'static>,
+    headers: HeaderMap,
+    mut feed: Feed,
+) -> Result<Opened> {
+    let is_sse = is_event_stream(&headers);
+    let is_array = call.delivery == Delivery::Array;
+    let mut translation =
+        Box::new(Translation::new(call.client, protocol, asked.clone(), is_sse, is_array));
+    while !translation.has_begun() {
+        match poll_fn(|cx| feed.poll_data(cx, &mut |data| translation.push(data))).await {
+            None => {
+                translation.end();
+                break;
+            }
+            Some(Err(error)) => return Err(unreached(error)),
+            Some(Ok(())) => {}
+        }
+    }
+    if let Some(fault) = translation.fault_at_first() {
+        let whose = Whose::of_upstream(fault.kind);
+        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+    }
+    Ok(Opened::Translated { headers, translation, feed: Some(feed) })
+}
+
+/// A whole answer, for a client that may have asked for a stream.
+fn whole(
+    call: &Call,
+    protocol: Protocol,
+    asked: &Asked<'static>,
+    headers: HeaderMap,
+    body: &[u8],
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let response = protocol.decode_response(body).map_err(|_| unreadable())?;
+    note_counts(protocol, body, trace);
+    if call.delivery.is_stream() {
+        let is_array = call.delivery == Delivery::Array;
+        let mut translation =
+            Box::new(Translation::new(call.client, protocol, asked.clone(), true, is_array));
+        unfold(response, &mut |event| translation.event(event));
+        translation.finish();
+        return Ok(Opened::Translated { headers, translation, feed: None });
+    }
+    let encoded = call.client.encode_response(&response, protocol, asked);
+    trace.loses(encoded.report);
+    Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
+}
+
+/// A stream, for a client that asked for a whole answer.
+fn folded(
+    call: &Call,
+    protocol: Protocol,
+    asked: &Asked<'static>,
+    headers: HeaderMap,
+    body: &[u8],
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let mut fold = Fold::default();
+    crate::egress::decode_all(protocol, body, &mut |event| fold.step(event));
+    let response = fold.finish();
+    if let Some(fault) = response.fault.clone() {
+        let whose = Whose::of_upstream(fault.kind);
+        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+    }
+    let encoded = call.client.encode_response(&response, protocol, asked);
+    trace.loses(encoded.report);
+    Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
+}
+
+fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
+    let counts = std::str::from_utf8(body).ok().and_then(|body| protocol.counts_in(body));
+    if let Some(counts) = counts {
+        trace.counts(counts);
+    }
+}
+
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    kind.get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/event-stream"))
+}
+
+/// An error status, read in the manner of the provider's protocol.
+pub(crate) fn refusal(
+    protocol: Protocol,
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Box<Failure> {
+    if status < 400 {
+        let message = format!(
+            "the provider answered with status {status}: it is not followed, because it leads \
+             where the operator did not"
+        );
+        let failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
+        return failure.with_status(502);
+    }
+    let mut fault = protocol.decode_fault(status, &body);
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    fault.retry_after_s = fault.retry_after_s.or_else(|| header("retry-after").and_then(seconds));
+    if fault.request_id.is_none() {
+        let id = header("x-request-id").or_else(|| header("request-id"));
+        fault.request_id = id.map(|id| sabir_wire::json::Text::plain(id.to_owned()));
+    }
+    let whose = Whose::of_upstream(fault.kind);
+    // An inner failure keeps its own number: a bad gateway is not an internal error.
+    let own_status = (fault.kind == FaultKind::Internal).then_some(status);
+    let upstream = Some(Refusal { protocol, status, headers, body });
+    Box::new(Failure { fault, whose, status: own_status, upstream })
+}
+
+/// Whole or broken seconds, rounded up.
+fn seconds(value: &str) -> Option<u64> {
+    let seconds: f64 = value.trim().parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64)
+}
+
+/// A provider that could not be reached, or that broke off.
+pub(crate) fn unreached(error: sabir_backend::Error) -> Box<Failure> {
+    let kind = match error.kind() {
+        ErrorKind::ConnectTimeout | ErrorKind::FirstByteTimeout | ErrorKind::IdleTimeout => {
+            FaultKind::Timeout
+        }
+        ErrorKind::Truncated => FaultKind::Truncated,
+        _ => FaultKind::Internal,
+    };
+    Failure::new(Whose::Upstream, kind, error.to_string()).with_status(match kind {
+        FaultKind::Timeout => 504,
+        _ => 502,
+    })
+}
+
+fn unreadable() -> Box<Failure> {
+    let message = "the provider's answer cannot be read";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
+}

@@ -1,0 +1,181 @@
+//! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::splice_model;
+use sabir_wire::target::AnthropicVersion;
+use sabir_wire::target::Target;
+
+use crate::Gateway;
+use crate::attempt::headers;
+use crate::attempt::upstream::Endpoint;
+use crate::call::Call;
+use crate::config::types::Provider;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::observe::Whose;
+use crate::route::Candidate;
+
+/// A request as a target will see it.
+#[derive(Debug)]
+pub(crate) struct Prepared<'g> {
+    pub(crate) endpoint: &'g Endpoint,
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) manner: Manner,
+}
+
+/// What happens to the answer on its way back.
+#[derive(Debug)]
+pub(crate) enum Manner {
+    /// Its bytes go to the client as they are.
+    Through,
+    Translated(Box<Asked<'static>>),
+}
+
+pub(crate) fn prepare<'g>(
+    gateway: &'g Gateway,
+    call: &Call,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Prepared<'g>> {
+    let provider = &gateway.config.providers[candidate.provider];
+    let upstream = &gateway.upstreams[candidate.provider];
+    let Some(endpoint) = upstream.endpoint_for(call.client) else {
+        let message = "the provider has no endpoint";
+        return Err(Failure::new(Whose::Gateway, FaultKind::Internal, message));
+    };
+    trace.starts_over();
+    let (body, manner) = if endpoint.protocol == call.client {
+        (spliced(call, &candidate.model)?, Manner::Through)
+    } else {
+        translated(call, provider, endpoint.protocol, &candidate.model, trace)?
+    };
+    let is_through = matches!(manner, Manner::Through);
+    Ok(Prepared {
+        path: path(endpoint, call, &candidate.model, is_through),
+        headers: headers::outgoing(gateway, call, provider, endpoint.protocol),
+        endpoint,
+        body,
+        manner,
+    })
+}
+
+/// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
+fn spliced(call: &Call, model: &str) -> Result<Bytes> {
+    if call.client == Protocol::Gemini || call.model == model {
+        return Ok(call.body.clone());
+    }
+    let body = std::str::from_utf8(&call.body)
+        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
+    let spliced = splice_model(body, model)?;
+    Ok(spliced.map_or_else(|| call.body.clone(), Bytes::from))
+}
+
+fn translated(
+    call: &Call,
+    provider: &Provider,
+    upstream: Protocol,
+    model: &str,
+    trace: &mut Trace,
+) -> Result<(Bytes, Manner)> {
+    if let Some(param) = call.session {
+        let message = format!(
+            "`{param}` continues a conversation that only a provider of the Responses API has; \
+             the model you asked for is served by {} over {}",
+            provider.name,
+            upstream.as_str()
+        );
+        return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
+    }
+    let mut exchange = call.client.decode_request(&call.body)?;
+    exchange.request.model = Some(Text::plain(model));
+    if call.delivery.is_stream() {
+        exchange.request.stream = Some(true);
+    }
+    let target = target(provider, model);
+    let encoded = exchange.encode(upstream, &target)?;
+    let encoded = match call.is_strict() {
+        true => encoded.strict().map_err(refused)?,
+        false => encoded,
+    };
+    let asked = Asked {
+        show_reasoning: call.shows_reasoning(),
+        seed: Text::plain(trace.id().to_owned()),
+        created_s: trace.began_s(),
+        ..Asked::by(&exchange, upstream, &target)
+    };
+    trace.loses(encoded.report);
+    Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
+}
+
+fn refused(error: sabir_wire::Error) -> Box<Failure> {
+    let message = format!("sabir-strict: {error}");
+    Failure::new(Whose::Policy, FaultKind::BadRequest, message)
+}
+
+/// What the encoder is told of a provider's model.
+pub(crate) fn target(provider: &Provider, model: &str) -> Target {
+    let mut target = Target::for_model(model).with_late_system(provider.late_system);
+    if let Some(dialect) = provider.dialect {
+        target = target.with_dialect(dialect);
+    }
+    if let Some(tokens) = provider.max_output_tokens {
+        target = target.with_max_output_tokens(tokens);
+    }
+    let version = provider.version.as_ref().and_then(|version| version.to_str().ok());
+    match version {
+        Some(version) => target.with_anthropic_version(AnthropicVersion::in_force(version)),
+        None => target,
+    }
+}
+
+/// The path of a call. Gemini has the model and the form of the answer in it.
+fn path(endpoint: &Endpoint, call: &Call, model: &str, is_through: bool) -> String {
+    let base = &endpoint.base_path;
+    let path = match endpoint.protocol {
+        Protocol::OpenaiChat => format!("{base}/chat/completions"),
+        Protocol::OpenaiResponses => format!("{base}/responses"),
+        Protocol::AnthropicMessages => format!("{base}/messages"),
+        Protocol::Gemini => {
+            let verb = match call.delivery.is_stream() {
+                true => "streamGenerateContent",
+                false => "generateContent",
+            };
+            let model = in_path(model.strip_prefix("models/").unwrap_or(model));
+            format!("{base}/models/{model}:{verb}")
+        }
+    };
+    let own_query = call.query.as_deref().filter(|_| is_through).map(without_key);
+    match (own_query, endpoint.protocol) {
+        (Some(query), _) if !query.is_empty() => format!("{path}?{query}"),
+        (None, Protocol::Gemini) if call.delivery.is_stream() => format!("{path}?alt=sse"),
+        _ => path,
+    }
+}
+
+/// The query without the client's key.
+fn without_key(query: &str) -> String {
+    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("key=")).collect();
+    kept.join("&")
+}
+
+/// A model's name as part of a path.
+pub(super) fn in_path(model: &str) -> String {
+    let mut path = String::with_capacity(model.len());
+    for byte in model.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' => {
+                path.push(char::from(byte));
+            }
+            _ => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    path
+}

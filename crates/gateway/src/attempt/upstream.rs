@@ -1,0 +1,99 @@
+//! A provider as requests see it: where it is, how to prove who asks, and how it has fared.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use http::HeaderName;
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use sabir_backend::Secret;
+use sabir_backend::http::Address;
+use sabir_backend::sim::Simulator;
+use sabir_wire::Protocol;
+
+use crate::admin::Cached;
+use crate::attempt::health::Health;
+use crate::attempt::queue::Queue;
+use crate::config::types::Limits;
+use crate::config::types::Place;
+use crate::config::types::Provider;
+
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    /// In the order of the provider's endpoints.
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) health: Health,
+    pub(crate) queue: Queue,
+    /// Its own list of models, as it was last asked for.
+    pub(crate) models: Mutex<Cached>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) protocol: Protocol,
+    pub(crate) end: End,
+    /// What all paths begin with.
+    pub(crate) base_path: String,
+}
+
+/// What stands at the far end.
+#[derive(Debug)]
+pub(crate) enum End {
+    Http(Address),
+    Simulator(Arc<Simulator>),
+}
+
+impl Upstream {
+    pub(crate) fn new(provider: &Provider, limits: &Limits) -> Self {
+        let endpoint = |endpoint: &crate::config::types::Endpoint| {
+            let (end, base_path) = match &endpoint.place {
+                Place::Url(url) => {
+                    let address = Address::of(url)?;
+                    (End::Http(address), url.path().trim_end_matches('/').to_owned())
+                }
+                Place::Simulator => {
+                    let simulator = Arc::new(Simulator::new(endpoint.protocol));
+                    (End::Simulator(simulator), version_path(endpoint.protocol).to_owned())
+                }
+            };
+            Some(Endpoint { protocol: endpoint.protocol, end, base_path })
+        };
+        Self {
+            endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
+            health: Health::default(),
+            queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),
+            models: Mutex::new(None),
+        }
+    }
+
+    /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
+    pub(crate) fn endpoint_for(&self, client: Protocol) -> Option<&Endpoint> {
+        let own = self.endpoints.iter().find(|endpoint| endpoint.protocol == client);
+        own.or_else(|| self.endpoints.first())
+    }
+}
+
+fn version_path(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => "/v1",
+        Protocol::Gemini => "/v1beta",
+    }
+}
+
+/// The header that carries a provider's key.
+pub(crate) fn auth_header(protocol: Protocol, key: &Secret) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+            (AUTHORIZATION, HeaderValue::try_from(format!("Bearer {}", key.expose())))
+        }
+        Protocol::AnthropicMessages => {
+            (HeaderName::from_static("x-api-key"), HeaderValue::try_from(key.expose()))
+        }
+        Protocol::Gemini => {
+            (HeaderName::from_static("x-goog-api-key"), HeaderValue::try_from(key.expose()))
+        }
+    };
+    let mut value = value.ok()?;
+    value.set_sensitive(true);
+    Some((name, value))
+}

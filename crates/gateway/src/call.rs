@@ -1,0 +1,63 @@
+//! What a client asks, once it is known to be one of the things that a gateway can do for it.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use sabir_wire::Protocol;
+
+/// A request for an answer, or for a count of its tokens.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) client: Protocol,
+    pub(crate) action: Action,
+    /// The model as the client names it.
+    pub(crate) model: String,
+    pub(crate) delivery: Delivery,
+    pub(crate) headers: HeaderMap,
+    /// The query of the URL, for a provider of the same protocol.
+    pub(crate) query: Option<String>,
+    /// The body as it was sent, compression taken off.
+    pub(crate) body: Bytes,
+    /// The parameter that continues a conversation which only a provider of Responses has.
+    pub(crate) session: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Generate,
+    CountTokens,
+}
+
+/// How the client wants its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    Whole,
+    /// As server-sent events.
+    Stream,
+    /// As one JSON list that grows: Gemini's stream without `alt=sse`.
+    Array,
+}
+
+impl Delivery {
+    pub(crate) fn is_stream(self) -> bool {
+        match self {
+            Self::Whole => false,
+            Self::Stream | Self::Array => true,
+        }
+    }
+}
+
+impl Call {
+    /// Whether anything that would be dropped refuses the request.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.header("sabir-strict").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// Whether thinking is shown to a client whose protocol has no place of its own for it.
+    pub(crate) fn shows_reasoning(&self) -> bool {
+        !self.header("sabir-reasoning").is_some_and(|value| value.eq_ignore_ascii_case("off"))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}

@@ -1,0 +1,100 @@
+//! What holds where nobody decides: values that suit one person on one machine.
+
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sabir_wire::target::LateSystem;
+
+use crate::config::types::Auth;
+use crate::config::types::Config;
+use crate::config::types::Endpoint;
+use crate::config::types::Limits;
+use crate::config::types::Log;
+use crate::config::types::LogFormat;
+use crate::config::types::Provider;
+use crate::config::types::Repair;
+use crate::config::types::Substitution;
+use crate::config::types::Timeouts;
+
+const MIB: usize = 1024 * 1024;
+
+/// Where the gateway listens unless told otherwise: this machine alone.
+pub const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4747);
+
+/// How often a provider is asked again unless told otherwise.
+pub(super) const RETRIES: u32 = 1;
+
+impl Default for Config {
+    /// Nothing but defaults: no provider yet, and nothing substituted.
+    fn default() -> Self {
+        Self {
+            listen: LISTEN,
+            open_bind: false,
+            providers: Vec::new(),
+            models: Vec::new(),
+            substitution: Substitution::Off,
+            auth: Auth::default(),
+            limits: Limits::default(),
+            log: Log::default(),
+            repair: Repair::Translated,
+            allowed_hosts: Vec::new(),
+            cors_origins: Vec::new(),
+        }
+    }
+}
+
+impl Provider {
+    /// A provider with nothing but a name and places, everything else by default.
+    pub fn new(name: &str, endpoints: Vec<Endpoint>) -> Self {
+        Self {
+            name: name.to_owned(),
+            endpoints,
+            key: None,
+            claims: Vec::new(),
+            headers: Vec::new(),
+            dialect: None,
+            timeouts: Timeouts::default(),
+            retries: RETRIES,
+            max_in_flight: None,
+            late_system: LateSystem::default(),
+            max_output_tokens: None,
+            version: None,
+            default_model: None,
+        }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            // A model may think for minutes before a whole answer's first byte.
+            first_byte: Duration::from_secs(600),
+            idle: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: 64 * MIB,
+            header_bytes_max: 64 * 1024,
+            answer_bytes_max: 64 * MIB,
+            frame_bytes_max: 32 * MIB,
+            requests_max: 10_000,
+            stream_duration_max: Duration::from_secs(60 * 60),
+            shutdown_grace: Duration::from_secs(30),
+            queue_max: 1_000,
+            queue_wait_max: Duration::from_secs(30),
+            header_read_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::Text }
+    }
+}

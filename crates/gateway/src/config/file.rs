@@ -1,0 +1,136 @@
+//! Reading `sabir.toml`: the whole file, with every problem at once.
+//! A file that is not TOML is read no further, since what follows a slip is guesswork.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use crate::config::environment::Lookup;
+use crate::config::environment::environment_providers;
+use crate::config::environment::simulators;
+use crate::config::keys;
+use crate::config::model;
+use crate::config::problem::Collector;
+use crate::config::problem::Problems;
+use crate::config::provider;
+use crate::config::secret_source::Outside;
+use crate::config::section::Item;
+use crate::config::section::Section;
+use crate::config::section::shortened;
+use crate::config::server;
+use crate::config::types::Config;
+use crate::config::types::Model;
+use crate::config::types::Provider;
+
+/// Reads a config file's text. `file` is named in problems, and relative paths start from its folder.
+pub fn parse(text: &str, file: &Path, variable: Lookup<'_>) -> Result<Config, Problems> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut problems = Collector::new(text);
+    let outside = Outside { folder: file.parent().unwrap_or(Path::new("")), variable };
+    let config = read(text, outside, &mut problems);
+    if problems.is_empty() {
+        return Ok(config);
+    }
+    Err(Problems { file: file.display().to_string(), list: problems.into_list() })
+}
+
+fn read(text: &str, outside: Outside<'_>, problems: &mut Collector<'_>) -> Config {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let at = error.span().map_or(0, |span| span.start);
+        problems.add(at, format!("this is not TOML: {}", error.message()));
+    }
+    if !errors.is_empty() {
+        return Config::default();
+    }
+    let top = Section::open(&document, keys::TOP, problems);
+    let (providers, names) = providers(&top, outside, problems);
+    let models = models(&top, &names, problems);
+    let base = Config { providers, models, ..Config::default() };
+    server::read(base, &top, outside, problems)
+}
+
+/// All providers with the names of all, those of unreadable tables included.
+fn providers(
+    top: &Section<'_, '_>,
+    outside: Outside<'_>,
+    problems: &mut Collector<'_>,
+) -> (Vec<Provider>, Vec<String>) {
+    let tables = top.item("provider").map(|it| it.sections(keys::PROVIDER, problems));
+    let tables = tables.unwrap_or_default();
+    note_names(&tables, problems);
+    let mut providers = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for table in &tables {
+        providers.extend(provider::read(table, outside, problems));
+        names.extend(provider::declared_name(table).map(str::to_owned));
+    }
+    let from_environment = top.bool("env_providers", problems).unwrap_or(true);
+    let environment = environment_providers(outside.variable).filter(|_| from_environment);
+    for provider in environment.chain(simulators()) {
+        if !names.contains(&provider.name) {
+            names.push(provider.name.clone());
+            providers.push(provider);
+        }
+    }
+    (providers, names)
+}
+
+fn note_names(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {
+    let mut seen = BTreeMap::new();
+    for table in tables {
+        let Some(item) = table.item("name").or_else(|| table.item("preset")) else { continue };
+        let Some(name) = item.as_string() else {
+            item.string(problems);
+            continue;
+        };
+        if let Err(message) = check_name(name) {
+            item.remark(message, problems);
+        } else if seen.insert(name, ()).is_some() {
+            item.remark(format!("a second provider `{name}`; give one another `name`"), problems);
+        }
+    }
+}
+
+/// A name stands before the slash of `provider/model` and in URLs.
+fn check_name(name: &str) -> Result<(), String> {
+    let fits = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err("a provider's name has letters, digits, `-`, `_` and `.` only".to_owned());
+    }
+    if name == "models" {
+        return Err("Gemini's clients put `models/` before every name; choose another".to_owned());
+    }
+    Ok(())
+}
+
+fn models(top: &Section<'_, '_>, providers: &[String], problems: &mut Collector<'_>) -> Vec<Model> {
+    let tables = top.item("model").map(|item| item.sections(keys::MODEL, problems));
+    let mut models: Vec<Model> = Vec::new();
+    for table in tables.unwrap_or_default() {
+        let Some(model) = model::read(&table, providers, problems) else { continue };
+        if models.iter().any(|known| known.name == model.name) {
+            let name = shortened(model.name.as_str());
+            let item = table.item("name");
+            let message = format!("a second [[model]] `{name}`; put all targets into one");
+            item.iter().for_each(|item: &Item<'_, '_>| item.remark(&message, problems));
+        }
+        models.push(model);
+    }
+    models
+}
+
+/// An address as `HOST:PORT`, where the host is an address or `localhost`.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let text = text.trim();
+    let address = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    };
+    address.map_err(|_| {
+        let shown = shortened(text);
+        format!("`{shown}` is not an address; write it as in \"127.0.0.1:4747\" or \"[::1]:4747\"")
+    })
+}

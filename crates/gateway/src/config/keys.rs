@@ -1,0 +1,91 @@
+//! Every key that a config file may have. The reader refuses the others, and a test holds the manual against this table.
+
+/// The keys of one kind of table.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys {
+    /// How the manual and the messages call the table: `[[provider]]`.
+    pub table: &'static str,
+    pub names: &'static [&'static str],
+}
+
+pub const TOP: Keys = Keys {
+    table: "the top level",
+    names: &[
+        "listen",
+        "open_bind",
+        "env_providers",
+        "repair",
+        "allowed_hosts",
+        "cors_origins",
+        "provider",
+        "model",
+        "auth",
+        "limits",
+        "log",
+    ],
+};
+
+pub const PROVIDER: Keys = Keys {
+    table: "[[provider]]",
+    names: &[
+        "preset",
+        "name",
+        "protocol",
+        "base_url",
+        "api_key",
+        "models",
+        "headers",
+        "dialect",
+        "connect_timeout",
+        "first_byte_timeout",
+        "idle_timeout",
+        "retries",
+        "max_in_flight",
+        "late_system",
+        "max_output_tokens",
+        "version",
+    ],
+};
+
+pub const MODEL: Keys = Keys { table: "[[model]]", names: &["name", "strategy", "targets"] };
+
+pub const TARGET: Keys =
+    Keys { table: "a target of [[model]]", names: &["provider", "model", "weight"] };
+
+pub const SECRET: Keys = Keys { table: "a key", names: &["env", "file", "value"] };
+
+pub const AUTH: Keys = Keys { table: "[auth]", names: &["required", "key"] };
+
+pub const AUTH_KEY: Keys = Keys { table: "[[auth.key]]", names: &["name", "value"] };
+
+pub const LIMITS: Keys = Keys {
+    table: "[limits]",
+    names: &[
+        "max_body_size",
+        "max_header_size",
+        "max_answer_size",
+        "max_frame_size",
+        "max_requests",
+        "max_stream_duration",
+        "shutdown_grace",
+        "max_queue",
+        "max_queue_wait",
+        "header_read_timeout",
+    ],
+};
+
+pub const LOG: Keys = Keys { table: "[log]", names: &["level", "format"] };
+
+/// All tables, in the order of the manual.
+pub const ALL: [Keys; 9] = [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG];
+
+/// Keys that are planned, with what to say to whoever uses them already.
+pub(super) const LATER: [(&str, &str); 4] = [
+    (
+        "agent",
+        "agent command-line tools as providers come in a later version; remove this [[provider]]",
+    ),
+    ("command", "agent command-line tools as providers come in a later version; remove this key"),
+    ("store", "stored conversations come in a later version; remove [store]"),
+    ("route", "routing by class comes in a later version; remove [route]"),
+];

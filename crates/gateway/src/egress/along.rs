@@ -1,0 +1,125 @@
+//! Reading along while a stream passes through: what it cost, whether it began well, whether it came to its end.
+
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::Result;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Counts;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::StreamDecoder;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::sse::Frame;
+
+use crate::egress::frames::Frames;
+
+#[derive(Debug)]
+pub(crate) struct Along {
+    frames: Frames,
+    seen: Seen,
+}
+
+#[derive(Debug)]
+struct Seen {
+    protocol: Protocol,
+    is_sse: bool,
+    has_begun: bool,
+    at_first: Option<Fault<'static>>,
+    has_failed: bool,
+    counts: Counts,
+}
+
+impl Along {
+    pub(crate) fn new(protocol: Protocol, is_sse: bool) -> Self {
+        let seen = Seen {
+            protocol,
+            is_sse,
+            has_begun: false,
+            at_first: None,
+            has_failed: false,
+            counts: Counts::default(),
+        };
+        Self { frames: Frames::new(is_sse), seen }
+    }
+
+    /// Reads along; an error says that this is no stream of the protocol.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        let Self { frames, seen } = self;
+        frames.push(bytes, &mut |frame| seen.frame(&frame))
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.seen.has_begun
+    }
+
+    /// The fault that stood where the first event should.
+    pub(crate) fn fault(&mut self) -> Option<Fault<'static>> {
+        self.seen.at_first.take()
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.seen.has_failed
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.seen.counts
+    }
+
+    /// What to add to a stream that broke off, so that the client learns of it in its own protocol.
+    ///
+    /// The half of a frame that may have gone before is ended first. A list cannot be mended: its end is missing, and
+    /// every reader sees that.
+    pub(crate) fn broken(&self, message: String) -> String {
+        let mut out = String::new();
+        if self.seen.is_sse {
+            out.push_str("\n\n");
+            let protocol = self.seen.protocol;
+            let encoder = StreamEncoder::new(protocol, protocol, Asked::default());
+            let fault = Fault::new(FaultKind::Truncated, Text::plain(message));
+            let _ = encoder.step(Event::Fault(fault), &mut out).end(&mut out);
+        }
+        out
+    }
+}
+
+impl Seen {
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        if !self.has_begun {
+            return self.begin(frame);
+        }
+        if let Some(counts) = self.protocol.counts_in(frame.data) {
+            self.counts.update(counts);
+        }
+        if is_error(frame) {
+            self.has_failed = true;
+        }
+        Ok(())
+    }
+
+    /// Reads the first frame in full: it says whether the provider answers at all.
+    fn begin(&mut self, frame: &Frame<'_>) -> Result<()> {
+        let mut first = None;
+        let decoder = StreamDecoder::new(self.protocol);
+        let _ = decoder.step(frame, &mut |event| {
+            if let Event::Fault(fault) = &event {
+                first.get_or_insert(Some(fault.clone().into_owned()));
+            } else {
+                first.get_or_insert(None);
+            }
+        })?;
+        if let Some(fault) = first {
+            self.has_begun = true;
+            self.at_first = fault;
+        }
+        if let Some(counts) = self.protocol.counts_in(frame.data) {
+            self.counts.update(counts);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a frame tells of a failure, as far as its beginning shows.
+fn is_error(frame: &Frame<'_>) -> bool {
+    matches!(frame.event, Some("error" | "response.failed")) || frame.data.starts_with("{\"error\"")
+}

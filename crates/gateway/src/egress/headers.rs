@@ -1,0 +1,49 @@
+//! The headers of an answer: the provider's own for its protocol's clients, and who answered, why, and what was lost.
+
+use http::HeaderMap;
+use http::HeaderName;
+use http::HeaderValue;
+use sabir_wire::Protocol;
+
+use crate::attempt::is_for_client;
+use crate::observe::Trace;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Adds all headers but those of the body itself.
+pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMap, trace: &Trace) {
+    if trace.upstream().is_some_and(|it| it.protocol == client) {
+        let own = upstream.iter().filter(|(name, _)| is_for_client(name));
+        for (name, value) in own {
+            if !headers.contains_key(name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+    }
+    let id = upstream.get(&X_REQUEST_ID).or_else(|| upstream.get(&REQUEST_ID)).cloned();
+    let id = id.or_else(|| HeaderValue::try_from(trace.id()).ok());
+    if let Some(id) = id {
+        // Anthropic's SDKs look for theirs under a name of its own.
+        if client == Protocol::AnthropicMessages {
+            headers.insert(REQUEST_ID, id.clone());
+        }
+        headers.insert(X_REQUEST_ID, id);
+    }
+    if let Some(estimate) = upstream.get(&SABIR_ESTIMATE) {
+        headers.insert(SABIR_ESTIMATE, estimate.clone());
+    }
+    let mut put = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    put("sabir-exchange", trace.id());
+    if let Some(upstream) = trace.upstream() {
+        put("sabir-provider", &upstream.provider);
+        put("sabir-model", &upstream.model);
+        put("sabir-route", &upstream.route);
+        put("sabir-loss", &trace.loss_summary());
+    }
+}

@@ -1,0 +1,131 @@
+//! Replies to clients: their body, and the headers that say who answered and what was lost.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::Context;
+use std::task::Poll;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http::Response;
+use http::StatusCode;
+use http::header::CACHE_CONTROL;
+use http::header::CONTENT_TYPE;
+use http_body::Frame;
+use http_body::SizeHint;
+use sabir_wire::Protocol;
+
+use crate::attempt::Opened;
+use crate::call::Call;
+use crate::call::Delivery;
+use crate::egress::Live;
+use crate::egress::headers;
+use crate::observe::Ending;
+use crate::observe::Trace;
+
+pub(crate) type Reply = Response<ReplyBody>;
+
+/// The body of a reply.
+pub(crate) enum ReplyBody {
+    Whole(Option<Bytes>),
+    Live(Box<Live>),
+}
+
+impl http_body::Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+            Self::Live(live) => {
+                let bytes = Pin::new(live.as_mut()).poll_bytes(cx);
+                bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(body) => body.is_none(),
+            Self::Live(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(body) => {
+                SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64))
+            }
+            Self::Live(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// The reply to a call that is being answered.
+pub(crate) fn opened(call: &Call, opened: Opened, mut trace: Trace) -> Reply {
+    trace.answers(200);
+    match opened {
+        Opened::Whole(whole) => {
+            let mut reply = Response::new(ReplyBody::Whole(Some(whole.body)));
+            reply.headers_mut().insert(CONTENT_TYPE, JSON);
+            headers::add(reply.headers_mut(), call.client, &whole.headers, &trace);
+            trace.ends(Ending::Answered);
+            reply
+        }
+        Opened::Through { headers, first, along, feed } => {
+            let mut reply = stream_reply(call.delivery);
+            headers::add(reply.headers_mut(), call.client, &headers, &trace);
+            *reply.body_mut() = ReplyBody::Live(Box::new(Live::through(first, along, feed, trace)));
+            reply
+        }
+        Opened::Translated { headers, translation, feed } => {
+            let mut reply = stream_reply(call.delivery);
+            headers::add(reply.headers_mut(), call.client, &headers, &trace);
+            let live = Live::translated(translation, feed, trace);
+            *reply.body_mut() = ReplyBody::Live(Box::new(live));
+            reply
+        }
+    }
+}
+
+fn stream_reply(delivery: Delivery) -> Reply {
+    let mut reply = Response::new(ReplyBody::Whole(None));
+    let kind = match delivery {
+        Delivery::Stream => HeaderValue::from_static("text/event-stream; charset=utf-8"),
+        Delivery::Array | Delivery::Whole => JSON,
+    };
+    reply.headers_mut().insert(CONTENT_TYPE, kind);
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    reply
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A reply of Sabir's own.
+pub(crate) fn json(status: StatusCode, body: String) -> Reply {
+    whole(status, JSON, body)
+}
+
+pub(crate) fn text(body: impl Into<String>) -> Reply {
+    whole(StatusCode::OK, HeaderValue::from_static("text/plain; charset=utf-8"), body.into())
+}
+
+fn whole(status: StatusCode, kind: HeaderValue, body: String) -> Reply {
+    let mut reply = Response::new(ReplyBody::Whole(Some(body.into())));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, kind);
+    reply
+}
+
+/// The reply to a call that failed.
+pub(crate) fn failed(status: StatusCode, body: Bytes, client: Protocol, trace: &Trace) -> Reply {
+    let mut reply = Response::new(ReplyBody::Whole(Some(body)));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, JSON);
+    headers::add(reply.headers_mut(), client, &http::HeaderMap::new(), trace);
+    reply
+}

@@ -1,0 +1,48 @@
+//! The one place where a failure becomes a reply: in the client's protocol, with the upstream's words kept.
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http::StatusCode;
+use http::header::RETRY_AFTER;
+use sabir_wire::Protocol;
+
+use crate::attempt::is_for_client;
+use crate::egress::Reply;
+use crate::egress::reply::failed;
+use crate::failure::Failure;
+use crate::failure::Refusal;
+use crate::observe::Ending;
+use crate::observe::Trace;
+
+pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Reply {
+    let Failure { fault, whose, status, upstream } = failure;
+    let (own_status, encoded) = client.encode_fault(&fault);
+    // The provider's own words, if they are an error of the client's protocol.
+    let same = upstream.filter(|refusal| refusal.protocol == client && fault.original.is_some());
+    let (status, body) = match &same {
+        Some(Refusal { status, body, .. }) => (*status, body.clone()),
+        None => (status.unwrap_or(own_status), Bytes::from(encoded)),
+    };
+    trace.answers(status);
+    trace.ends(Ending::Failed(whose));
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut reply = failed(status, body, client, &trace);
+    let headers = reply.headers_mut();
+    for (name, value) in same.iter().flat_map(|refusal| &refusal.headers) {
+        if is_for_client(name) {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
+    if let Some(id) = &fault.request_id
+        && let Ok(id) = HeaderValue::try_from(&*id.to_str())
+    {
+        headers.insert("x-request-id", id.clone());
+        if client == Protocol::AnthropicMessages {
+            headers.insert("request-id", id);
+        }
+    }
+    if let Some(seconds) = fault.retry_after_s {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    reply
+}

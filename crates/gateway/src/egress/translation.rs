@@ -1,0 +1,218 @@
+//! A stream on its way from the provider's protocol into the client's: bytes in, bytes out, no clock and no socket.
+
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Usage;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Counts;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::StreamDecoder;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::sse::Frame;
+
+use crate::egress::array::ArrayWriter;
+use crate::egress::frames::Frames;
+use crate::egress::frames::UNREADABLE;
+
+#[derive(Debug)]
+pub(crate) struct Translation {
+    /// Absent once the provider's stream is over.
+    frames: Option<Frames>,
+    decoder: Option<StreamDecoder>,
+    writing: Writing,
+}
+
+/// The client's side of a translation.
+#[derive(Debug)]
+struct Writing {
+    encoder: Option<StreamEncoder<'static>>,
+    out: String,
+    /// For clients that take their stream as one JSON list.
+    array: Option<ArrayWriter>,
+    has_begun: bool,
+    has_finished: bool,
+    /// The fault that the stream began with, kept back for another try.
+    at_first: Option<Fault<'static>>,
+    fault: Option<FaultKind>,
+    counts: Counts,
+    report: Option<Report>,
+}
+
+impl Translation {
+    pub(crate) fn new(
+        client: Protocol,
+        upstream: Protocol,
+        asked: Asked<'static>,
+        is_sse: bool,
+        is_array: bool,
+    ) -> Self {
+        let writing = Writing {
+            encoder: Some(StreamEncoder::new(client, upstream, asked)),
+            out: String::new(),
+            array: is_array.then(ArrayWriter::default),
+            has_begun: false,
+            has_finished: false,
+            at_first: None,
+            fault: None,
+            counts: Counts::default(),
+            report: None,
+        };
+        let decoder = Some(StreamDecoder::new(upstream));
+        Self { frames: Some(Frames::new(is_sse)), decoder, writing }
+    }
+
+    /// Reads the next bytes of the provider's stream.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let Self { frames, decoder, writing } = self;
+        let Some(parser) = frames else { return };
+        let read = parser.push(bytes, &mut |frame| step(decoder, &frame, writing));
+        if read.is_err() {
+            self.break_off();
+        }
+    }
+
+    /// The provider's stream has ended.
+    pub(crate) fn end(&mut self) {
+        let Self { frames, decoder, writing } = self;
+        if let Some(parser) = frames.take()
+            && parser.end(&mut |frame| step(decoder, &frame, writing)).is_err()
+        {
+            *decoder = None;
+            writing.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
+        }
+        if let Some(decoder) = decoder.take() {
+            decoder.end(&mut |event| writing.event(event));
+        }
+        self.finish();
+    }
+
+    /// The provider's stream has broken off; the client is told why in its own protocol.
+    pub(crate) fn fail(&mut self, fault: Fault<'static>) {
+        self.frames = None;
+        self.decoder = None;
+        self.writing.fail(fault);
+        self.finish();
+    }
+
+    fn break_off(&mut self) {
+        self.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
+    }
+
+    /// Takes an event of an answer that did not come as a stream.
+    pub(crate) fn event(&mut self, event: Event<'_>) {
+        self.writing.event(event);
+    }
+
+    /// Writes what is owed at the end.
+    pub(crate) fn finish(&mut self) {
+        self.writing.finish();
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.writing.has_begun
+    }
+
+    /// Whether every candidate has said its last word: all that can follow is bookkeeping.
+    pub(crate) fn has_finished(&self) -> bool {
+        self.writing.has_finished
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.writing.encoder.is_none()
+    }
+
+    /// The fault that stood where the first event should.
+    pub(crate) fn fault_at_first(&mut self) -> Option<Fault<'static>> {
+        self.writing.at_first.take()
+    }
+
+    pub(crate) fn fault(&self) -> Option<FaultKind> {
+        self.writing.fault
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.writing.counts
+    }
+
+    /// What the translation lost, once it is over.
+    pub(crate) fn take_report(&mut self) -> Option<Report> {
+        self.writing.report.take()
+    }
+
+    /// What can be sent now.
+    pub(crate) fn take_out(&mut self) -> String {
+        std::mem::take(&mut self.writing.out)
+    }
+}
+
+fn step(
+    decoder: &mut Option<StreamDecoder>,
+    frame: &Frame<'_>,
+    writing: &mut Writing,
+) -> sabir_wire::Result<()> {
+    if let Some(before) = decoder.take() {
+        *decoder = Some(before.step(frame, &mut |event| writing.event(event))?);
+    }
+    Ok(())
+}
+
+impl Writing {
+    fn event(&mut self, event: Event<'_>) {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        match &event {
+            Event::Fault(fault) if is_first => {
+                self.at_first = Some(fault.clone().into_owned());
+                return;
+            }
+            Event::Fault(fault) => self.fault = Some(fault.kind),
+            Event::Usage(usage) => self.counts.update(counts_of(usage)),
+            Event::Finish { .. } => self.has_finished = true,
+            Event::Start(_)
+            | Event::Open(_)
+            | Event::Delta(..)
+            | Event::Note(_)
+            | Event::Close(_) => {}
+        }
+        self.encode(event);
+    }
+
+    fn encode(&mut self, event: Event<'_>) {
+        let Some(encoder) = self.encoder.take() else { return };
+        let from = self.out.len();
+        self.encoder = Some(encoder.step(event, &mut self.out));
+        self.shape(from);
+    }
+
+    fn fail(&mut self, fault: Fault<'static>) {
+        self.event(Event::Fault(fault));
+    }
+
+    fn finish(&mut self) {
+        let Some(encoder) = self.encoder.take() else { return };
+        let from = self.out.len();
+        self.report = Some(encoder.end(&mut self.out));
+        self.shape(from);
+        if let Some(array) = self.array.take() {
+            array.end(&mut self.out);
+        }
+    }
+
+    /// Rewrites what was just written as elements of a list, for clients that asked for one.
+    fn shape(&mut self, from: usize) {
+        if let Some(array) = &mut self.array {
+            let frames = self.out.split_off(from);
+            array.push(&frames, &mut self.out);
+        }
+    }
+}
+
+fn counts_of(usage: &Usage<'_>) -> Counts {
+    Counts {
+        input: usage.input,
+        cache_read: usage.cache_read,
+        output: usage.output,
+        reasoning: usage.reasoning,
+    }
+}

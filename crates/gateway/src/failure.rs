@@ -1,0 +1,79 @@
+//! What ends a request without an answer: the words for the client, and whose fault it is.
+
+use std::borrow::Cow;
+
+use http::HeaderMap;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::json::Text;
+
+use crate::observe::Whose;
+
+/// A request that failed. Only `egress::rescue` makes a reply of it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) fault: Fault<'static>,
+    pub(crate) whose: Whose,
+    /// A status that says more than the fault's own.
+    pub(crate) status: Option<u16>,
+    /// What the provider answered, word for word.
+    pub(crate) upstream: Option<Refusal>,
+}
+
+/// An error as a provider sent it.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) protocol: sabir_wire::Protocol,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: bytes::Bytes,
+}
+
+pub(crate) type Result<T, E = Box<Failure>> = std::result::Result<T, E>;
+
+impl Failure {
+    pub(crate) fn new(
+        whose: Whose,
+        kind: FaultKind,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Box<Self> {
+        let fault = Fault::new(kind, Text::plain(message));
+        Box::new(Self { fault, whose, status: None, upstream: None })
+    }
+
+    /// The client sent something that cannot be served.
+    pub(crate) fn client(kind: FaultKind, message: impl Into<Cow<'static, str>>) -> Box<Self> {
+        Self::new(Whose::Client, kind, message)
+    }
+
+    pub(crate) fn with_status(mut self: Box<Self>, status: u16) -> Box<Self> {
+        self.status = Some(status);
+        self
+    }
+
+    pub(crate) fn with_param(mut self: Box<Self>, param: &'static str) -> Box<Self> {
+        self.fault.param = Some(Text::literal(param));
+        self
+    }
+
+    pub(crate) fn with_code(mut self: Box<Self>, code: &'static str) -> Box<Self> {
+        self.fault.code = Some(Text::literal(code));
+        self
+    }
+}
+
+impl From<sabir_wire::Error> for Box<Failure> {
+    /// A body that cannot be read is the client's fault; the place is its pointer.
+    fn from(error: sabir_wire::Error) -> Self {
+        let kind = match error.kind() {
+            sabir_wire::ErrorKind::Limit => FaultKind::TooLarge,
+            _ => FaultKind::BadRequest,
+        };
+        let mut failure = Failure::client(kind, error.to_string());
+        let param = error.pointer().trim_start_matches('/').replace('/', ".");
+        if !param.is_empty() {
+            failure.fault.param = Some(Text::plain(param));
+        }
+        failure
+    }
+}

@@ -1,0 +1,19 @@
+//! How requests come in: who may ask, what is asked, and the body that says it.
+
+mod body;
+mod guard;
+mod key;
+mod path;
+mod skim;
+
+pub(crate) use body::read as read_body;
+pub(crate) use body::read_raw;
+pub(crate) use guard::admit;
+pub(crate) use guard::is_allowed_origin;
+pub(crate) use key::identify;
+pub(crate) use path::Endpoint;
+pub(crate) use path::FromPath;
+pub(crate) use path::Listing;
+pub(crate) use path::Own;
+pub(crate) use path::find as find_endpoint;
+pub(crate) use skim::skim;

@@ -1,0 +1,74 @@
+//! What routing needs of a body, read without taking the body apart.
+
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::json::Kind;
+use sabir_wire::json::Reader;
+
+use crate::failure::Failure;
+use crate::failure::Result;
+
+/// What routing needs of a body.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skimmed {
+    pub(crate) model: Option<String>,
+    pub(crate) is_stream: bool,
+    /// The parameter that continues a conversation which only its provider has.
+    pub(crate) session: Option<&'static str>,
+}
+
+/// Reads the top of a body and checks that the whole of it is one JSON object.
+pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
+    if body.is_empty() {
+        return Err(Failure::client(FaultKind::BadRequest, "expected a JSON body, found none"));
+    }
+    let mut skimmed = Skimmed::default();
+    let mut reader = Reader::from_slice(body)?;
+    reader.object(|key, reader| {
+        let kind = reader.kind()?;
+        match (&*key, kind) {
+            ("model", Kind::String) => {
+                skimmed.model = Some(reader.string()?.into_str().into_owned())
+            }
+            ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
+            ("previous_response_id", Kind::String) if client == Protocol::OpenaiResponses => {
+                reader.skip()?;
+                skimmed.session = Some("previous_response_id");
+            }
+            ("conversation", Kind::String | Kind::Object)
+                if client == Protocol::OpenaiResponses =>
+            {
+                reader.skip()?;
+                skimmed.session = Some("conversation");
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    reader.finish()?;
+    Ok(skimmed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_top_of_a_body_says_where_it_goes() {
+        let body = br#"{"messages":[{"model":"no"}],"model":"m","stream":true,"conversation":"c"}"#;
+        let skimmed = skim(Protocol::OpenaiChat, body).unwrap();
+        assert_eq!(skimmed.model.as_deref(), Some("m"));
+        assert!(skimmed.is_stream);
+        assert_eq!(skimmed.session, None);
+        let skimmed = skim(Protocol::OpenaiResponses, body).unwrap();
+        assert_eq!(skimmed.session, Some("conversation"));
+    }
+
+    #[test]
+    fn what_is_no_object_is_the_clients_fault() {
+        for body in ["", "[]", "{", "{} {}", "nonsense"] {
+            let failure = skim(Protocol::Gemini, body.as_bytes()).unwrap_err();
+            assert_eq!(failure.fault.kind, FaultKind::BadRequest, "{body}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Counters by provider and pair of protocols, in the Prometheus text form.
+
+use std::fmt::Write;
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use sabir_wire::LossKind;
+use sabir_wire::Protocol;
+use sabir_wire::protocol::Counts;
+
+use crate::observe::Ending;
+use crate::observe::Whose;
+use crate::observe::histogram::Histogram;
+
+const PROTOCOLS: usize = Protocol::ALL.len();
+const PAIRS: usize = PROTOCOLS * PROTOCOLS;
+
+/// All counters. Their number depends on the configuration alone, so nothing that a client sends can make it grow.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    providers: Vec<String>,
+    /// One for each provider and pair, and behind them one for each protocol of requests that reached no provider.
+    series: Vec<Series>,
+    in_flight: AtomicI64,
+    connections: AtomicI64,
+}
+
+#[derive(Debug, Default)]
+struct Series {
+    endings: [AtomicU64; Ending::ALL.len()],
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    losses: [AtomicU64; LossKind::ALL.len()],
+    duration: Histogram,
+    first_byte: Histogram,
+}
+
+/// Which counters a request belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) client: Protocol,
+    /// The provider and the protocol it was spoken to in; none if the request reached nobody.
+    pub(crate) upstream: Option<(usize, Protocol)>,
+}
+
+/// What a request came to, as far as it is counted.
+#[derive(Debug)]
+pub(crate) struct Outcome<'a> {
+    pub(crate) ending: Ending,
+    pub(crate) counts: Counts,
+    pub(crate) losses: &'a [sabir_wire::Loss],
+    pub(crate) duration: Duration,
+    pub(crate) first_byte: Option<Duration>,
+}
+
+impl Metrics {
+    pub(crate) fn new(providers: impl Iterator<Item = String>) -> Self {
+        let providers: Vec<String> = providers.collect();
+        let series = providers.len() * PAIRS + PROTOCOLS;
+        Self {
+            providers,
+            series: std::iter::repeat_with(Series::default).take(series).collect(),
+            in_flight: AtomicI64::new(0),
+            connections: AtomicI64::new(0),
+        }
+    }
+
+    pub(crate) fn began(&self) {
+        self.in_flight.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn connected(&self) {
+        self.connections.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn disconnected(&self) {
+        self.connections.fetch_sub(1, Relaxed);
+    }
+
+    pub(crate) fn ended(&self, place: Place, outcome: &Outcome<'_>) {
+        self.in_flight.fetch_sub(1, Relaxed);
+        let series = &self.series[self.index(place)];
+        series.endings[outcome.ending.index()].fetch_add(1, Relaxed);
+        series.input_tokens.fetch_add(outcome.counts.input.unwrap_or_default(), Relaxed);
+        series.output_tokens.fetch_add(outcome.counts.output.unwrap_or_default(), Relaxed);
+        for loss in outcome.losses {
+            series.losses[loss.kind as usize].fetch_add(1, Relaxed);
+        }
+        series.duration.note(outcome.duration);
+        if let Some(first_byte) = outcome.first_byte {
+            series.first_byte.note(first_byte);
+        }
+    }
+
+    fn index(&self, place: Place) -> usize {
+        let client = place.client as usize;
+        match place.upstream {
+            Some((provider, upstream)) => provider * PAIRS + client * PROTOCOLS + upstream as usize,
+            None => self.providers.len() * PAIRS + client,
+        }
+    }
+
+    fn labels(&self, index: usize) -> String {
+        let provider = self.providers.get(index / PAIRS);
+        let (client, upstream) = match provider {
+            Some(_) => (index % PAIRS / PROTOCOLS, Protocol::ALL[index % PROTOCOLS].as_str()),
+            None => (index % PAIRS, ""),
+        };
+        let provider = provider.map_or("", String::as_str);
+        let client = Protocol::ALL[client].as_str();
+        format!("provider=\"{provider}\",client=\"{client}\",upstream=\"{upstream}\"")
+    }
+
+    /// Everything in the Prometheus text form; series that never counted anything are left out.
+    pub(crate) fn render(&self) -> String {
+        let mut out = String::new();
+        gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
+        gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
+        self.render_endings(&mut out);
+        self.render_tokens(&mut out);
+        self.render_losses(&mut out);
+        let duration = |series: &Series, out: &mut String, labels: &str| {
+            series.duration.render(out, "sabir_request_duration_seconds", labels);
+        };
+        head(&mut out, "sabir_request_duration_seconds", "histogram", "From request to end.");
+        self.each(&mut out, duration);
+        let first_byte = |series: &Series, out: &mut String, labels: &str| {
+            if !series.first_byte.is_empty() {
+                series.first_byte.render(out, "sabir_first_byte_seconds", labels);
+            }
+        };
+        head(&mut out, "sabir_first_byte_seconds", "histogram", "From request to first byte.");
+        self.each(&mut out, first_byte);
+        out
+    }
+
+    fn render_endings(&self, out: &mut String) {
+        head(out, "sabir_requests_total", "counter", "Requests by how they ended.");
+        self.each(out, |series, out, labels| {
+            for ending in Ending::ALL {
+                let count = series.endings[ending.index()].load(Relaxed);
+                let _ = match count {
+                    0 => Ok(()),
+                    _ => writeln!(
+                        out,
+                        "sabir_requests_total{{{labels},outcome=\"{}\"}} {count}",
+                        ending.as_str()
+                    ),
+                };
+            }
+        });
+        head(out, "sabir_errors_total", "counter", "Failed requests by whose fault it was.");
+        self.each(out, |series, out, labels| {
+            for whose in Whose::ALL {
+                let count = series.endings[Ending::Failed(whose).index()].load(Relaxed);
+                let _ = match count {
+                    0 => Ok(()),
+                    _ => writeln!(
+                        out,
+                        "sabir_errors_total{{{labels},fault=\"{}\"}} {count}",
+                        whose.as_str()
+                    ),
+                };
+            }
+        });
+    }
+
+    fn render_tokens(&self, out: &mut String) {
+        head(out, "sabir_tokens_total", "counter", "Tokens as the providers counted them.");
+        self.each(out, |series, out, labels| {
+            for (direction, count) in
+                [("input", &series.input_tokens), ("output", &series.output_tokens)]
+            {
+                let count = count.load(Relaxed);
+                let _ = writeln!(
+                    out,
+                    "sabir_tokens_total{{{labels},direction=\"{direction}\"}} {count}"
+                );
+            }
+        });
+    }
+
+    fn render_losses(&self, out: &mut String) {
+        head(out, "sabir_losses_total", "counter", "Entries of loss reports.");
+        self.each(out, |series, out, labels| {
+            for kind in LossKind::ALL {
+                let count = series.losses[kind as usize].load(Relaxed);
+                let _ = match count {
+                    0 => Ok(()),
+                    _ => writeln!(out, "sabir_losses_total{{{labels},kind=\"{kind}\"}} {count}"),
+                };
+            }
+        });
+    }
+
+    fn each(&self, out: &mut String, render: impl Fn(&Series, &mut String, &str)) {
+        for (index, series) in self.series.iter().enumerate() {
+            if !series.duration.is_empty() {
+                render(series, out, &self.labels(index));
+            }
+        }
+    }
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn gauge(out: &mut String, name: &str, help: &str, value: &AtomicI64) {
+    head(out, name, "gauge", help);
+    let _ = writeln!(out, "{name} {}", value.load(Relaxed));
+}

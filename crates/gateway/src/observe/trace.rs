@@ -1,0 +1,254 @@
+//! One request from its arrival to its end, however it ends: what is dropped without an ending was cancelled.
+
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+use std::time::SystemTime;
+
+use sabir_wire::FaultKind;
+use sabir_wire::Loss;
+use sabir_wire::LossKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::protocol::Counts;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::Gateway;
+use crate::observe::exchanges::Seen;
+use crate::observe::exchanges::Upstream;
+use crate::observe::metrics::Outcome;
+use crate::observe::metrics::Place;
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Answered,
+    Failed(Whose),
+    /// The client left before the end.
+    Cancelled,
+}
+
+/// Whose fault a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Client,
+    Upstream,
+    Gateway,
+    Policy,
+}
+
+/// Records a request when it is dropped.
+pub(crate) struct Trace {
+    gateway: Arc<Gateway>,
+    id: String,
+    client: Protocol,
+    asked_model: String,
+    is_stream: bool,
+    began: Instant,
+    began_ms: u64,
+    upstream: Option<(usize, Upstream)>,
+    status: u16,
+    ending: Option<Ending>,
+    first_byte: Option<Duration>,
+    counts: Counts,
+    losses: Vec<Loss>,
+    /// Places in line that the request holds until it ends.
+    permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl Trace {
+    pub(crate) fn begin(gateway: &Arc<Gateway>, client: Protocol) -> Self {
+        gateway.metrics.began();
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let began_ms = since_epoch.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(0));
+        Self {
+            id: gateway.next_id(began_ms),
+            gateway: Arc::clone(gateway),
+            client,
+            asked_model: String::new(),
+            is_stream: false,
+            began: Instant::now(),
+            began_ms,
+            upstream: None,
+            status: 0,
+            ending: None,
+            first_byte: None,
+            counts: Counts::default(),
+            losses: Vec::new(),
+            permits: Vec::new(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Unix time in seconds.
+    pub(crate) fn began_s(&self) -> u64 {
+        self.began_ms / 1_000
+    }
+
+    pub(crate) fn asks(&mut self, model: &str, is_stream: bool) {
+        self.asked_model = model.to_owned();
+        self.is_stream = is_stream;
+    }
+
+    pub(crate) fn goes_to(&mut self, provider: usize, upstream: Upstream) {
+        self.upstream = Some((provider, upstream));
+    }
+
+    pub(crate) fn upstream(&self) -> Option<&Upstream> {
+        self.upstream.as_ref().map(|(_, upstream)| upstream)
+    }
+
+    /// Another try at the same target.
+    pub(crate) fn tries(&mut self) {
+        if let Some((_, upstream)) = &mut self.upstream {
+            upstream.attempts += 1;
+        }
+    }
+
+    pub(crate) fn holds(&mut self, permit: OwnedSemaphorePermit) {
+        self.permits.push(permit);
+    }
+
+    pub(crate) fn answers(&mut self, status: u16) {
+        self.status = status;
+        self.first_byte.get_or_insert(self.began.elapsed());
+    }
+
+    pub(crate) fn counts(&mut self, counts: Counts) {
+        self.counts.update(counts);
+    }
+
+    pub(crate) fn loses(&mut self, report: Report) {
+        self.losses.extend(report.entries().iter().cloned());
+    }
+
+    /// Another target is tried: what the last translation lost does not count.
+    pub(crate) fn starts_over(&mut self) {
+        self.losses.clear();
+    }
+
+    /// The counts of what can change an answer, as the header `sabir-loss` tells them.
+    pub(crate) fn loss_summary(&self) -> String {
+        let kinds =
+            [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
+        let count = |kind| self.losses.iter().filter(|loss| loss.kind == kind).count();
+        let told: Vec<String> = kinds
+            .into_iter()
+            .map(|kind| (kind, count(kind)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| format!("{kind}={count}"))
+            .collect();
+        if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+    }
+
+    /// The first ending counts: what follows a failure is its aftermath.
+    pub(crate) fn ends(&mut self, ending: Ending) {
+        self.ending.get_or_insert(ending);
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        let ending = self.ending.unwrap_or(Ending::Cancelled);
+        let duration = self.began.elapsed();
+        let place = Place {
+            client: self.client,
+            upstream: self.upstream.as_ref().map(|(index, it)| (*index, it.protocol)),
+        };
+        let outcome = Outcome {
+            ending,
+            counts: self.counts,
+            losses: &self.losses,
+            duration,
+            first_byte: self.first_byte,
+        };
+        self.gateway.metrics.ended(place, &outcome);
+        let seen = Seen {
+            id: std::mem::take(&mut self.id),
+            began_ms: self.began_ms,
+            client: self.client,
+            asked_model: std::mem::take(&mut self.asked_model),
+            upstream: self.upstream.take().map(|(_, upstream)| upstream),
+            is_stream: self.is_stream,
+            status: self.status,
+            ending,
+            duration,
+            first_byte: self.first_byte,
+            counts: self.counts,
+            losses: std::mem::take(&mut self.losses),
+        };
+        super::log::exchange(&seen);
+        self.gateway.exchanges.remember(seen);
+    }
+}
+
+impl Ending {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Answered,
+        Self::Failed(Whose::Client),
+        Self::Failed(Whose::Upstream),
+        Self::Failed(Whose::Gateway),
+        Self::Failed(Whose::Policy),
+        Self::Cancelled,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed(Whose::Client) => "client_error",
+            Self::Failed(Whose::Upstream) => "upstream_error",
+            Self::Failed(Whose::Gateway) => "gateway_error",
+            Self::Failed(Whose::Policy) => "refused",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The place in [`Ending::ALL`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::Answered => 0,
+            Self::Failed(Whose::Client) => 1,
+            Self::Failed(Whose::Upstream) => 2,
+            Self::Failed(Whose::Gateway) => 3,
+            Self::Failed(Whose::Policy) => 4,
+            Self::Cancelled => 5,
+        }
+    }
+}
+
+impl Whose {
+    pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Upstream, Self::Gateway, Self::Policy];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Upstream => "upstream",
+            Self::Gateway => "gateway",
+            Self::Policy => "policy",
+        }
+    }
+
+    /// Whose fault it is that a provider refused: a bad request is the client's, the rest is not.
+    pub(crate) fn of_upstream(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::BadRequest
+            | FaultKind::ContextTooLong
+            | FaultKind::TooLarge
+            | FaultKind::Conflict
+            | FaultKind::Unprocessable => Self::Client,
+            FaultKind::Authentication
+            | FaultKind::Billing
+            | FaultKind::Permission
+            | FaultKind::NotFound
+            | FaultKind::RateLimit
+            | FaultKind::Internal
+            | FaultKind::Overloaded
+            | FaultKind::Timeout
+            | FaultKind::Cancelled
+            | FaultKind::Truncated => Self::Upstream,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What can be asked for and where it goes, from the configuration alone: for `sabir models` and for the banner.
+
+use crate::config::SIMULATED_MODEL;
+use crate::config::types::Config;
+use crate::config::types::Model;
+use crate::config::types::Provider;
+use crate::config::types::Strategy;
+use crate::config::types::Substitution;
+use crate::config::types::Target;
+use crate::route::Route;
+use crate::route::resolve::is_real;
+
+/// One line of the listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The name or pattern that clients ask for.
+    pub asked: String,
+    /// Who answers, as `provider/model`; several in the order of the configuration.
+    pub targets: Vec<String>,
+    pub strategy: Strategy,
+    pub route: Route,
+}
+
+/// Everything that can be asked for, in the order in which names are resolved.
+pub fn listing(config: &Config) -> Vec<Row> {
+    let (exact, patterns): (Vec<_>, Vec<_>) =
+        config.models.iter().partition(|model| model.name.is_exact());
+    let exact = exact.into_iter().map(|model| alias(config, model));
+    let direct = config.providers.iter().map(direct);
+    let patterns = patterns.into_iter().map(|model| alias(config, model));
+    let claims = config.providers.iter().flat_map(claims);
+    exact
+        .chain(direct)
+        .chain(patterns)
+        .chain(simulated(config))
+        .chain(claims)
+        .chain(rest(config))
+        .collect()
+}
+
+fn alias(config: &Config, model: &Model) -> Row {
+    let target = |target: &Target| {
+        let name = config.providers.get(target.provider).map_or("?", |it| it.name.as_str());
+        match model.strategy {
+            Strategy::Fallback => format!("{name}/{}", target.model),
+            Strategy::Weighted => format!("{name}/{} ({})", target.model, target.weight),
+        }
+    };
+    Row {
+        asked: model.name.to_string(),
+        targets: model.targets.iter().map(target).collect(),
+        strategy: model.strategy,
+        route: Route::Alias,
+    }
+}
+
+fn direct(provider: &Provider) -> Row {
+    let name = format!("{}/*", provider.name);
+    row(name.clone(), name, Route::Direct)
+}
+
+fn claims(provider: &Provider) -> impl Iterator<Item = Row> + '_ {
+    let target = |claim: &str| format!("{}/{claim}", provider.name);
+    provider
+        .claims
+        .iter()
+        .map(move |claim| row(claim.to_string(), target(claim.as_str()), Route::Claim))
+}
+
+fn simulated(config: &Config) -> Option<Row> {
+    config
+        .providers
+        .iter()
+        .any(|provider| !is_real(provider))
+        .then(|| row(SIMULATED_MODEL.to_owned(), ANY_SIMULATOR.to_owned(), Route::Alias))
+}
+
+const ANY_SIMULATOR: &str = "a simulator of another protocol than the client's";
+
+/// Where all other names go, if they go anywhere.
+fn rest(config: &Config) -> Option<Row> {
+    if config.substitution == Substitution::Off {
+        return None;
+    }
+    let mut real = config.providers.iter().filter(|provider| is_real(provider));
+    let default = real.find_map(|it| Some(format!("{}/{}", it.name, it.default_model.as_ref()?)));
+    let target = default.unwrap_or_else(|| ANY_SIMULATOR.to_owned());
+    Some(row("*".to_owned(), target, Route::Substituted))
+}
+
+fn row(asked: String, target: String, route: Route) -> Row {
+    Row { asked, targets: vec![target], strategy: Strategy::Fallback, route }
+}

@@ -1,0 +1,14 @@
+//! Where a request goes: from the model that a client asks for to providers and their models.
+
+mod listing;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+pub use listing::Row;
+pub use listing::listing;
+pub use resolve::Candidate;
+pub use resolve::NotFound;
+pub use resolve::Resolved;
+pub use resolve::Route;
+pub use resolve::resolve;

@@ -1,0 +1,9 @@
+//! Listening and serving: connections are shared out among threads that share nothing else.
+
+mod connection;
+mod listen;
+mod worker;
+
+pub use listen::Server;
+pub use listen::ServerError;
+pub use listen::Stop;

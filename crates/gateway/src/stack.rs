@@ -1,0 +1,210 @@
+//! Every layer that a request passes, in order, with a sentence on why it stands there.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::Method;
+use http::Request;
+use http::StatusCode;
+use http::Uri;
+use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
+use http::header::ACCESS_CONTROL_ALLOW_METHODS;
+use http::header::ACCESS_CONTROL_ALLOW_ORIGIN;
+use http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
+use http::header::ORIGIN;
+use http::header::VARY;
+use http_body::Body;
+use sabir_backend::http::Client;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+
+use crate::Gateway;
+use crate::admin;
+use crate::attempt;
+use crate::attempt::Means;
+use crate::attempt::Opened;
+use crate::call::Action;
+use crate::call::Call;
+use crate::call::Delivery;
+use crate::egress;
+use crate::egress::Reply;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::ingress;
+use crate::ingress::Endpoint;
+use crate::ingress::FromPath;
+use crate::observe::Trace;
+use crate::observe::Whose;
+use crate::route;
+
+/// Answers a request.
+pub(crate) async fn handle<B>(gateway: &Arc<Gateway>, client: &Client, request: Request<B>) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let (head, body) = request.into_parts();
+    let origin = head.headers.get(ORIGIN).cloned();
+    let mut reply = match head.method {
+        Method::OPTIONS => preflight(gateway, &head.uri, &head.headers),
+        _ => serve(gateway, client, head, body).await,
+    };
+    if let Some(origin) = origin
+        && ingress::is_allowed_origin(gateway, origin.as_bytes())
+    {
+        let headers = reply.headers_mut();
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, http::HeaderValue::from_static("*"));
+        headers.append(VARY, http::HeaderValue::from_static("origin"));
+    }
+    reply
+}
+
+async fn serve<B>(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    head: http::request::Parts,
+    body: B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let http::request::Parts { method, uri, headers, .. } = head;
+    let endpoint = ingress::find_endpoint(&method, &uri, &headers);
+    let manner = endpoint.manner();
+    // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
+    let admitted = ingress::admit(gateway, &uri, &headers);
+    // Then whoever has no key, but for the question whether the gateway is alive.
+    let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
+        true => Ok(()),
+        false => ingress::identify(gateway, &uri, &headers),
+    });
+    if let Err(failure) = admitted {
+        return egress::rescue(manner, *failure, Trace::begin(gateway, manner));
+    }
+    match endpoint {
+        Endpoint::Call { client: protocol, action, from_path } => {
+            let asked = Asked { protocol, action, from_path, headers, uri };
+            call(gateway, client, asked, body).await
+        }
+        Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
+        Endpoint::Models { shape, listing } => {
+            admin::models(Means { gateway, client }, gateway, shape, listing).await
+        }
+        Endpoint::Embeddings => admin::embeddings(gateway, client, headers, body).await,
+        Endpoint::Passthrough { provider, path } => {
+            let outgoing = admin::Raw { method, path, headers };
+            admin::passthrough(gateway, client, &provider, outgoing, body).await
+        }
+        Endpoint::Unknown(protocol) => {
+            let message = format!("{method} {} is not served here", uri.path());
+            let failure = Failure::client(FaultKind::NotFound, message);
+            egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
+        }
+    }
+}
+
+/// A call before its body is read.
+struct Asked {
+    protocol: Protocol,
+    action: Action,
+    from_path: Option<FromPath>,
+    headers: HeaderMap,
+    uri: Uri,
+}
+
+async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: Asked, body: B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let protocol = asked.protocol;
+    let mut trace = Trace::begin(gateway, protocol);
+    let call = match admit_call(gateway, asked, body, &mut trace).await {
+        Ok(call) => call,
+        Err(failure) => return egress::rescue(protocol, *failure, trace),
+    };
+    match answer(gateway, client, &call, &mut trace).await {
+        Ok(opened) => egress::opened(&call, opened, trace),
+        Err(failure) => egress::rescue(protocol, *failure, trace),
+    }
+}
+
+async fn admit_call<B>(
+    gateway: &Arc<Gateway>,
+    asked: Asked,
+    body: B,
+    trace: &mut Trace,
+) -> Result<Call>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    // A place among the requests in flight comes before the body: bodies are what takes memory.
+    let place = Arc::clone(&gateway.places).try_acquire_owned().map_err(|_| {
+        let message = "this gateway serves as many requests as it may; try again soon";
+        let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
+        failure.fault.retry_after_s = Some(1);
+        failure
+    })?;
+    trace.holds(place);
+    let bytes_max = gateway.config.limits.body_bytes_max;
+    let body = ingress::read_body(body, &asked.headers, bytes_max).await?;
+    let skimmed = ingress::skim(asked.protocol, &body)?;
+    let (model, delivery) = match asked.from_path {
+        Some(FromPath { model, delivery }) => (model, delivery),
+        None => {
+            let delivery = if skimmed.is_stream { Delivery::Stream } else { Delivery::Whole };
+            (skimmed.model.unwrap_or_default(), delivery)
+        }
+    };
+    if model.is_empty() {
+        let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
+        return Err(failure.with_param("model"));
+    }
+    trace.asks(&model, delivery.is_stream());
+    Ok(Call {
+        client: asked.protocol,
+        action: asked.action,
+        model,
+        delivery,
+        query: asked.uri.query().map(str::to_owned),
+        headers: asked.headers,
+        body,
+        session: skimmed.session,
+    })
+}
+
+async fn answer(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    call: &Call,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    let means = Means { gateway, client };
+    let resolved =
+        route::resolve(&gateway.config, &call.model, call.client).map_err(|not_found| {
+            let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+            failure.with_param("model").with_code("model_not_found")
+        })?;
+    match call.action {
+        Action::Generate => attempt::answer(means, call, &resolved, trace).await,
+        Action::CountTokens => attempt::count(means, call, &resolved, trace).await,
+    }
+}
+
+/// A web page asks whether it may ask.
+fn preflight(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Reply {
+    let status = match ingress::admit(gateway, uri, headers) {
+        Ok(()) => StatusCode::NO_CONTENT,
+        Err(_) => StatusCode::FORBIDDEN,
+    };
+    let mut reply = egress::json(status, String::new());
+    if status == StatusCode::NO_CONTENT {
+        let headers = reply.headers_mut();
+        let methods = http::HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, http::HeaderValue::from_static(
+            "*, authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta",
+        ));
+    }
+    reply
+}

@@ -1,0 +1,80 @@
+//! What all requests share: the configuration, the providers and their health, counters, the last exchanges.
+
+use std::hash::BuildHasher;
+use std::hash::RandomState;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use tokio::sync::Semaphore;
+
+use crate::attempt::Upstream;
+use crate::config::types::Config;
+use crate::observe::Exchanges;
+use crate::observe::Metrics;
+
+/// A gateway, apart from the sockets it listens on.
+#[derive(Debug)]
+pub struct Gateway {
+    pub(crate) config: Config,
+    /// In the order of [`Config::providers`].
+    pub(crate) upstreams: Vec<Upstream>,
+    pub(crate) metrics: Metrics,
+    pub(crate) exchanges: Exchanges,
+    /// A place for each request that may be served at once.
+    pub(crate) places: Arc<Semaphore>,
+    /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
+    pub(crate) instance: String,
+    requests: AtomicU64,
+    /// Whose turn it is among weighted targets.
+    turns: AtomicU64,
+    is_stopping: AtomicBool,
+}
+
+impl Gateway {
+    pub fn new(config: Config) -> Arc<Self> {
+        // The standard library seeds its hashers at random, and that is all that is needed here.
+        let random = RandomState::new().hash_one("instance");
+        let names = config.providers.iter().map(|provider| provider.name.clone());
+        Arc::new(Self {
+            metrics: Metrics::new(names),
+            upstreams: config
+                .providers
+                .iter()
+                .map(|provider| Upstream::new(provider, &config.limits))
+                .collect(),
+            exchanges: Exchanges::default(),
+            places: Arc::new(Semaphore::new(config.limits.requests_max)),
+            instance: format!("sabir-{random:016x}"),
+            requests: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
+            is_stopping: AtomicBool::new(false),
+            config,
+        })
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Says that no new requests are wanted.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Relaxed)
+    }
+
+    pub(crate) fn turn(&self) -> u64 {
+        self.turns.fetch_add(1, Relaxed)
+    }
+
+    /// An id for a request: sortable by time, never repeated.
+    pub(crate) fn next_id(&self, now_ms: u64) -> String {
+        let number = self.requests.fetch_add(1, Relaxed);
+        let tail = &self.instance[self.instance.len() - 6..];
+        format!("ex_{now_ms:011x}{tail}{number:06x}")
+    }
+}
