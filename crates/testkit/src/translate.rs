@@ -35,6 +35,18 @@ pub fn request_as_sent(
     request_placing(ModelPlace::Url, (from, to), body, model)
 }
 
+/// Translates a request for a model of which nothing is known, which is taken to accept everything.
+pub fn request_for_any(
+    from: Protocol,
+    to: Protocol,
+    body: &[u8],
+) -> Result<(String, Report), Error> {
+    let exchange = from.decode_request(body)?;
+    let target = Target::default().with_gemini_model(ModelPlace::Body);
+    let encoded = exchange.encode(to, &target)?;
+    Ok((encoded.body, encoded.report))
+}
+
 fn request_placing(
     place: ModelPlace,
     (from, to): (Protocol, Protocol),

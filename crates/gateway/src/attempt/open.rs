@@ -299,8 +299,14 @@ pub(crate) fn refusal(
     headers: HeaderMap,
     body: Bytes,
 ) -> Box<Failure> {
-    // A redirect would lead to an address that the operator did not configure.
-    let status = if status < 400 { 502 } else { status };
+    if status < 400 {
+        let message = format!(
+            "the provider answered with status {status}: it is not followed, because it leads \
+             where the operator did not"
+        );
+        let failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
+        return failure.with_status(502);
+    }
     let mut fault = protocol.decode_fault(status, &body);
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     fault.retry_after_s = fault.retry_after_s.or_else(|| header("retry-after").and_then(seconds));
@@ -309,8 +315,10 @@ pub(crate) fn refusal(
         fault.request_id = id.map(|id| sabir_wire::json::Text::plain(id.to_owned()));
     }
     let whose = Whose::of_upstream(fault.kind);
+    // An inner failure keeps its own number: a bad gateway is not an internal error.
+    let own_status = (fault.kind == FaultKind::Internal).then_some(status);
     let upstream = Some(Refusal { protocol, status, headers, body });
-    Box::new(Failure { fault, whose, status: None, upstream })
+    Box::new(Failure { fault, whose, status: own_status, upstream })
 }
 
 /// Whole or broken seconds, rounded up.

@@ -45,12 +45,8 @@ impl Server {
     pub fn bind(gateway: Arc<Gateway>, proxies: Proxies) -> Result<Self, ServerError> {
         let config = gateway.config();
         let address = config.listen;
-        if !address.ip().is_loopback() && !config.auth.required && !config.open_bind {
-            return Err(ServerError(format!(
-                "{address} can be reached from other machines and no key is required: whoever \
-                 reaches it spends your keys. Set `auth.required = true`, or `open_bind = true` \
-                 if that is what you want"
-            )));
+        if let Some(refusal) = config.bind_refusal() {
+            return Err(ServerError(refusal));
         }
         let failed = |error: io::Error| {
             let hint = match error.kind() {

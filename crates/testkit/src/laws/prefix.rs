@@ -56,6 +56,8 @@ fn turn_borders(protocol: Protocol, list: &[Value]) -> Vec<usize> {
 fn is_assistant(protocol: Protocol, element: &Value) -> bool {
     let role = element["role"].as_str();
     match (protocol, element["type"].as_str()) {
+        // The client asks for a compaction.
+        (Protocol::OpenaiResponses, Some("compaction_trigger")) => false,
         (Protocol::OpenaiResponses, Some(kind)) if kind != "message" => !kind.ends_with("_output"),
         _ => matches!(role, Some("assistant" | "model")),
     }

@@ -147,10 +147,10 @@ fn signature(part: &Value) -> Result<(), Problem> {
     refuse("Corrupted thought signature.")
 }
 
-/// What a part's signature is bound to: the call, or the text.
+/// What a part's signature is bound to: the call, where there is one. Texts are joined and cut by clients.
 pub(super) fn bound(part: &Value) -> String {
     match &part["functionCall"] {
-        Value::Null => part["text"].as_str().unwrap_or_default().to_owned(),
+        Value::Null => String::new(),
         call => format!("{} {}", call["name"], sorted(&call["args"])),
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Encoding<'r, 'l> {
     pub(super) output_dialect: Dialect,
     pub(super) target: &'r Target,
     pub(super) losing: Losing<'l>,
-    pub(super) calls: Calls<'r>,
+    pub(super) calls: &'r Calls<'r>,
     pub(super) plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
     pub(super) told_apart: ToldApart,
@@ -54,7 +54,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         output_dialect: dialect::of_output(exchange),
         target,
         losing,
-        calls,
+        calls: &calls,
         plan,
         told_apart,
         shape,

@@ -402,6 +402,11 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
     } else {
         (LossKind::Repaired, "whitespace alone is refused")
     };
-    losing.node(semantics.place(), kind, reason);
+    // The messages of an assistant are items there, which vanish with their words.
+    let place = match (losing.source(), semantics.item()) {
+        (Protocol::OpenaiResponses, Some(_)) => semantics.place().of_item(),
+        _ => semantics.place(),
+    };
+    losing.node(place, kind, reason);
     true
 }

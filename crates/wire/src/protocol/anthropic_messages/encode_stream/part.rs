@@ -73,7 +73,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().semantics(&semantics);
+        self.losing().opened(&semantics);
         if matches!(opening, Opening::Reasoning(_)) {
             self.lose_thought(semantics.place());
         }
@@ -260,15 +260,15 @@ impl Writing<'_> {
     /// Sets the next piece of a thought apart from what has been shown of it.
     fn next_piece(&mut self, out: &mut String) {
         let is_own = self.is_own();
-        let Some(current) = self.current.as_mut().filter(|current| current.begun && !is_own) else {
-            return;
-        };
-        let (place, is_first) = (current.place(), !current.in_pieces);
+        let Some(current) = self.current.as_mut().filter(|_| !is_own) else { return };
+        let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
             self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
         }
-        self.grow_text(&Text::plain("\n\n"), out);
+        if begun {
+            self.grow_text(&Text::plain("\n\n"), out);
+        }
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
@@ -382,6 +382,8 @@ impl Writing<'_> {
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
+                let place = current.place();
+                self.losing().late_seal(place);
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }

@@ -21,6 +21,7 @@ use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
@@ -40,6 +41,8 @@ pub(super) struct OpenPart {
     /// Whether nothing of it goes out.
     pub(super) silent: bool,
     pub(super) citations: Vec<Citation<'static>>,
+    /// Whether it came in several pieces.
+    in_pieces: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
 }
@@ -61,7 +64,7 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.tell(|losing| losing.semantics(&semantics));
+        self.tell(|losing| losing.opened(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
         if matches!(opening, Opening::Refusal) {
@@ -80,8 +83,17 @@ impl Encoder<'_> {
         if text.is_some() {
             self.report_joined(candidate, place);
         }
-        let citations = Vec::new();
-        self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
+        let (citations, in_pieces) = (Vec::new(), false);
+        self.parts.push(OpenPart {
+            id,
+            candidate,
+            place,
+            state,
+            silent,
+            citations,
+            in_pieces,
+            text,
+        });
     }
 
     /// Gives a call the signature of the thoughts before it: other protocols sign only thoughts.
@@ -145,6 +157,9 @@ impl Encoder<'_> {
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
         let (field, kind, reason) = match opening {
             Opening::Refusal => return self.tell(|losing| report_refusal(losing, place)),
+            Opening::Whole(Content::Media(_)) => {
+                return self.tell(|losing| report_media(losing, place));
+            }
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
                 (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
             }
@@ -172,13 +187,30 @@ impl Encoder<'_> {
                 }
                 self.text_frame(candidate, thought, &text, out);
             }
-            (State::Streaming { thought, begun }, Delta::NextPiece) if *begun => {
-                let thought = *thought;
-                self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+            (State::Streaming { thought, begun }, Delta::NextPiece) => {
+                let (thought, begun) = (*thought, *begun);
+                self.report_pieces(part);
+                if begun {
+                    self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+                }
             }
-            (State::Buffered(part), delta) => grow(part, delta),
-            (State::Streaming { .. } | State::Closed, _) => {}
+            (State::Buffered(buffered), delta) => {
+                let is_next = matches!(delta, Delta::NextPiece) && !buffered.is_blank();
+                grow(buffered, delta);
+                if is_next {
+                    self.report_pieces(part);
+                }
+            }
+            (State::Closed, _) => {}
         }
+    }
+
+    /// Reports, once, that a thought came in pieces, which are one text here.
+    fn report_pieces(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
+        open.in_pieces = true;
+        let place = open.place;
+        self.tell(|losing| losing.node(place, LossKind::Renamed, "pieces of thoughts are joined"));
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
@@ -224,6 +256,10 @@ impl Encoder<'_> {
                 let reason = "thoughts that were not told say nothing";
                 return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
+            State::Streaming { thought: false, begun: false } => {
+                let reason = "an empty text says nothing";
+                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
+            }
             State::Streaming { .. } | State::Closed => return,
         };
         match self.is_own_seal(&part) {
@@ -264,7 +300,8 @@ impl Encoder<'_> {
     fn text_frame(&mut self, candidate: u32, thought: bool, text: &Text<'_>, out: &mut String) {
         self.content_frame(candidate, out, |writer| {
             writer.begin_object();
-            writer.field("text", text);
+            writer.literal_key("text");
+            writer.value(text);
             if thought {
                 writer.field("thought", &true);
             }
@@ -277,17 +314,18 @@ impl Encoder<'_> {
         let has_index = self.has_index(candidate);
         sse::guarded_frame(out, |writer| {
             writer.begin_object();
-            writer.key("candidates");
+            writer.literal_key("candidates");
             writer.begin_array();
             writer.begin_object();
-            writer.key("content");
+            writer.literal_key("content");
             writer.begin_object();
-            writer.key("parts");
+            writer.literal_key("parts");
             writer.array(parts);
-            writer.field("role", "model");
+            writer.word("role", "model");
             writer.end_object();
             if has_index {
-                writer.field("index", &candidate);
+                writer.literal_key("index");
+                writer.value(&candidate);
             }
             writer.end_object();
             writer.end_array();

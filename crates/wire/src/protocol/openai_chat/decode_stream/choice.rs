@@ -471,6 +471,6 @@ impl Choice {
             sink.close(part);
         }
         self.finished = true;
-        sink.send(Event::Finish { candidate: self.index, finish });
+        sink.send(Event::Finish { candidate: self.index, place: place.parent(), finish });
     }
 }

@@ -217,6 +217,23 @@ fn audio_format(mime: &Text<'_>) -> String {
     }
 }
 
+/// Whether Chat has a way to send the media; what it has none for is reported, video by the walk over the request.
+pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing<'_>) -> bool {
+    let is_ours = losing.source() == Protocol::OpenaiResponses || losing.is_same();
+    let (kind, reason) = match (media.kind, &media.source) {
+        (MediaKind::Video, _) => return false,
+        (MediaKind::Document, Source::File { .. }) if !is_ours => {
+            (LossKind::Withheld, "a file that only its vendor holds")
+        }
+        (MediaKind::Document, Source::Url { .. }) => {
+            (LossKind::Dropped, "Chat takes no files by URL")
+        }
+        (MediaKind::Document | MediaKind::Image | MediaKind::Audio, _) => return true,
+    };
+    losing.node(part.semantics().place(), kind, reason);
+    false
+}
+
 fn write_document(
     writer: &mut Writer,
     media: &Media<'_>,
@@ -240,12 +257,8 @@ fn write_document(
         {
             ("file_id", id.reborrow())
         }
-        Source::File { .. } => {
-            return losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
-        }
-        Source::Url { .. } => {
-            return losing.node(place, LossKind::Dropped, "Chat takes no files by URL");
-        }
+        // Nobody comes here with them: see `is_sayable`.
+        Source::File { .. } | Source::Url { .. } => return,
         Source::Text { text, .. } => {
             losing.node(place, LossKind::Approximated, "a document of plain text becomes text");
             return write_simple(writer, ("text", text), semantics, losing);

@@ -49,6 +49,7 @@ pub(super) struct Part {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
     pub(super) is_told: bool,
+    pub(super) is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -90,13 +91,14 @@ impl Encoder<'_> {
     /// Writes a chunk with one delta of one choice.
     pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
         self.frame(out, |writer| {
-            writer.key("choices");
+            writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
+                    choice.literal_key("index");
+                    choice.value(&index);
+                    choice.literal_key("delta");
                     choice.object(delta);
-                    choice.key("finish_reason");
+                    choice.literal_key("finish_reason");
                     choice.null();
                 });
             });
@@ -108,7 +110,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.losses.add(self.source, Some(part), |losing| losing.opened(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -125,8 +127,16 @@ impl Encoder<'_> {
         };
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         let from = self.choices[choice].said;
-        let citations = Vec::new();
-        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
+        self.parts.push(Part {
+            candidate,
+            kind,
+            place,
+            logprobs,
+            from,
+            citations: Vec::new(),
+            is_told: false,
+            is_closed: false,
+        });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
         }
@@ -313,7 +323,12 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
+    pub(super) fn finish(
+        &mut self,
+        (candidate, place): (u32, Place),
+        finish: &Finish<'_>,
+        out: &mut String,
+    ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let has_words = self.parts.iter().any(|part| {
@@ -327,7 +342,6 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
-        let place = Place::default();
         self.losses.add(self.source, None, |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);

@@ -89,9 +89,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.start(start, out),
@@ -101,16 +101,18 @@ impl<'a> Encoder<'a> {
             Event::Note(note) => self.note(note, out),
             Event::Close(closed) => self.close(closed, out),
             Event::Usage(usage) => self.count(usage),
-            Event::Finish { candidate, finish } => self.finish(candidate, &finish, out),
+            Event::Finish { candidate, place, finish } => {
+                self.finish((candidate, place), &finish, out);
+            }
             Event::Fault(fault) => {
                 self.failed = true;
                 sse::data_frame(out, |writer| fault::write_body(writer, &fault));
             }
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
             if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
@@ -162,9 +164,8 @@ impl<'a> Encoder<'a> {
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
             }
-            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
-                let reason = "Chat has other words for the tiers";
-                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            if let Some(tier) = &service_tier {
+                encode_response::report_tier(tier, place, losing);
             }
             losing.semantics(&semantics);
         });
@@ -214,12 +215,21 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Takes a usage report; a later one adds to it. What is lost of them all is told at the end.
     fn count(&mut self, usage: Usage<'_>) {
-        self.losses.add(self.source, None, |losing| {
-            losing.usage(&usage);
-            encode_response::report_usage(&usage, losing);
-        });
-        self.usage.get_or_insert_default().update(usage.into_owned());
+        match &mut self.usage {
+            Some(known) => known.update(usage.into_owned()),
+            None => self.usage = Some(usage.into_owned()),
+        }
+    }
+
+    fn report_usage(&mut self) {
+        if let Some(usage) = &self.usage {
+            self.losses.add(self.source, None, |losing| {
+                losing.usage(usage);
+                encode_response::report_usage(usage, losing);
+            });
+        }
     }
 
     fn place(&self, part: PartId) -> Place {

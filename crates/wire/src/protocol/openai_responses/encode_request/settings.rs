@@ -243,6 +243,8 @@ impl<'s> Settings<'s, '_> {
         let thinking = &self.request().thinking;
         let mode = thinking.mode;
         if mode == Some(ThinkingMode::Disabled) {
+            let reason = "the effort says that the model does not think";
+            self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
             return self.fit_effort(Effort::None, Field::ThinkingMode);
         }
         let effort = if let Some(word) = &thinking.effort {
