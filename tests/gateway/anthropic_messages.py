@@ -36,6 +36,9 @@ class Client:
         with self.sdk.messages.create(**arguments(ask), stream=True) as events:
             yield from events
 
+    def is_finished(self, pieces: list) -> bool:
+        return any(event.type == "message_stop" for event in pieces)
+
     def failure(self, error: Exception) -> Failure:
         if isinstance(error, anthropic.APIStatusError):
             body = error.body if isinstance(error.body, dict) else {}

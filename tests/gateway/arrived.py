@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -28,6 +29,10 @@ class Arrived:
 
     def users(self) -> list[str]:
         return self.reader.users(self.body)
+
+    def models(self) -> str:
+        """What the model said before, all in one."""
+        return "".join(self.reader.models(self.body))
 
     def results(self) -> list[tuple[str, str]]:
         """The tool results, each with the name of the tool that was called."""
@@ -90,6 +95,10 @@ class OpenaiChat:
     @staticmethod
     def users(body: dict) -> list[str]:
         return [text for it in body["messages"] if it["role"] == "user" for text in texts(it["content"])]
+
+    @staticmethod
+    def models(body: dict) -> list[str]:
+        return [text for it in body["messages"] if it["role"] == "assistant" for text in texts(it["content"])]
 
     @staticmethod
     def results(body: dict) -> list[tuple[str, str]]:
@@ -159,6 +168,10 @@ class OpenaiResponses:
         return [text for it in cls.items(body) if it.get("role") == "user" for text in texts(it["content"])]
 
     @classmethod
+    def models(cls, body: dict) -> list[str]:
+        return [text for it in cls.items(body) if it.get("role") == "assistant" for text in texts(it["content"])]
+
+    @classmethod
     def results(cls, body: dict) -> list[tuple[str, str]]:
         names = {it["call_id"]: it["name"] for it in cls.items(body) if it.get("type") == "function_call"}
         outputs = [it for it in cls.items(body) if it.get("type") == "function_call_output"]
@@ -220,6 +233,10 @@ class AnthropicMessages:
         return [block["text"] for block in cls.blocks(body, "user", "text")]
 
     @classmethod
+    def models(cls, body: dict) -> list[str]:
+        return [block["text"] for block in cls.blocks(body, "assistant", "text")]
+
+    @classmethod
     def results(cls, body: dict) -> list[tuple[str, str]]:
         names = {it["id"]: it["name"] for it in cls.blocks(body, "assistant", "tool_use")}
         outputs = cls.blocks(body, "user", "tool_result")
@@ -278,6 +295,10 @@ class Gemini:
         return texts(cls.parts(body, "user"))
 
     @classmethod
+    def models(cls, body: dict) -> list[str]:
+        return texts(cls.parts(body, "model"))
+
+    @classmethod
     def results(cls, body: dict) -> list[tuple[str, str]]:
         found = [part["functionResponse"] for part in cls.parts(body, "user") if "functionResponse" in part]
         return [(it["name"], it["response"].get("output")) for it in found]
@@ -330,6 +351,18 @@ class Gemini:
     def schema(cls, body: dict) -> Optional[dict]:
         settings = cls.settings(body)
         return settings.get("responseJsonSchema") or settings.get("responseSchema")
+
+
+def camel(value: Any) -> Any:
+    """The SDK writes some settings of Gemini in snake case, which the service takes too."""
+    if isinstance(value, list):
+        return [camel(it) for it in value]
+    if not isinstance(value, dict):
+        return value
+    # What is the user's own stays as it is.
+    own = ("args", "response", "parametersJsonSchema", "responseJsonSchema")
+    named = {re.sub("_([a-z])", lambda it: it.group(1).upper(), key): it for key, it in value.items()}
+    return {key: it if key in own else camel(it) for key, it in named.items()}
 
 
 READERS = {

@@ -32,12 +32,14 @@ class Client:
 
     def stream(self, ask: Ask) -> Answer:
         chunks = list(self.sdk.models.generate_content_stream(**arguments(ask)))
-        if not any(candidate.finish_reason for chunk in chunks for candidate in chunk.candidates or []):
-            raise Unfinished("the stream ended without a finish reason")
+        assert self.is_finished(chunks), "the stream ended without a finish reason"
         return answer(chunks, sum(bool(text(parts([chunk]))) for chunk in chunks))
 
     def pieces(self, ask: Ask) -> Iterator[Any]:
         yield from self.sdk.models.generate_content_stream(**arguments(ask))
+
+    def is_finished(self, pieces: list) -> bool:
+        return any(candidate.finish_reason for chunk in pieces for candidate in chunk.candidates or [])
 
     def failure(self, error: Exception) -> Failure:
         if not isinstance(error, errors.APIError):
@@ -45,10 +47,6 @@ class Client:
         details = error.details.get("error", {}) if isinstance(error.details, dict) else {}
         retry_after = error.response.headers.get("retry-after") if error.response is not None else None
         return Failure(type(error).__name__, error.code, error.message or "", retry_after, details)
-
-
-class Unfinished(Exception):
-    """The SDK takes a stream that breaks off for a whole one; its user sees that no finish reason came."""
 
 
 def arguments(ask: Ask) -> dict:

@@ -39,6 +39,9 @@ class Client:
         with self.sdk.chat.completions.create(**streamed(ask)) as chunks:
             yield from chunks
 
+    def is_finished(self, pieces: list) -> bool:
+        return any(choice.finish_reason for chunk in pieces for choice in chunk.choices)
+
     def failure(self, error: Exception) -> Failure:
         return openai_failure.read(error)
 
@@ -97,8 +100,17 @@ def answer(completion: Any, pieces: int) -> Answer:
         text=message.content or message.refusal or "",
         finish="refusal" if message.refusal else FINISHES.get(choice.finish_reason, choice.finish_reason),
         usage=Usage(usage.prompt_tokens, usage.completion_tokens, details and details.reasoning_tokens),
-        turn=message.model_dump(exclude_none=True, include={"role", "content", "refusal", "tool_calls", "reasoning_content"}),
+        turn=sent_back(message),
         thinking=getattr(message, "reasoning_content", None) or "",
         calls=calls,
         pieces=pieces,
     )
+
+
+def sent_back(message: Any) -> dict:
+    """The message as a user of the SDK sends it back; the index of a call is the stream's alone."""
+    names = {"role", "content", "refusal", "tool_calls", "reasoning_content"}
+    out = message.model_dump(exclude_none=True, include=names)
+    for call in out.get("tool_calls", []):
+        call.pop("index", None)
+    return out

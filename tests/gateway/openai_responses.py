@@ -25,14 +25,12 @@ class Client:
 
     def stream(self, ask: Ask) -> Answer:
         deltas: list[str] = []
-        last = None
-        with self.sdk.responses.create(**arguments(ask), stream=True) as events:
-            for event in events:
-                last = event
-                if event.type in ("response.output_text.delta", "response.refusal.delta"):
-                    deltas.append(event.delta)
-        if last is None or last.type not in ("response.completed", "response.incomplete"):
-            raise StreamFailed(last)
+        last: Any = None
+        for event in self.pieces(ask):
+            last = event
+            if event.type in ("response.output_text.delta", "response.refusal.delta"):
+                deltas.append(event.delta)
+        assert self.is_finished([last]), f"the last event is {last and last.type}"
         out = answer(last.response, len(deltas))
         assert "".join(deltas) == out.text, "the deltas are not the final text"
         return out
@@ -41,19 +39,11 @@ class Client:
         with self.sdk.responses.create(**arguments(ask), stream=True) as events:
             yield from events
 
+    def is_finished(self, pieces: list) -> bool:
+        return bool(pieces) and pieces[-1].type in ("response.completed", "response.incomplete")
+
     def failure(self, error: Exception) -> Failure:
-        if isinstance(error, StreamFailed):
-            return Failure("StreamFailed", None, str(error))
         return openai_failure.read(error)
-
-
-class StreamFailed(Exception):
-    """The stream's last event was not a good end; the SDK leaves that to its user."""
-
-    def __init__(self, event: Any) -> None:
-        response = getattr(event, "response", None)
-        error = getattr(response, "error", None)
-        super().__init__(getattr(error, "message", None) or f"last event: {getattr(event, 'type', None)}")
 
 
 def arguments(ask: Ask) -> dict:

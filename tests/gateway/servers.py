@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 from typing import Optional
 
-from arrived import Arrived
+from arrived import Arrived, camel
 
 PROVIDERS = {
     "chat": ("openai-chat", "/openai/v1"),
@@ -20,6 +20,9 @@ PROVIDERS = {
 }
 START_S = 20
 END_S = 10
+# How long the gateway waits for the next byte of an upstream, and how long an answer may take altogether.
+PATIENCE_S = 3
+DURATION_S = 8
 
 
 class Process:
@@ -112,7 +115,7 @@ def _arrived(found: dict) -> Arrived:
         protocol=found["protocol"],
         path=found["path"],
         headers=found["headers"],
-        body=found["body"],
+        body=camel(found["body"]) if found["protocol"] == "gemini" else found["body"],
         status=found["status"],
         is_valid=found["valid"],
     )
@@ -150,9 +153,9 @@ class Gateway(Process):
 
 
 def _config(upstream: str) -> str:
-    head = 'env_providers = false\n[log]\nlevel = "warn"\n'
+    head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{DURATION_S}s"\n'
     return head + "".join(
         f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'
-        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "2s"\nfirst_byte_timeout = "2s"\n'
+        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{PATIENCE_S}s"\nfirst_byte_timeout = "{PATIENCE_S}s"\n'
         for name, (protocol, root) in PROVIDERS.items()
     )
