@@ -263,6 +263,9 @@ impl Comparison<'_> {
             return Value::Null;
         }
         match (key, value) {
+            (Some("input"), Value::String(_)) if self.protocol == Protocol::OpenaiResponses => {
+                json!([{"role": "user", "content": value}])
+            }
             (Some(_), Value::String(text)) if text.is_empty() => Value::Null,
             (Some("model"), Value::String(text)) => {
                 Value::from(text.strip_prefix("models/").unwrap_or(text))

@@ -59,6 +59,8 @@ fn is_assistant(protocol: Protocol, element: &Value) -> bool {
         // What the client asks of the server between turns.
         (Protocol::OpenaiResponses, Some("compaction_trigger" | "configuration_update")) => false,
         (Protocol::OpenaiResponses, Some(kind)) if kind != "message" => !kind.ends_with("_output"),
+        // A reference to an item, which may leave out that it is one, names what the assistant said.
+        (Protocol::OpenaiResponses, None) if role.is_none() => true,
         _ => matches!(role, Some("assistant" | "model")),
     }
 }

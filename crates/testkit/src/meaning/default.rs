@@ -30,9 +30,6 @@ pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Valu
         (Protocol::OpenaiResponses, "content" | "output" | "instructions") => {
             Some(json!([{"type": "input_text", "text": text}]))
         }
-        (Protocol::OpenaiResponses, "input") => {
-            Some(json!([{"role": "user", "content": [{"type": "input_text", "text": text}]}]))
-        }
         _ => None,
     }
 }

@@ -46,6 +46,7 @@ impl Losing<'_> {
         {
             let dialect = match self.source {
                 Protocol::AnthropicMessages => Dialect::AnthropicStrict,
+                _ if self.is_openai() && output.strict == Some(true) => Dialect::OpenaiStrict,
                 _ => dialect::of_output(exchange),
             };
             self.schema(Place::default(), (Field::OutputSchema, schema), dialect);
@@ -53,6 +54,10 @@ impl Losing<'_> {
         if self.source == Protocol::AnthropicMessages {
             anthropic_messages::lose_on_return(request, self.target, self);
         }
+    }
+
+    fn is_openai(&self) -> bool {
+        matches!(self.source, Protocol::OpenaiChat | Protocol::OpenaiResponses)
     }
 
     /// Where custom tools are functions, so is the one that is chosen.
@@ -72,8 +77,7 @@ impl Losing<'_> {
     /// Instructions in several parts become several instructions where they have a slot, not a message.
     fn instructions(&mut self, message: &Message<'_>) {
         let has_slot = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
-        let is_message = matches!(self.source, Protocol::OpenaiChat | Protocol::OpenaiResponses)
-            && message.role.instructs();
+        let is_message = self.is_openai() && message.role.instructs();
         if has_slot && is_message && message.parts.len() > 1 {
             let reason = "each part is an instruction of its own";
             self.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -83,6 +87,16 @@ impl Losing<'_> {
     /// In Chat a refusal is a field of its message or a part of its content, which comes to the same.
     fn refusals(&mut self, message: &Message<'_>) {
         let is_refusal = |part: &&Part<'_>| matches!(part.content(), Content::Refusal(_));
+        let is_items = self.source == Protocol::OpenaiResponses;
+        if is_items
+            && self.target == Protocol::OpenaiChat
+            && message.parts.iter().any(|it| is_refusal(&it))
+        {
+            let reason = "a refusal stands behind the words of its message";
+            for part in message.parts.iter().filter(|it| matches!(it.content(), Content::Text(_))) {
+                self.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
+            }
+        }
         if self.source != Protocol::OpenaiChat || !message.parts.iter().any(|it| is_refusal(&it)) {
             return;
         }
@@ -117,7 +131,11 @@ impl Losing<'_> {
     fn parameters(&mut self, tool: &Tool<'_>) {
         let ToolKind::Function(function) = &tool.kind else { return };
         if let Some(schema) = &function.parameters {
-            let dialect = dialect::of_parameters(self.source, tool);
+            let is_strict = function.strict == Some(true) && self.is_openai();
+            let dialect = match is_strict {
+                true => Dialect::OpenaiStrict,
+                false => dialect::of_parameters(self.source, tool),
+            };
             self.schema(tool.semantics().place(), (Field::ToolParameters, schema), dialect);
         }
     }
@@ -136,7 +154,7 @@ impl Losing<'_> {
         let refuses = matches!(self.source, Protocol::AnthropicMessages | Protocol::Gemini);
         match part.content() {
             _ if !refuses => {}
-            Content::Text(_) if part.is_blank() => {
+            Content::Text(text) if text.is_blank() => {
                 let reason = "white space alone says nothing";
                 self.node(part.semantics().place(), LossKind::Implied, reason);
             }
@@ -170,10 +188,10 @@ impl Losing<'_> {
         let mut before: Option<&Message<'_>> = None;
         for message in messages.iter().filter(is_turn) {
             let place = message.semantics().place();
-            if message.is_blank() {
-                self.node(place, LossKind::Implied, "a turn without words");
-            }
             if !message.parts.iter().any(|part| self.arrives(part)) {
+                if message.parts.is_empty() || message.parts.iter().any(Part::is_blank) {
+                    self.node(place, LossKind::Implied, "a turn without words");
+                }
                 continue;
             }
             let same_side = before
@@ -193,12 +211,12 @@ impl Losing<'_> {
             Content::Text(_) => !part.is_blank(),
             Content::Opaque(_) | Content::Reasoning(_) => false,
             Content::Media(media) => {
-                let is_file = media.kind == MediaKind::Document;
+                let is_image = media.kind == MediaKind::Image;
                 let is_known = !matches!(self.target.fate(media_field(media.kind)), Fate::Lost(..));
                 match media.source {
                     Source::File { .. } => false,
                     Source::Url { .. } => {
-                        is_known && !(is_file && self.target == Protocol::OpenaiChat)
+                        is_known && (is_image || self.target != Protocol::OpenaiChat)
                     }
                     Source::Base64 { .. } | Source::Text { .. } => is_known,
                 }

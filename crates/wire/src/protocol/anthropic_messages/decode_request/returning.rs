@@ -42,6 +42,11 @@ pub(in crate::protocol) fn lose_on_return(
     }
     lose_neighbours(&request.messages, losing);
     lose_last_space(&request.messages, losing);
+    for (index, _) in request.stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
+        let reason = "the vendor refuses white space as the end";
+        let suffix = format!("/stop_sequences/{index}");
+        losing.below(Place::default(), &suffix, LossKind::Implied, reason);
+    }
     for tool in &request.tools {
         lose_schema(tool, target, losing);
     }
@@ -63,10 +68,11 @@ fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
 
 /// Whether no other protocol hears anything of a message: it has no words but those that its vendor alone understands.
 fn is_silent(message: &Message<'_>) -> bool {
-    let is_own = |part: &Part<'_>| {
-        part.is_blank() || matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_))
-    };
     message.parts.iter().all(is_own)
+}
+
+fn is_own(part: &Part<'_>) -> bool {
+    part.is_blank() || matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_))
 }
 
 fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
@@ -148,7 +154,7 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
 fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     let last = messages.iter().rfind(|message| !is_silent(message));
     let Some(last) = last.filter(|last| last.role == Role::Assistant) else { return };
-    if let Some(part) = last.parts.last()
+    if let Some(part) = last.parts.iter().rfind(|part| !is_own(part))
         && let Content::Text(text) = part.content()
         && text.to_str().ends_with(char::is_whitespace)
     {
@@ -158,7 +164,8 @@ fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
 }
 
 fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
-    if message.is_blank() {
+    if is_silent(message) && (message.parts.is_empty() || message.parts.iter().any(Part::is_blank))
+    {
         let reason = "a message without words says nothing";
         losing.node(message.semantics().place(), LossKind::Implied, reason);
     }

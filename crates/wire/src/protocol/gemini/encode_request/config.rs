@@ -270,6 +270,11 @@ impl<'x> Scribe<'x, '_> {
                     },
                 );
                 self.report_nameless(tools);
+                if *mode == AllowedMode::Required && tools.len() == 1 {
+                    let reason = "one tool that is required is the one that is chosen";
+                    let root = Place::default();
+                    self.losing.field(root, Field::ToolChoice, LossKind::Renamed, reason);
+                }
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
             ToolChoice::Other { .. } => {}
