@@ -90,10 +90,8 @@ fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
 /// goes on only from thinking that came back, which is withheld from others.
 fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
     let root = Place::default();
-    let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
-    let thinking = Family::of(&model).thinking;
     let is_effort = request.thinking.effort.is_some() && request.thinking.budget.is_none();
-    if matches!(thinking, Thinking::AnthropicBudget { .. }) && is_effort {
+    if is_effort && thinks_by_budget(request) {
         let reason = "the effort stands for a budget, for which the limit need not leave room";
         losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
         losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
@@ -117,6 +115,12 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
     if last.any(has_call) {
         lose_all(&request.thinking, losing);
     }
+}
+
+/// Whether the model is told by a budget how much to think.
+fn thinks_by_budget(request: &Request<'_>) -> bool {
+    let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
+    matches!(Family::of(&model).thinking, Thinking::AnthropicBudget { .. })
 }
 
 fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
