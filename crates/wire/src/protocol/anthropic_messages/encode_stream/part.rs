@@ -352,8 +352,8 @@ impl Writing<'_> {
         if self.is_own() {
             return;
         }
-        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-        let mut late = NodeSemantics::at(place);
+        let place = self.current.as_ref().map(Current::place);
+        let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
         self.losing().semantics(&late);
     }

@@ -172,7 +172,7 @@ impl<'a> Encoder<'a> {
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let Ending { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.lose(|losing| {
+        self.tell(|losing| {
             losing.finish(place, &finish);
             if let Some(change) = fate {
                 report_finish(losing, place, change);

@@ -394,7 +394,7 @@ impl Items {
         if let (Some(first), Some(later)) = (first, later)
             && let Some(item) = later.item()
         {
-            let mut semantics = NodeSemantics::default();
+            let mut semantics = NodeSemantics::at(self.items[at].place.unwrap_or_default());
             semantics.set_item(item.clone());
             let kind = NoteKind::Semantics(semantics);
             emit(Event::Note(Note { at: NoteAt::Part(first), kind }));
