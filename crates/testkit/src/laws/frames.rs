@@ -90,7 +90,7 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
         // What happens to the whole item of a part is told at its id.
         "item_id" => Some(format!("/output/{}{tail}", number("output_index")?)),
         "item" => Some(format!("/output/{}{tail}", number("output_index")?)),
-        "part" => {
+        "part" | "delta" => {
             let inner = match number("summary_index") {
                 Some(index) => format!("summary/{index}"),
                 None => format!("content/{}", number("content_index")?),

@@ -60,6 +60,8 @@ struct Writing<'a> {
     others: Vec<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
+    /// The block before, if it was a text or a thought, and where it came from.
+    last_block: Option<(part::Shown, Place)>,
     /// Sealed thoughts of another vendor that wait for what they lead to.
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
@@ -90,6 +92,7 @@ impl<'a> Encoder<'a> {
             others: Vec::new(),
             other_answers: Vec::new(),
             current: None,
+            last_block: None,
             sealed: Vec::new(),
             blocks: 0,
             thoughts: 0,

@@ -52,7 +52,7 @@ pub(super) struct Current {
 
 /// How a part shows in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+pub(super) enum Shown {
     Text,
     Thinking,
     /// Thinking that only its issuer can read.
@@ -149,6 +149,7 @@ impl Writing<'_> {
             return;
         }
         self.write_sealed(out);
+        self.lose_border();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
@@ -162,6 +163,21 @@ impl Writing<'_> {
         });
     }
 
+    /// Reports that the block which begins and the one before it flow together where they came from: Gemini's streams tell
+    /// neighbouring texts, or thoughts, apart by their signatures alone.
+    fn lose_border(&mut self) {
+        let Some(current) = &self.current else { return };
+        let now = (current.shown, current.place());
+        let before = self.last_block.replace(now);
+        let Some(before) = before.filter(|it| it.0 == now.0) else { return };
+        if self.source == Protocol::Gemini {
+            for place in [before.1, now.1] {
+                let reason = "what stands apart here flows together there";
+                self.losing().node(place, LossKind::Renamed, reason);
+            }
+        }
+    }
+
     fn begin_call(
         &mut self,
         id: Option<Text<'static>>,
@@ -172,6 +188,7 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        self.last_block = None;
         if form == CallForm::Custom {
             let place = current.place();
             Losing::new(self.source, HERE, &mut self.report).node(

@@ -149,15 +149,19 @@ impl Encoder<'_> {
         opening: &Opening<'_>,
         place: Place,
     ) {
-        let is_like = |part: &Part| match opening {
-            Opening::Text => !matches!(part.kind, PartKind::Reasoning(_)),
-            Opening::Reasoning(_) => matches!(part.kind, PartKind::Reasoning(_)),
+        let of_choice = |it: &&Part| it.candidate == candidate;
+        let is_like = |it: &Part| match opening {
+            Opening::Text => matches!(it.kind, PartKind::Text),
+            Opening::Reasoning(_) => matches!(it.kind, PartKind::Reasoning(_)),
             Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
         };
-        let is_before = |it: &Part| it.candidate == candidate && is_like(it);
-        let Some(earlier) = self.parts.iter().rposition(is_before) else { return };
-        let before = (PartId(earlier as u32), self.parts[earlier].place);
-        for (part, place) in [before, (part, place)] {
+        let stands_apart = |it: &Part| !matches!(it.kind, PartKind::Reasoning(_));
+        let is_behind = matches!(opening, Opening::Text)
+            && self.parts.iter().filter(of_choice).any(stands_apart);
+        let earlier = self.parts.iter().rposition(|it| of_choice(&it) && is_like(it));
+        let before = earlier.map(|at| (PartId(at as u32), self.parts[at].place));
+        let own = (before.is_some() || is_behind).then_some((part, place));
+        for (part, place) in [before, own].into_iter().flatten() {
             self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
                 losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);

@@ -184,8 +184,8 @@ impl Items {
                 form: CallForm::Function,
             })),
         };
-        let part = Part::new(content).with_semantics(NodeSemantics::at(place));
-        self.open(at, slot, part, emit);
+        let semantics = NodeSemantics::at(place.step(Step::Delta));
+        self.open(at, slot, Part::new(content).with_semantics(semantics), emit);
         self.items[at].parts.len() - 1
     }
 
