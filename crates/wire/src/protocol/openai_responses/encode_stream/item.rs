@@ -139,14 +139,14 @@ impl Encoder<'_> {
     /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
     /// alone, and Chat's have one field for all that is thought.
     fn report_border(&mut self, part: &Part<'static>) {
-        let before = self.items.iter().filter_map(|item| item.parts.first());
+        let mut before = self.items.iter().filter_map(|item| item.parts.first());
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
         let is_alike = |other: &&Part<'_>| {
             is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
         };
         let lost = match self.source {
-            Protocol::Gemini => before.last().filter(is_alike),
+            Protocol::Gemini => before.next_back().filter(is_alike),
             Protocol::OpenaiChat => before.filter(|_| is_thought(part)).rfind(is_alike),
             Protocol::OpenaiResponses | Protocol::AnthropicMessages => None,
         };
