@@ -67,8 +67,8 @@ struct Writing<'a> {
     blocks: u32,
     thoughts: u32,
     answering: Answering,
-    /// What is reported once, however often it comes.
-    reported: Vec<Field>,
+    /// What is reported once of a part, however often it comes.
+    reported: Vec<(Field, Place)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,13 +278,13 @@ impl Writing<'_> {
         }
     }
 
-    /// Reports a field that never arrives, once.
+    /// Reports a field of a part that never arrives, once.
     fn lose_once(&mut self, field: Field) {
-        if self.reported.contains(&field) || self.is_own() {
+        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        if self.reported.contains(&(field, place)) || self.is_own() {
             return;
         }
-        self.reported.push(field);
-        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        self.reported.push((field, place));
         let reason = "no place for it is left in this stream";
         self.losing().field(place, field, LossKind::Dropped, reason);
     }

@@ -325,9 +325,9 @@ impl Writing<'_> {
             self.begin_block(out);
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
-        if !self.reported.contains(&Field::Citations) {
-            self.reported.push(Field::Citations);
-            let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        if !self.reported.contains(&(Field::Citations, place)) {
+            self.reported.push((Field::Citations, place));
             lose_citations(place, &mut self.losing());
         }
     }
@@ -384,6 +384,7 @@ impl Writing<'_> {
             Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
         };
         self.losing().node(current.place(), LossKind::Implied, reason);
+        self.losing().item(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.

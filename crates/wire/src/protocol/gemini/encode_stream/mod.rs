@@ -159,11 +159,7 @@ impl<'a> Encoder<'a> {
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, citation),
             (NoteAt::Part(part), NoteKind::Logprobs(_)) => {
-                let place = self.find(part).map(|part| part.place).unwrap_or_default();
-                let reason = "the entries are not those of other protocols";
-                self.lose(|losing| {
-                    losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
-                });
+                self.weigh(part);
             }
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }

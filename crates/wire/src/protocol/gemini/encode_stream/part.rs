@@ -44,6 +44,8 @@ pub(super) struct OpenPart {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether it came in several pieces.
     in_pieces: bool,
+    /// Whether it came with log probabilities.
+    weighed: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
 }
@@ -111,6 +113,7 @@ impl Encoder<'_> {
             flow,
             citations,
             in_pieces,
+            weighed: false,
             text,
         });
     }
@@ -224,6 +227,15 @@ impl Encoder<'_> {
             }
             (State::Closed, _) => {}
         }
+    }
+
+    /// Reports, once, that a part came with log probabilities.
+    pub(super) fn weigh(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.weighed) else { return };
+        open.weighed = true;
+        let place = open.place;
+        let reason = "the entries are not those of other protocols";
+        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
