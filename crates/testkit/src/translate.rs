@@ -95,6 +95,15 @@ pub fn decode_stream<'c>(
     emit: &mut dyn FnMut(Event<'_>),
 ) {
     let mut decoder = Some(StreamDecoder::new(protocol));
+    let mut has_failed = false;
+    // Nothing follows a failure, even where the frame that tells of it cannot be read to its end.
+    let mut emit = |event: Event<'_>| {
+        let is_wanted = !has_failed;
+        has_failed |= matches!(event, Event::Fault(_));
+        if is_wanted {
+            emit(event);
+        }
+    };
     let read = read_frames(chunks, &mut |frame| {
         if let Some(current) = decoder.take() {
             decoder = Some(current.step(&frame, &mut |event| emit(event))?);
