@@ -197,7 +197,12 @@ pub(crate) fn honesty(
         };
         let is_element =
             loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
-        if said == back && !is_element && !meaning::same(protocol, said, &Value::Null) {
+        // Below what was moved or renamed, a pointer names something else now.
+        let is_moved = (report.entries().iter())
+            .filter_map(|other| loss.pointer.strip_prefix(&other.pointer))
+            .any(|rest| rest.len() < loss.pointer.len() && rest.starts_with('/'));
+        if said == back && !is_element && !is_moved && !meaning::same(protocol, said, &Value::Null)
+        {
             let detail = format!("reported as dropped and came back: {}", loss.pointer);
             violations.push(violation(Law::Honest, target, detail));
         }

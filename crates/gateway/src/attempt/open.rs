@@ -41,13 +41,13 @@ pub(crate) enum Opened {
     Through {
         headers: HeaderMap,
         first: Bytes,
-        along: Along,
-        feed: Feed,
+        along: Box<Along>,
+        feed: Box<Feed>,
     },
     Translated {
         headers: HeaderMap,
         translation: Box<Translation>,
-        feed: Option<Feed>,
+        feed: Option<Box<Feed>>,
     },
 }
 
@@ -203,6 +203,7 @@ async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Open
         let whose = Whose::of_upstream(fault.kind);
         return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
     }
+    let (along, feed) = (Box::new(along), Box::new(feed));
     Ok(Opened::Through { headers, first: first.into(), along, feed })
 }
 
@@ -232,7 +233,7 @@ async fn translated(
         let whose = Whose::of_upstream(fault.kind);
         return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
     }
-    Ok(Opened::Translated { headers, translation, feed: Some(feed) })
+    Ok(Opened::Translated { headers, translation, feed: Some(Box::new(feed)) })
 }
 
 /// A whole answer, for a client that may have asked for a stream.

@@ -48,13 +48,7 @@ impl Losing<'_> {
 
     fn media(&mut self, place: Place, media: &Media<'_>) {
         let Media { kind, source, detail, name } = media;
-        let field = match kind {
-            MediaKind::Image => Field::Image,
-            MediaKind::Audio => Field::Audio,
-            MediaKind::Video => Field::Video,
-            MediaKind::Document => Field::Document,
-        };
-        self.set(place, field);
+        self.set(place, media_field(*kind));
         self.set_if(place, Field::MediaDetail, detail);
         self.media_name(place, name.as_ref());
         match source {
@@ -151,6 +145,16 @@ impl Losing<'_> {
             };
             self.report.lose(place.pointer(&told), kind, reason);
         }
+    }
+}
+
+/// The field that media of a kind are.
+pub(super) fn media_field(kind: MediaKind) -> Field {
+    match kind {
+        MediaKind::Image => Field::Image,
+        MediaKind::Audio => Field::Audio,
+        MediaKind::Video => Field::Video,
+        MediaKind::Document => Field::Document,
     }
 }
 

@@ -145,7 +145,7 @@ impl Losing<'_> {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
         for (path, reason) in semantics.unsaid() {
-            self.report.lose(format!("/{path}"), LossKind::Synthesised, *reason);
+            self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
         }
         self.extras(root, semantics.extras());
     }

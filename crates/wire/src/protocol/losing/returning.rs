@@ -1,12 +1,15 @@
 //! What arrives but comes back otherwise: the source has one way to say it where the target has two, or none.
 
 use super::Losing;
+use super::node::media_field;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
+use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Role;
+use crate::conversation::Source;
 use crate::conversation::Tool;
 use crate::conversation::ToolChoice;
 use crate::conversation::ToolKind;
@@ -30,6 +33,7 @@ impl Losing<'_> {
         let request = &exchange.request;
         self.joined_turns(&request.messages);
         self.early_results(&request.messages);
+        self.leading(&request.messages);
         for message in &request.messages {
             self.instructions(message);
             self.refusals(message);
@@ -168,6 +172,8 @@ impl Losing<'_> {
             let place = message.semantics().place();
             if message.is_blank() {
                 self.node(place, LossKind::Implied, "a turn without words");
+            }
+            if !message.parts.iter().any(|part| self.arrives(part)) {
                 continue;
             }
             let same_side = before
@@ -178,6 +184,46 @@ impl Losing<'_> {
                 self.node(place, LossKind::Renamed, reason);
             }
             before = Some(message);
+        }
+    }
+
+    /// Whether the target hears of a part at all.
+    fn arrives(&self, part: &Part<'_>) -> bool {
+        match part.content() {
+            Content::Text(_) => !part.is_blank(),
+            Content::Opaque(_) | Content::Reasoning(_) => false,
+            Content::Media(media) => {
+                let is_file = media.kind == MediaKind::Document;
+                let is_known = !matches!(self.target.fate(media_field(media.kind)), Fate::Lost(..));
+                match media.source {
+                    Source::File { .. } => false,
+                    Source::Url { .. } => {
+                        is_known && !(is_file && self.target == Protocol::OpenaiChat)
+                    }
+                    Source::Base64 { .. } | Source::Text { .. } => is_known,
+                }
+            }
+            Content::ToolCall(_) | Content::ToolResult(_) | Content::Refusal(_) => true,
+        }
+    }
+
+    /// In Responses, instructions before which nothing is heard are those that have a field of their own.
+    fn leading(&mut self, messages: &[Message<'_>]) {
+        if self.source != Protocol::OpenaiResponses {
+            return;
+        }
+        let mut is_first = true;
+        for message in messages {
+            let is_heard = message.parts.iter().any(|part| self.arrives(part));
+            if is_heard && !message.role.instructs() {
+                return;
+            }
+            if is_heard && !is_first {
+                let reason = "instructions that come first have a field of their own";
+                self.node(message.semantics().place(), LossKind::Renamed, reason);
+                self.below(Place::default(), "/instructions", LossKind::Renamed, reason);
+            }
+            is_first = false;
         }
     }
 

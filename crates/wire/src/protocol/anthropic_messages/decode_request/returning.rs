@@ -103,8 +103,12 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
         let reason = "thinking is shown where it is asked for";
         losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
     }
-    let speaks = |it: &&Message<'_>| it.role == Role::Assistant && !is_silent(it);
-    if request.messages.iter().rfind(speaks).is_some_and(has_call) {
+    let speaks = |it: &&Message<'_>| it.role != Role::System && !is_silent(it);
+    let turns = request.messages.iter().rev().filter(speaks);
+    let mut last = turns
+        .skip_while(|message| message.role != Role::Assistant)
+        .take_while(|message| message.role == Role::Assistant);
+    if last.any(has_call) {
         lose_all(&request.thinking, losing);
     }
 }

@@ -45,7 +45,11 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);
     losing.request(exchange);
-    let calls = Calls::of(request, HERE, target);
+    let calls = match exchange.protocol() {
+        // Only its results name their tools.
+        Protocol::Gemini => Calls::of(request, HERE, target).naming_results(request),
+        _ => Calls::of(request, HERE, target),
+    };
     let mut turns = Turns::of(request, target, &mut losing);
     let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);

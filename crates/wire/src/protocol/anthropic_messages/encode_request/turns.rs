@@ -403,8 +403,10 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
         (LossKind::Repaired, "whitespace alone is refused")
     };
     // The messages of an assistant are items there, which vanish with their words.
-    let place = match (losing.source(), semantics.item()) {
-        (Protocol::OpenaiResponses, Some(_)) => semantics.place().of_item(),
+    let is_whole =
+        semantics.item().is_some() || semantics.place().pointer("").ends_with("/content");
+    let place = match losing.source() {
+        Protocol::OpenaiResponses if is_whole => semantics.place().of_item(),
         _ => semantics.place(),
     };
     losing.node(place, kind, reason);

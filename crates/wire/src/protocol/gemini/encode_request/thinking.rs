@@ -143,6 +143,10 @@ impl<'x> Scribe<'x, '_> {
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
         self.report_room(tokens);
         let root = Place::default();
+        if self.exchange.request.thinking.effort.is_some() {
+            let reason = "the budget says how much the model thinks";
+            self.losing.field(root, Field::ThinkingEffort, LossKind::Approximated, reason);
+        }
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;

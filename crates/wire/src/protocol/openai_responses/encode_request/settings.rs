@@ -323,7 +323,13 @@ impl<'s> Settings<'s, '_> {
             {
                 Some(word.reborrow())
             }
-            Some(ThinkingShow::Shown(_)) => Some(auto),
+            Some(ThinkingShow::Shown(word)) => {
+                if word.is_some() {
+                    let reason = "thinking is shown in the vendor's own way";
+                    self.report(Field::ThinkingShow, LossKind::Renamed, reason);
+                }
+                Some(auto)
+            }
             Some(ThinkingShow::Hidden) => {
                 let reason = "thinking is shown only when asked for";
                 self.report(Field::ThinkingShow, LossKind::Implied, reason);
