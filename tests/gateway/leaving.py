@@ -29,10 +29,11 @@ BODIES: dict[str, tuple[str, dict]] = {
 
 def by_sockets(gateway: Gateway, simulators: Simulators) -> None:
     """Hundreds at once, over and over; the first time is for memory that stays and buffers that are reused."""
+    files, upstream_sockets, before = gateway.open_files(), simulators.sockets(), _cancelled(gateway)
     asyncio.run(_batch(gateway, 0))
-    _settle(gateway, simulators, gateway.sockets(), simulators.sockets(), 0)
-    files, upstream_sockets, memory = gateway.open_files(), simulators.sockets(), gateway.resident_bytes()
-    before = _cancelled(gateway)
+    before += AT_ONCE
+    _settle(gateway, simulators, files, upstream_sockets, before)
+    memory = gateway.resident_bytes()
     for number in range(BATCHES):
         asyncio.run(_batch(gateway, number))
     _settle(gateway, simulators, files, upstream_sockets, before + AT_ONCE * BATCHES)

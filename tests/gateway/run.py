@@ -5,7 +5,6 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import leaving
 import openai_chat
 import openai_responses
 import scenarios
-from servers import PROVIDERS, Gateway, Simulators
+from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators
 
 CLIENTS = (openai_chat.Client, openai_responses.Client, anthropic_messages.Client, gemini.Client)
 # Faults are mostly waited for.
@@ -36,21 +35,24 @@ class Case:
 
 
 class Suites:
-    """A gateway and its simulators, and what was found wrong with them."""
+    """The simulators, a gateway of the usual patience and an impatient one, and how much was found wrong."""
 
     def __init__(self, binary: Path, folder: Path, only: str) -> None:
         self.simulators = Simulators(binary, folder)
-        self.gateway = Gateway(binary, folder, self.simulators.base)
+        self.usual = Gateway(binary, folder, self.simulators.base, USUAL)
+        self.impatient = Gateway(binary, folder, self.simulators.base, SHORT)
+        self.gateway = self.usual
         self.only = only
         self.failed = 0
 
     def end(self) -> None:
-        self.gateway.end()
-        self.simulators.end()
+        for server in (self.usual, self.impatient, self.simulators):
+            server.end()
 
-    def run(self, suite: str, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
+    def run(self, suite: str, gateway: Gateway, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
         """Runs a suite's cases with clients of its own, after which nothing may be under way."""
         started = time.monotonic()
+        self.gateway = gateway
         clients = [client(self.gateway.base, TIMEOUT_S) for client in CLIENTS]
         cases = [case for case in make(clients) if self.only in case.title]
         with ThreadPoolExecutor(threads) as pool:
@@ -130,10 +132,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         suites = Suites(options.binary, Path(folder), options.only)
         try:
-            suites.run("scenarios", SCENARIO_THREADS, suites.scenarios)
-            suites.run("faults", FAULT_THREADS, suites.faults)
-            suites.run("leaving", 1, suites.leaving)
-            suites.run("leaving at once", 1, suites.leaving_at_once)
+            suites.run("scenarios", suites.usual, SCENARIO_THREADS, suites.scenarios)
+            suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
+            suites.run("leaving", suites.usual, 1, suites.leaving)
+            suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)
         finally:
             suites.end()
     return 1 if suites.failed else 0

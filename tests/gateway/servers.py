@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -20,9 +21,18 @@ PROVIDERS = {
 }
 START_S = 20
 END_S = 10
-# How long the gateway waits for the next byte of an upstream, and how long an answer may take altogether.
-PATIENCE_S = 3
-DURATION_S = 8
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a gateway waits for the next byte of an upstream, and how long an answer may take altogether."""
+
+    byte_s: int
+    answer_s: int
+
+
+USUAL = Patience(byte_s=60, answer_s=600)
+SHORT = Patience(byte_s=3, answer_s=8)
+
 
 
 class Process:
@@ -131,9 +141,9 @@ def _model_in(path: str) -> str:
 
 
 class Gateway(Process):
-    def __init__(self, binary: Path, folder: Path, upstream: str) -> None:
-        config = folder / "sabir.toml"
-        config.write_text(_config(upstream))
+    def __init__(self, binary: Path, folder: Path, upstream: str, patience: Patience) -> None:
+        config = folder / f"sabir-{patience.byte_s}.toml"
+        config.write_text(_config(upstream, patience))
         arguments = [str(binary), "serve", "--config", str(config), "--listen", "127.0.0.1:0", "--data", str(folder)]
         super().__init__(arguments, folder / "gateway.log")
 
@@ -152,10 +162,10 @@ class Gateway(Process):
             time.sleep(0.05)
 
 
-def _config(upstream: str) -> str:
-    head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{DURATION_S}s"\n'
+def _config(upstream: str, patience: Patience) -> str:
+    head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{patience.answer_s}s"\n'
     return head + "".join(
         f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'
-        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{PATIENCE_S}s"\nfirst_byte_timeout = "{PATIENCE_S}s"\n'
+        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{patience.byte_s}s"\nfirst_byte_timeout = "{patience.byte_s}s"\n'
         for name, (protocol, root) in PROVIDERS.items()
     )

@@ -137,7 +137,8 @@ impl Setting<'_> {
     }
 
     fn refuse(&self, problem: &Problem, request_id: &str) -> Reply {
-        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
+        let status = self.api.status(problem);
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
         let mut headers: HeaderMap = self.api.headers(request_id);
         if let Some(wait) = problem.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(wait));

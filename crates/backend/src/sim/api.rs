@@ -32,6 +32,11 @@ pub(super) trait Api: Sync {
 
     fn stream(&self, question: &Question, plans: &[Plan]) -> Frames;
 
+    /// An error's status.
+    fn status(&self, problem: &Problem) -> u16 {
+        problem.status
+    }
+
     /// An error's body.
     fn refusal(&self, problem: &Problem, request_id: &str) -> Value;
 

@@ -10,6 +10,7 @@ use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Incoming;
+use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
@@ -86,6 +87,9 @@ pub(crate) async fn open(
         (Manner::Through, true) => through(call, headers, feed).await,
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
+            if !is_object(&body) {
+                return Err(unreadable());
+            }
             note_counts(protocol, &body, trace);
             Ok(Opened::Whole(Whole { headers, body }))
         }
@@ -200,8 +204,7 @@ async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Open
         }
     }
     if let Some(fault) = along.fault() {
-        let whose = Whose::of_upstream(fault.kind);
-        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+        return Err(failed_at_first(fault));
     }
     let (along, feed) = (Box::new(along), Box::new(feed));
     Ok(Opened::Through { headers, first: first.into(), along, feed })
@@ -230,10 +233,16 @@ async fn translated(
         }
     }
     if let Some(fault) = translation.fault_at_first() {
-        let whose = Whose::of_upstream(fault.kind);
-        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+        return Err(failed_at_first(fault));
     }
     Ok(Opened::Translated { headers, translation, feed: Some(Box::new(feed)) })
+}
+
+/// A fault where the first event should be. What nobody could read is no word of the provider's: a bad gateway.
+fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
+    let whose = Whose::of_upstream(fault.kind);
+    let status = (fault.kind == FaultKind::Truncated).then_some(502);
+    Box::new(Failure { fault, whose, status, upstream: None })
 }
 
 /// A whole answer, for a client that may have asked for a stream.
@@ -279,6 +288,12 @@ fn folded(
     let encoded = call.client.encode_response(&response, protocol, asked);
     trace.loses(encoded.report);
     Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
+}
+
+/// Whether a body is whole, as far as its two ends show: an answer is an object or, of Gemini, a list.
+fn is_object(body: &[u8]) -> bool {
+    let body = body.trim_ascii();
+    matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
 }
 
 fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {

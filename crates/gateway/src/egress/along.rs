@@ -1,10 +1,8 @@
 //! Reading along while a stream passes through: what it cost, whether it began well, whether it came to its end.
 
 use sabir_wire::Fault;
-use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Result;
-use sabir_wire::json::Text;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Counts;
 use sabir_wire::protocol::Event;
@@ -27,6 +25,7 @@ struct Seen {
     has_begun: bool,
     at_first: Option<Fault<'static>>,
     has_failed: bool,
+    has_finished: bool,
     counts: Counts,
 }
 
@@ -38,6 +37,7 @@ impl Along {
             has_begun: false,
             at_first: None,
             has_failed: false,
+            has_finished: false,
             counts: Counts::default(),
         };
         Self { frames: Frames::new(is_sse), seen }
@@ -62,6 +62,11 @@ impl Along {
         self.seen.has_failed
     }
 
+    /// Whether the stream came to an end of its own, good or bad.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.seen.has_finished || self.seen.has_failed
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         self.seen.counts
     }
@@ -70,13 +75,12 @@ impl Along {
     ///
     /// The half of a frame that may have gone before is ended first. A list cannot be mended: its end is missing, and
     /// every reader sees that.
-    pub(crate) fn broken(&self, message: String) -> String {
+    pub(crate) fn broken(&self, fault: Fault<'_>) -> String {
         let mut out = String::new();
         if self.seen.is_sse {
             out.push_str("\n\n");
             let protocol = self.seen.protocol;
             let encoder = StreamEncoder::new(protocol, protocol, Asked::default());
-            let fault = Fault::new(FaultKind::Truncated, Text::plain(message));
             let _ = encoder.step(Event::Fault(fault), &mut out).end(&mut out);
         }
         out
@@ -91,9 +95,7 @@ impl Seen {
         if let Some(counts) = self.protocol.counts_in(frame.data) {
             self.counts.update(counts);
         }
-        if is_error(frame) {
-            self.has_failed = true;
-        }
+        self.watch(frame);
         Ok(())
     }
 
@@ -115,8 +117,45 @@ impl Seen {
         if let Some(counts) = self.protocol.counts_in(frame.data) {
             self.counts.update(counts);
         }
+        self.watch(frame);
         Ok(())
     }
+
+    fn watch(&mut self, frame: &Frame<'_>) {
+        self.has_failed = self.has_failed || is_error(frame);
+        self.has_finished = self.has_finished || is_end(self.protocol, frame);
+    }
+}
+
+/// Whether a frame ends an answer. A word that merely looks like it in what the model says makes a broken stream look
+/// whole at worst; so does a server that ends its streams in a way of its own.
+fn is_end(protocol: Protocol, frame: &Frame<'_>) -> bool {
+    match protocol {
+        Protocol::OpenaiChat => {
+            frame.data == "[DONE]" || has_value(frame.data, "\"finish_reason\"")
+        }
+        Protocol::OpenaiResponses => {
+            let kinds = ["response.completed", "response.incomplete", "response.failed"];
+            match frame.event {
+                Some(event) => kinds.contains(&event),
+                None => kinds.iter().any(|kind| frame.data.contains(kind)),
+            }
+        }
+        Protocol::AnthropicMessages => frame
+            .event
+            .map_or_else(|| frame.data.contains("\"message_stop\""), |it| it == "message_stop"),
+        Protocol::Gemini => {
+            has_value(frame.data, "\"finishReason\"") || frame.data.contains("\"blockReason\"")
+        }
+    }
+}
+
+/// Whether a member of this name has a value other than null.
+fn has_value(data: &str, name: &str) -> bool {
+    let values = data.match_indices(name).filter_map(|(start, _)| {
+        data[start + name.len()..].trim_start().strip_prefix(':').map(str::trim_start)
+    });
+    values.into_iter().any(|value| value.starts_with('"'))
 }
 
 /// Whether a frame tells of a failure, as far as its beginning shows.

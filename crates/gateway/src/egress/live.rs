@@ -144,17 +144,19 @@ fn poll_through(
         Poll::Ready(None) => {
             *feed = None;
             trace.counts(along.counts());
-            trace.ends(match along.has_failed() {
-                false => Ending::Answered,
-                true => Ending::Failed(Whose::Upstream),
+            trace.ends(match along.is_complete() && !along.has_failed() {
+                true => Ending::Answered,
+                false => Ending::Failed(Whose::Upstream),
             });
-            Poll::Ready(None)
+            // A stream that merely stops would look like a whole answer.
+            let missing = (!along.is_complete()).then(|| along.broken(cut_short()));
+            Poll::Ready(missing.filter(|text| !text.is_empty()).map(Bytes::from))
         }
         Poll::Ready(Some(Err(error))) => {
             *feed = None;
             trace.counts(along.counts());
             trace.ends(Ending::Failed(Whose::Upstream));
-            Poll::Ready(Some(along.broken(error.to_string()).into()))
+            Poll::Ready(Some(along.broken(fault_of(&error)).into()))
         }
     }
 }
@@ -206,6 +208,10 @@ impl Passed {
             Self::Several(bytes) => bytes.into(),
         }
     }
+}
+
+fn cut_short() -> Fault<'static> {
+    Fault::new(FaultKind::Truncated, Text::literal("the provider's stream ended before its end"))
 }
 
 fn fault_of(error: &Error) -> Fault<'static> {

@@ -12,6 +12,7 @@ mod losing;
 mod object;
 mod record;
 mod semantics;
+mod showing;
 mod splice;
 mod tier;
 

@@ -42,9 +42,13 @@ pub(super) fn headers() -> HeaderMap {
     headers
 }
 
+/// Google has no 529: what is overloaded is unavailable.
+pub(super) fn code(problem: &Problem) -> u16 {
+    if problem.status == 529 { 503 } else { problem.status }
+}
+
 pub(super) fn body(problem: &Problem) -> Value {
-    // Google has no 529: what is overloaded is unavailable.
-    let code = if problem.status == 529 { 503 } else { problem.status };
+    let code = code(problem);
     let mut error = json!({"code": code, "message": message(problem), "status": status(code)});
     let details = details(problem);
     if !details.is_empty() {

@@ -77,6 +77,10 @@ impl Api for Gemini {
         stream::frames(question, plans)
     }
 
+    fn status(&self, problem: &Problem) -> u16 {
+        fault::code(problem)
+    }
+
     fn refusal(&self, problem: &Problem, _: &str) -> Value {
         fault::body(problem)
     }

@@ -124,6 +124,9 @@ fn kind_of_word(word: &str) -> Option<FaultKind> {
         "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
         "server_error" | "internal_error" => FaultKind::Internal,
         "overloaded_error" | "service_unavailable" | "server_overloaded" => FaultKind::Overloaded,
+        "service_unavailable_error" | "server_is_overloaded" | "overloaded" | "slow_down" => {
+            FaultKind::Overloaded
+        }
         "timeout" | "timeout_error" => FaultKind::Timeout,
         _ => return None,
     })

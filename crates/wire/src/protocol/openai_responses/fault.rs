@@ -69,6 +69,9 @@ fn kind_of_word(word: &str) -> Option<FaultKind> {
         "invalid_api_key" => FaultKind::Authentication,
         "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
         "not_found" | "model_not_found" => FaultKind::NotFound,
+        "server_is_overloaded" | "service_unavailable_error" | "overloaded" | "slow_down" => {
+            FaultKind::Overloaded
+        }
         _ => return None,
     })
 }

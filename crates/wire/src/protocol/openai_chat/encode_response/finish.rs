@@ -43,14 +43,14 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
             "stop"
         }
-        // Without a word it would look like an answer that is merely empty.
-        FinishKind::Refusal if said == Said::Nothing => {
-            lose(LossKind::Approximated, "Chat tells a refusal without words as a filtered answer");
-            "content_filter"
-        }
-        FinishKind::Refusal => {
+        FinishKind::Refusal if said == Said::Refusal => {
             lose(LossKind::Approximated, "Chat ends a refusal like every answer");
             "stop"
+        }
+        // With "stop" it would look like an answer like any other, or one that is merely empty.
+        FinishKind::Refusal => {
+            lose(LossKind::Approximated, "Chat tells a refusal as a filtered answer");
+            "content_filter"
         }
         FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
             lose(LossKind::Approximated, "Chat has no word for this end");
@@ -63,6 +63,8 @@ pub(in crate::protocol::openai_chat) fn finish_word(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol::openai_chat) enum Said {
     Calls,
-    Words,
-    Nothing,
+    /// A refusal in the protocol's own place for one.
+    Refusal,
+    /// Text, or nothing at all.
+    Other,
 }

@@ -397,10 +397,10 @@ impl Answer<'_, '_> {
         }
         let place = candidate.semantics().place();
         let parts = &candidate.message.parts;
-        let said = match (has_calls(parts), parts.iter().any(|it| is_text(it) || is_refusal(it))) {
+        let said = match (has_calls(parts), parts.iter().any(is_refusal)) {
             (true, _) => Said::Calls,
-            (false, true) => Said::Words,
-            (false, false) => Said::Nothing,
+            (false, true) => Said::Refusal,
+            (false, false) => Said::Other,
         };
         finish_word(finish.kind, said, place, self.losing).into()
     }

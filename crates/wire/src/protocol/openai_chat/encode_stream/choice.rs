@@ -339,14 +339,14 @@ impl Encoder<'_> {
     ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
-        let has_words = self.parts.iter().any(|part| {
-            let words = matches!(part.kind, PartKind::Text | PartKind::Refusal);
-            part.candidate == candidate && part.is_told && words
+        let refused = self.parts.iter().any(|part| {
+            let refusal = matches!(part.kind, PartKind::Refusal);
+            part.candidate == candidate && part.is_told && refusal
         });
-        let said = match (self.choices[choice].calls > 0, has_words) {
+        let said = match (self.choices[choice].calls > 0, refused) {
             (true, _) => Said::Calls,
-            (false, true) => Said::Words,
-            (false, false) => Said::Nothing,
+            (false, true) => Said::Refusal,
+            (false, false) => Said::Other,
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";

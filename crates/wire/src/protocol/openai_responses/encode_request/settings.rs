@@ -23,6 +23,7 @@ use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::Extras;
+use crate::protocol::showing::is_shown_unasked;
 use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
@@ -307,7 +308,7 @@ impl<'s> Settings<'s, '_> {
         Some(fit.value.as_str().to_owned())
     }
 
-    /// How thinking is to be shown. A Chat client cannot ask for it and gets it with an effort.
+    /// How thinking is to be shown. Some clients need not ask for it and get it with an effort.
     fn summary(&mut self, effort: Option<&str>) -> Option<Text<'s>> {
         let auto = Text::literal("auto");
         if !self.steers() {
@@ -337,7 +338,7 @@ impl<'s> Settings<'s, '_> {
             }
             None => {
                 let asks = effort.is_some_and(|effort| effort != "none");
-                if !asks || self.losing.source() != Protocol::OpenaiChat {
+                if !asks || !is_shown_unasked(&self.request().thinking, self.losing.source()) {
                     return None;
                 }
                 let reason = "with an effort the thinking is asked for";

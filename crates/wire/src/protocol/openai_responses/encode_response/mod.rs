@@ -66,7 +66,7 @@ pub(in crate::protocol) fn encode_response(
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut losing, (place, called), finish);
     }
-    let refused = parts.is_some_and(|parts| parts.iter().any(is_said));
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
     let head = Head {
         id: response.id.as_ref().map(Text::reborrow),
         model: response.model.as_ref().map(Text::reborrow),
@@ -92,17 +92,8 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::ToolCall(_))
 }
 
-/// Whether a part says something, so that a refusal is told in words.
-pub(super) fn is_said(part: &Part<'_>) -> bool {
-    match part.content() {
-        Content::Refusal(_) => true,
-        Content::Text(text) => !text.is_blank(),
-        Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Opaque(_) => false,
-    }
+pub(super) fn is_refusal(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(_))
 }
 
 fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>]) -> String {
@@ -248,7 +239,7 @@ pub(super) enum Ending<'e> {
 }
 
 impl<'e> Ending<'e> {
-    /// `refused` says that the parts tell of a refusal in words, so that the end need not.
+    /// `refused` says that a part is a refusal, so that the end need not tell of it.
     pub(super) fn of(
         finish: Option<&'e Finish<'e>>,
         fault: Option<&'e Fault<'e>>,

@@ -34,7 +34,7 @@ use crate::protocol::openai_responses::encode_response::End;
 use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::encode_response::Head;
 use crate::protocol::openai_responses::encode_response::is_call;
-use crate::protocol::openai_responses::encode_response::is_said;
+use crate::protocol::openai_responses::encode_response::is_refusal;
 use crate::protocol::openai_responses::encode_response::minted_response_id;
 use crate::protocol::openai_responses::encode_response::report_counts;
 use crate::protocol::openai_responses::encode_response::report_finish;
@@ -277,7 +277,7 @@ impl<'a> Encoder<'a> {
             output.push_str(json);
         }
         output.push(']');
-        let refused = self.parts().any(is_said);
+        let refused = self.parts().any(is_refusal);
         let ending = match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
             Ending::Open => Ending::Completed,
             ending => ending,
