@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::Report;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::splice_model;
@@ -12,9 +13,11 @@ use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::headers;
+use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
+use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -53,9 +56,14 @@ pub(crate) fn prepare<'g>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        (spliced(call, &candidate.model)?, Manner::Through)
+        let repaired = match gateway.config.repair {
+            Repair::Always => repair::own(call, &target(provider, &candidate.model), trace)?,
+            Repair::Translated | Repair::Off => None,
+        };
+        let body = repaired.as_ref().unwrap_or(&call.body);
+        (spliced(call, body, &candidate.model)?, Manner::Through)
     } else {
-        translated(call, provider, endpoint.protocol, &candidate.model, trace)?
+        translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
@@ -68,23 +76,25 @@ pub(crate) fn prepare<'g>(
 }
 
 /// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, model: &str) -> Result<Bytes> {
+fn spliced(call: &Call, body: &Bytes, model: &str) -> Result<Bytes> {
     if call.client == Protocol::Gemini || call.model == model {
-        return Ok(call.body.clone());
+        return Ok(body.clone());
     }
-    let body = std::str::from_utf8(&call.body)
+    let text = std::str::from_utf8(body)
         .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
-    let spliced = splice_model(body, model)?;
-    Ok(spliced.map_or_else(|| call.body.clone(), Bytes::from))
+    let spliced = splice_model(text, model)?;
+    Ok(spliced.map_or_else(|| body.clone(), Bytes::from))
 }
 
 fn translated(
+    gateway: &Gateway,
     call: &Call,
-    provider: &Provider,
+    candidate: &Candidate,
     upstream: Protocol,
-    model: &str,
     trace: &mut Trace,
 ) -> Result<(Bytes, Manner)> {
+    let provider = &gateway.config.providers[candidate.provider];
+    let model = candidate.model.as_str();
     if let Some(param) = call.session {
         let message = format!(
             "`{param}` continues a conversation that only a provider of the Responses API has; \
@@ -95,6 +105,10 @@ fn translated(
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
     let mut exchange = call.client.decode_request(&call.body)?;
+    let repairs = match gateway.config.repair {
+        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Off => Report::default(),
+    };
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -111,6 +125,7 @@ fn translated(
         created_s: trace.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
+    trace.loses(repairs);
     trace.loses(encoded.report);
     Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
 }
