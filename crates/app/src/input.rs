@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use anyhow::Result;
+use anyhow::ensure;
 use sabir_wire::ErrorKind;
 
 use crate::arguments::Kind;
@@ -61,6 +62,17 @@ impl Input {
         let mut bytes = Vec::new();
         let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
         limited.read_to_end(&mut bytes).with_context(|| self.unreadable())?;
+        Ok(bytes)
+    }
+
+    /// Reads everything, for commands whose input is no body of a protocol.
+    pub(crate) fn read_whole(&self) -> Result<Vec<u8>> {
+        let bytes = self.read()?;
+        ensure!(
+            bytes.len() as u64 <= INPUT_BYTES_MAX,
+            "{self} is larger than {INPUT_BYTES_MAX} bytes"
+        );
+        ensure!(!bytes.trim_ascii().is_empty(), "{self} is empty: pipe the input in");
         Ok(bytes)
     }
 }

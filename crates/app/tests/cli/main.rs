@@ -4,6 +4,7 @@
 
 #[cfg(unix)]
 mod agent;
+mod build;
 mod configuration;
 mod convert;
 mod errors;
