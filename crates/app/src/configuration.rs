@@ -23,8 +23,22 @@ pub(crate) struct ConfigFile {
 
 impl ConfigFile {
     pub(crate) fn load(&self) -> Result<Loaded, Problems> {
-        config::load(self.config.as_deref(), &|name| env::var(name).ok())
+        let mut loaded = config::load(self.config.as_deref(), &|name| env::var(name).ok())?;
+        if let Some(level) = log_level() {
+            loaded.config.log.level = level;
+        }
+        Ok(loaded)
     }
+}
+
+/// Whether the environment says what is to be logged.
+pub(crate) fn names_log_level() -> bool {
+    log_level().is_some()
+}
+
+/// What `$SABIR_LOG` says, which wins over the config file.
+fn log_level() -> Option<String> {
+    env::var("SABIR_LOG").ok().filter(|level| !level.trim().is_empty())
 }
 
 /// Prints every problem, one a line as `file:line:column: message`.

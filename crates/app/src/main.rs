@@ -1,5 +1,6 @@
 //! The binary `sabir`: reads arguments and files, has `sabir-wire` translate, prints.
 
+mod agent;
 mod arguments;
 mod command;
 mod configuration;
@@ -36,6 +37,8 @@ struct Sabir {
 #[derive(Subcommand)]
 enum Command {
     Serve(command::serve::Serve),
+    Run(command::run::Run),
+    Env(command::env::Env),
     Convert(command::convert::Convert),
     Inspect(command::inspect::Inspect),
     Check(command::check::Check),
@@ -48,6 +51,7 @@ const EXAMPLES: &str = "\
 Examples:
   sabir
   sabir serve --config sabir.toml --listen 127.0.0.1:8080
+  sabir run claude --model smart -- --continue
   sabir convert --from chat --to messages request.json
   curl -N … | sabir convert --from gemini --to responses --kind stream
   sabir inspect --from responses --kind response answer.json
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
 
 fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
+        Some(Command::Run(run)) => run.run(),
+        Some(Command::Env(env)) => env.run(),
         Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Check(check)) => check.run(),

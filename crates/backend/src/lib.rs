@@ -4,6 +4,7 @@ mod error;
 mod secret;
 
 pub mod http;
+pub mod percent;
 pub mod sim;
 
 pub use error::Error;

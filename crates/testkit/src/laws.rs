@@ -4,6 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use sabir_wire::Error;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use serde_json::Value;
 
@@ -89,13 +91,16 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     if sample.was_refused && protocol.decode_request(body).is_err() {
         return Vec::new();
     }
-    let mut violations = bodies(*protocol, body, &translate);
+    let any_model =
+        |from: Protocol, to: Protocol, body: &[u8]| translate::request_for_any(from, to, body);
+    let mut violations = bodies(*protocol, body, &translate, &[&translate, &any_model]);
     violations.extend(prefix::check(sample));
     violations
 }
 
 fn responses(sample: &Sample) -> Vec<Violation> {
-    let mut violations = bodies(sample.protocol, &sample.body, &translate::response);
+    let mut violations =
+        bodies(sample.protocol, &sample.body, &translate::response, &[&translate::response]);
     violations.extend(streams::unfold(sample));
     violations
 }
@@ -104,8 +109,13 @@ fn responses(sample: &Sample) -> Vec<Violation> {
 type Translate<'t> =
     &'t dyn Fn(Protocol, Protocol, &[u8]) -> Result<(String, sabir_wire::Report), Error>;
 
-/// Laws 1, 2 and 5 for bodies of any kind.
-fn bodies(protocol: Protocol, body: &[u8], translate: Translate<'_>) -> Vec<Violation> {
+/// Laws 1, 2 and 5 for bodies of any kind. What arrived is told by the ways back: see [`lost`].
+fn bodies(
+    protocol: Protocol,
+    body: &[u8],
+    translate: Translate<'_>,
+    ways_back: &[Translate<'_>],
+) -> Vec<Violation> {
     let before: Value = match serde_json::from_slice(body) {
         Ok(value) => value,
         Err(error) => return vec![violation(Law::Decodes, None, error.to_string())],
@@ -129,17 +139,17 @@ fn bodies(protocol: Protocol, body: &[u8], translate: Translate<'_>) -> Vec<Viol
         Err(error) => violations.push(violation(Law::SameProtocol, None, error.to_string())),
     }
     for target in Protocol::ALL.into_iter().filter(|target| *target != protocol) {
-        violations.extend(pair(protocol, target, body, &before, translate));
+        violations.extend(pair((protocol, target), body, &before, translate, ways_back));
     }
     violations
 }
 
 fn pair(
-    protocol: Protocol,
-    target: Protocol,
+    (protocol, target): (Protocol, Protocol),
     body: &[u8],
     before: &Value,
     translate: Translate<'_>,
+    ways_back: &[Translate<'_>],
 ) -> Vec<Violation> {
     let mut violations = Vec::new();
     let (there, report) = match translate(protocol, target, body) {
@@ -154,11 +164,12 @@ fn pair(
         }
         Err(error) => violations.push(violation(Law::EncodeIsStable, target, error.to_string())),
     }
-    match translate(target, protocol, there.as_bytes()) {
-        Ok((back, _)) => {
-            let after = serde_json::from_str(&back).unwrap_or_default();
-            violations.extend(honesty(protocol, target, before, &after, &report));
-        }
+    let backs: Result<Vec<Value>, Error> = (ways_back.iter())
+        .map(|way_back| way_back(target, protocol, there.as_bytes()))
+        .map(|back| back.map(|(back, _)| serde_json::from_str(&back).unwrap_or_default()))
+        .collect();
+    match backs {
+        Ok(backs) => violations.extend(honesty((protocol, target), before, &backs, &report)),
         Err(error) => violations.push(violation(Law::Honest, target, error.to_string())),
     }
     violations
@@ -166,18 +177,18 @@ fn pair(
 
 /// Law 5: what differs was reported, and what was reported as dropped did not come back.
 pub(crate) fn honesty(
-    protocol: Protocol,
-    target: Protocol,
+    (protocol, target): (Protocol, Protocol),
     before: &Value,
-    after: &Value,
+    backs: &[Value],
     report: &sabir_wire::Report,
 ) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let unreported = meaning::unreported(protocol, before, after, report);
+    let unreported = lost(protocol, before, backs, report);
     if !unreported.is_empty() {
         let detail = format!("not reported: {}", unreported.join(" "));
         violations.push(violation(Law::Honest, target, detail));
     }
+    let Some(after) = backs.first() else { return violations };
     for loss in report.drops() {
         let (Some(said), Some(back)) =
             (before.pointer(&loss.pointer), after.pointer(&loss.pointer))
@@ -186,12 +197,32 @@ pub(crate) fn honesty(
         };
         let is_element =
             loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
-        if said == back && !is_element && !meaning::same(protocol, said, &Value::Null) {
+        // Below what was moved or renamed, a pointer names something else now.
+        let is_moved = (report.entries().iter())
+            .filter_map(|other| loss.pointer.strip_prefix(&other.pointer))
+            .any(|rest| rest.len() < loss.pointer.len() && rest.starts_with('/'));
+        if said == back && !is_element && !is_moved && !meaning::same(protocol, said, &Value::Null)
+        {
             let detail = format!("reported as dropped and came back: {}", loss.pointer);
             violations.push(violation(Law::Honest, target, detail));
         }
     }
     violations
+}
+
+/// What no way back restores. A way back is a translation too, with losses and a report of its own: for a model that
+/// refuses a setting, the setting that had arrived does not return. So what any of them restores had arrived.
+fn lost(
+    protocol: Protocol,
+    before: &Value,
+    backs: &[Value],
+    report: &sabir_wire::Report,
+) -> Vec<String> {
+    let differences = backs.iter().map(|back| meaning::unreported(protocol, before, back, report));
+    let lost_in_both = |lost: Vec<String>, next: Vec<String>| {
+        lost.into_iter().filter(|pointer| next.contains(pointer)).collect()
+    };
+    differences.reduce(lost_in_both).unwrap_or_default()
 }
 
 fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
@@ -210,8 +241,32 @@ fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
             let detail = difference_of_texts(&body, &body_again);
             violations.push(violation(Law::EncodeIsStable, target, detail));
         }
+        violations.extend(retold(target, &fault, &again));
     }
     violations
+}
+
+/// Law 5 for errors, which have no report: every protocol tells what happened, and in the words of the upstream.
+fn retold(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<Violation> {
+    let (said, told) = (fault.message.to_str(), again.message.to_str());
+    if !told.contains(&*said) {
+        let detail = format!("the words {said:?} became {told:?}");
+        return Some(violation(Law::Honest, target, detail));
+    }
+    let (one, other) = (nearest(target, fault.kind), again.kind);
+    let detail = format!("the error {one:?} became {other:?}");
+    (one != other).then(|| violation(Law::Honest, target, detail))
+}
+
+/// The class by which a protocol can tell an error. Google's codes are fewer than the others'.
+fn nearest(target: Protocol, kind: FaultKind) -> FaultKind {
+    match (target, kind) {
+        (Protocol::Gemini, FaultKind::Billing) => FaultKind::RateLimit,
+        (Protocol::Gemini, FaultKind::ContextTooLong | FaultKind::Unprocessable) => {
+            FaultKind::BadRequest
+        }
+        (_, kind) => kind,
+    }
 }
 
 fn equal(one: &str, other: &str) -> bool {

@@ -3,10 +3,13 @@
 //! Null, empty, absent and a protocol's stated defaults are equal; a string is its one text part; JSON text equals the
 //! same JSON; ids and indices that a protocol mints do not count.
 
+use std::borrow::Cow;
+
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use serde_json::Map;
 use serde_json::Value;
+use serde_json::json;
 
 mod default;
 
@@ -20,8 +23,22 @@ pub fn unreported(
     let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
     let comparison = Comparison { protocol, covered };
     let mut differences = Vec::new();
+    let after = &comparison.instructed(before, after);
     comparison.values("", None, before, after, &mut differences);
     differences
+}
+
+/// How many instructions stand before everything else.
+fn leading(input: &[Value]) -> usize {
+    input.iter().take_while(|item| is_instruction(item)).count()
+}
+
+fn leading_items(request: &Value) -> usize {
+    request["input"].as_array().map_or(0, |input| leading(input))
+}
+
+fn is_instruction(item: &Value) -> bool {
+    matches!(item["role"].as_str(), Some("system" | "developer"))
 }
 
 /// Whether two values say the same in their protocol.
@@ -35,6 +52,42 @@ struct Comparison<'r> {
 }
 
 impl Comparison<'_> {
+    /// The request `after` with its instructions where `before` has them: `instructions` of Responses are documented as
+    /// a system or developer message that is inserted before all others.
+    fn instructed<'v>(&self, before: &Value, after: &'v Value) -> Cow<'v, Value> {
+        let (is_slot, was_slot) =
+            (after["instructions"].is_string(), before["instructions"].is_string());
+        // Instructions that the report has come to the slot may be too many for it.
+        let may_be_slot = was_slot || self.is_covered("/instructions");
+        if self.protocol != Protocol::OpenaiResponses || is_slot == may_be_slot {
+            return Cow::Borrowed(after);
+        }
+        let mut moved = after.clone();
+        match (moved["instructions"].take(), moved["input"].as_array_mut()) {
+            (Value::String(text), Some(input)) => {
+                input.insert(0, json!({"role": "system", "content": text}));
+            }
+            (Value::Null, Some(input)) => {
+                let surplus = leading(input).saturating_sub(leading_items(before));
+                let contents = input.drain(..surplus).map(|mut item| item["content"].take());
+                moved["instructions"] = match contents.collect::<Vec<_>>() {
+                    mut one if one.len() == 1 => one.remove(0),
+                    several => several.into(),
+                };
+            }
+            _ => return Cow::Borrowed(after),
+        }
+        Cow::Owned(moved)
+    }
+
+    /// Whether a part has no words, and nothing else that is not reported.
+    fn is_wordless(&self, pointer: &str, value: &Value) -> bool {
+        let Some(object) = value.as_object() else { return false };
+        let mut others = object.iter().filter(|(key, _)| *key != "type" && *key != "text");
+        object.get("text").is_some_and(is_empty)
+            && others.all(|(key, it)| is_empty(it) || self.is_covered(&format!("{pointer}/{key}")))
+    }
+
     /// Whether an entry speaks of this place or of one above it. The root pointer covers nothing.
     fn is_covered(&self, pointer: &str) -> bool {
         self.covered.iter().any(|entry| {
@@ -74,6 +127,7 @@ impl Comparison<'_> {
                 self.arrays(pointer, before, after, differences);
             }
             _ if self.is_void(key, before) && self.is_void(key, after) => {}
+            _ if self.is_wordless(pointer, before) && self.is_void(key, after) => {}
             _ if same_leaf(before, after) => {}
             _ => self.differ(pointer, before, after, differences),
         }
@@ -152,7 +206,12 @@ impl Comparison<'_> {
     ) {
         let at = |index: usize| format!("{pointer}/{}", first + index);
         let lone = |index: usize| self.cost(&at(index), &before[index], &Value::Null);
-        let extra = |index: usize| self.cost(&at(index), &Value::Null, &after[index]);
+        // What is added stands behind the element before it, which may be reported as what became several.
+        let is_part = |index: usize| index > 0 && self.is_covered(&at(index - 1));
+        let extra = |index: usize, added: usize| match is_part(index) {
+            true => 0,
+            false => self.cost(&at(index), &Value::Null, &after[added]),
+        };
         let (rows, columns) = (before.len(), after.len());
         // costs[i][j]: the least number of differences between before[i..] and after[j..].
         let mut costs = vec![vec![0_usize; columns + 1]; rows + 1];
@@ -160,7 +219,7 @@ impl Comparison<'_> {
             costs[i][columns] = costs[i + 1][columns] + lone(i);
         }
         for j in (0..columns).rev() {
-            costs[rows][j] = costs[rows][j + 1] + extra(j);
+            costs[rows][j] = costs[rows][j + 1] + extra(rows, j);
         }
         let mut pairs = vec![vec![0_usize; columns]; rows];
         for i in (0..rows).rev() {
@@ -168,7 +227,7 @@ impl Comparison<'_> {
                 pairs[i][j] = self.cost(&at(i), &before[i], &after[j]);
                 costs[i][j] = (costs[i + 1][j + 1] + pairs[i][j])
                     .min(costs[i + 1][j] + lone(i))
-                    .min(costs[i][j + 1] + extra(j));
+                    .min(costs[i][j + 1] + extra(i, j));
             }
         }
         let (mut i, mut j) = (0, 0);
@@ -180,7 +239,9 @@ impl Comparison<'_> {
                 self.values(&at(i), None, &before[i], &Value::Null, differences);
                 i += 1;
             } else {
-                self.values(&at(i), None, &Value::Null, &after[j], differences);
+                if !is_part(i) {
+                    self.values(&at(i), None, &Value::Null, &after[j], differences);
+                }
                 j += 1;
             }
         }
@@ -202,6 +263,9 @@ impl Comparison<'_> {
             return Value::Null;
         }
         match (key, value) {
+            (Some("input"), Value::String(_)) if self.protocol == Protocol::OpenaiResponses => {
+                json!([{"role": "user", "content": value}])
+            }
             (Some(_), Value::String(text)) if text.is_empty() => Value::Null,
             (Some("model"), Value::String(text)) => {
                 Value::from(text.strip_prefix("models/").unwrap_or(text))
@@ -241,6 +305,10 @@ fn is_empty(value: &Value) -> bool {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.iter().all(is_empty),
+        // A part without a word says nothing, though it says that it is text.
+        Value::Object(object) if object.get("text").is_some_and(is_empty) => {
+            object.iter().all(|(key, value)| key == "type" || is_empty(value))
+        }
         Value::Object(object) => object.values().all(is_empty),
         Value::Bool(_) | Value::Number(_) => false,
     }

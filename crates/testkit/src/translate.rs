@@ -35,6 +35,18 @@ pub fn request_as_sent(
     request_placing(ModelPlace::Url, (from, to), body, model)
 }
 
+/// Translates a request for a model of which nothing is known, which is taken to accept everything.
+pub fn request_for_any(
+    from: Protocol,
+    to: Protocol,
+    body: &[u8],
+) -> Result<(String, Report), Error> {
+    let exchange = from.decode_request(body)?;
+    let target = Target::default().with_gemini_model(ModelPlace::Body);
+    let encoded = exchange.encode(to, &target)?;
+    Ok((encoded.body, encoded.report))
+}
+
 fn request_placing(
     place: ModelPlace,
     (from, to): (Protocol, Protocol),
@@ -83,6 +95,15 @@ pub fn decode_stream<'c>(
     emit: &mut dyn FnMut(Event<'_>),
 ) {
     let mut decoder = Some(StreamDecoder::new(protocol));
+    let mut has_failed = false;
+    // Nothing follows a failure, even where the frame that tells of it cannot be read to its end.
+    let mut emit = |event: Event<'_>| {
+        let is_wanted = !has_failed;
+        has_failed |= matches!(event, Event::Fault(_));
+        if is_wanted {
+            emit(event);
+        }
+    };
     let read = read_frames(chunks, &mut |frame| {
         if let Some(current) = decoder.take() {
             decoder = Some(current.step(&frame, &mut |event| emit(event))?);

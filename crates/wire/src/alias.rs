@@ -31,16 +31,35 @@ pub enum Charset {
 }
 
 impl Charset {
-    #[inline]
     fn holds(self, character: char) -> bool {
+        self == Self::Anything || u8::try_from(character).is_ok_and(|byte| self.holds_byte(byte))
+    }
+
+    /// Whether the set holds a character of ASCII.
+    #[inline]
+    fn holds_byte(self, byte: u8) -> bool {
+        byte.is_ascii() && self.ascii() >> byte & 1 == 1
+    }
+
+    /// One bit for each character of ASCII, set where the set holds it.
+    const fn ascii(self) -> u128 {
+        const DIGITS: u128 = range(b'0', b'9');
+        const LETTERS: u128 = range(b'A', b'Z') | range(b'a', b'z');
+        const UNDERSCORE: u128 = range(b'_', b'_');
+        const WORD: u128 = DIGITS | LETTERS | UNDERSCORE | range(b'-', b'-');
         match self {
-            Self::Anything => true,
-            Self::Alphanumeric => character.is_ascii_alphanumeric(),
-            Self::Word => character.is_ascii_alphanumeric() || matches!(character, '_' | '-'),
-            Self::Start => character.is_ascii_alphabetic() || character == '_',
-            Self::Dotted => Self::Word.holds(character) || matches!(character, '.' | ':'),
+            Self::Anything => u128::MAX,
+            Self::Alphanumeric => DIGITS | LETTERS,
+            Self::Word => WORD,
+            Self::Start => LETTERS | UNDERSCORE,
+            Self::Dotted => WORD | range(b'.', b'.') | range(b':', b':'),
         }
     }
+}
+
+/// The bits from `first` to `last`.
+const fn range(first: u8, last: u8) -> u128 {
+    (u128::MAX >> (127 - last)) & (u128::MAX << first)
 }
 
 /// What a protocol accepts as the name of a tool.
@@ -229,11 +248,10 @@ impl Shape {
 
     /// The same for names of which every byte is a character, as nearly all are.
     fn accepts_ascii(self, name: &[u8]) -> bool {
-        let holds = |charset: Charset, byte: &u8| charset.holds(char::from(*byte));
         (self.min_len..=self.max_len).contains(&name.len())
-            && name.first().is_none_or(|first| holds(self.first, first))
+            && name.first().is_none_or(|first| self.first.holds_byte(*first))
             && (self.rest == Charset::Anything
-                || name.iter().skip(1).all(|other| holds(self.rest, other)))
+                || name.iter().skip(1).all(|other| self.rest.holds_byte(*other)))
     }
 
     fn alias(self, name: &str) -> Cow<'_, str> {

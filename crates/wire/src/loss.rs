@@ -76,6 +76,9 @@ impl fmt::Display for LossKind {
     }
 }
 
+/// How many entries most reports have, so that they seldom grow.
+const FEW: usize = 8;
+
 impl Report {
     /// Says what happened at `pointer`.
     pub fn lose(
@@ -84,6 +87,9 @@ impl Report {
         kind: LossKind,
         reason: impl Into<Cow<'static, str>>,
     ) {
+        if self.entries.is_empty() {
+            self.entries.reserve(FEW);
+        }
         self.entries.push(Loss { pointer: pointer.into(), kind, reason: reason.into() });
     }
 

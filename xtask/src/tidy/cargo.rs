@@ -14,16 +14,21 @@ struct Arrows {
 /// Data flows one way. A new crate gets a row here, and a paragraph in ARCHITECTURE.md.
 const ARROWS: &[Arrows] = &[
     Arrows { name: "sabir-wire", uses: &[], uses_in_tests: &[] },
+    Arrows {
+        name: "sabir-compose",
+        uses: &["sabir-wire"],
+        uses_in_tests: &["sabir-backend", "sabir-testkit"],
+    },
     Arrows { name: "sabir-backend", uses: &["sabir-wire"], uses_in_tests: &["sabir-testkit"] },
     Arrows {
         name: "sabir-gateway",
-        uses: &["sabir-wire", "sabir-backend"],
+        uses: &["sabir-wire", "sabir-backend", "sabir-compose"],
         uses_in_tests: &["sabir-testkit"],
     },
     Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &[] },
     Arrows {
         name: "sabir",
-        uses: &["sabir-wire", "sabir-backend", "sabir-gateway"],
+        uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-gateway"],
         uses_in_tests: &["sabir-testkit"],
     },
     Arrows { name: "xtask", uses: &["sabir-wire", "sabir-testkit"], uses_in_tests: &[] },

@@ -3,7 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod env;
 pub(crate) mod inspect;
 pub(crate) mod models;
+pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod sim;

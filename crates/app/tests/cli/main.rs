@@ -8,5 +8,6 @@ mod errors;
 mod inspect;
 mod report;
 mod run;
+mod sim;
 mod stream;
 mod usage;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use http::Uri;
 
 use crate::http::Address;
+use crate::percent;
 
 /// What the environment says of proxies. Hosts of this machine are never asked through one.
 #[derive(Clone, Debug, Default)]
@@ -66,28 +67,8 @@ fn parse(url: &str) -> Option<Proxy> {
     let address = Address::of(&url)?;
     let (user, _) = url.authority()?.as_str().rsplit_once('@').unwrap_or_default();
     let credentials = (!user.is_empty())
-        .then(|| format!("Basic {}", sabir_wire::base64::encode(decode_percent(user).as_bytes())));
+        .then(|| format!("Basic {}", sabir_wire::base64::encode(percent::decode(user).as_bytes())));
     Some(Proxy { address, credentials })
-}
-
-/// Takes percent signs off a user name and password.
-fn decode_percent(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) if byte == b'%' => {
-                bytes.push(decoded);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl fmt::Debug for Proxy {

@@ -6,12 +6,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Body;
 use http_body::Frame;
 use http_body::SizeHint;
-use tokio::time::Instant;
 use tokio::time::Sleep;
 
 use super::Reply;
@@ -21,12 +21,17 @@ use super::Step;
 pub struct ReplyBody {
     steps: VecDeque<Step>,
     wait: Option<Pin<Box<Sleep>>>,
+    /// Whether the next step that breaks off may do so: what was sent before it must have left first.
+    is_flushed: bool,
 }
+
+/// Long enough for a connection to write what it holds before it is told of the end.
+const FLUSH: Duration = Duration::from_millis(1);
 
 impl Reply {
     /// The reply as an HTTP response.
     pub fn into_response(self) -> http::Response<ReplyBody> {
-        let body = ReplyBody { steps: self.steps.into(), wait: None };
+        let body = ReplyBody { steps: self.steps.into(), wait: None, is_flushed: false };
         let mut response = http::Response::new(body);
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
@@ -51,7 +56,12 @@ impl Body for ReplyBody {
                 None => return Poll::Ready(None),
                 Some(Step::Send(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 Some(Step::Wait(duration)) => {
-                    self.wait = Some(Box::pin(tokio::time::sleep_until(Instant::now() + duration)));
+                    self.wait = Some(Box::pin(tokio::time::sleep(duration)));
+                }
+                Some(Step::Disconnect) if !self.is_flushed => {
+                    self.is_flushed = true;
+                    self.steps.push_front(Step::Disconnect);
+                    self.wait = Some(Box::pin(tokio::time::sleep(FLUSH)));
                 }
                 Some(Step::Disconnect) => {
                     self.steps.clear();

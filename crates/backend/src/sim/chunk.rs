@@ -35,3 +35,26 @@ pub(super) fn ragged(bytes: &Bytes) -> Vec<Bytes> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deltas_join_to_the_text() {
+        let long = "ä".repeat(60);
+        for text in ["", "one", "one two  three\nfour ", " lead", &long] {
+            assert_eq!(deltas(text).concat(), text);
+            assert!(deltas(text).iter().all(|piece| !piece.is_empty()));
+        }
+        assert_eq!(deltas("one two"), ["one ", "two"]);
+    }
+
+    #[test]
+    fn ragged_pieces_join_to_the_bytes() {
+        let bytes = Bytes::from("äöü".repeat(40));
+        let pieces = ragged(&bytes);
+        assert_eq!(pieces.concat(), bytes);
+        assert!(pieces.iter().any(|piece| std::str::from_utf8(piece).is_err()));
+    }
+}

@@ -196,3 +196,62 @@ fn number(schema: &Map<String, Value>) -> f64 {
 fn decimal(number: f64) -> Value {
     if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_satisfy_their_schema() {
+        for (schema, expected) in [
+            (json!({}), json!("word")),
+            (json!(true), json!({})),
+            (json!({"const": 5}), json!(5)),
+            (json!({"type": ["null", "integer"]}), json!(1)),
+            (json!({"type": "INTEGER", "format": "enum", "enum": ["3", "4"]}), json!(3)),
+            (json!({"type": "integer", "exclusiveMinimum": 4, "multipleOf": 5}), json!(10)),
+            (json!({"type": "number", "maximum": 0.5}), json!(0.5)),
+            (json!({"type": "string", "minLength": 6, "maxLength": 6}), json!("wordxx")),
+            (json!({"type": "string", "maxLength": 2}), json!("wo")),
+            (json!({"type": "string", "format": "date"}), json!("2026-01-02")),
+            (
+                json!({"type": "array", "items": {"type": "boolean"}, "minItems": 2}),
+                json!([true, true]),
+            ),
+            (
+                json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "null"}]}),
+                json!([1, null]),
+            ),
+            (json!({"anyOf": [{"type": "null"}, {"type": "boolean"}]}), json!(true)),
+            (
+                json!({"allOf": [
+                    {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                    {"properties": {"b": {"type": "boolean"}}, "required": ["b"]},
+                ]}),
+                json!({"a": 1, "b": true}),
+            ),
+            (
+                json!({
+                    "$ref": "#/$defs/node",
+                    "$defs": {"node": {
+                        "type": "object", "required": ["next"],
+                        "properties": {"next": {"anyOf": [{"type": "null"}, {"type": "integer"}]}},
+                    }},
+                }),
+                json!({"next": 1}),
+            ),
+        ] {
+            assert_eq!(sample(&schema, "word"), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn endless_schemas_end() {
+        let schema = json!({
+            "$ref": "#/$defs/n",
+            "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "required": ["n"]}},
+        });
+        assert!(sample(&schema, "word").is_object());
+        assert_eq!(sample(&json!({"$ref": "#"}), "word"), Value::Null);
+    }
+}

@@ -90,3 +90,51 @@ pub(super) fn beginning(text: &str, letters: usize) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(tool: &str, arguments: Value) -> Dictated {
+        Dictated { tool: tool.to_owned(), arguments }
+    }
+
+    #[test]
+    fn lines_dictate_calls_in_rounds() {
+        let text = "First:\n  call a with {\"x\": 1}.\ncall `b` with {}\nthen call a with \"free text\"\ncall c\ncall d with {broken";
+        let first = vec![call("a", json!({"x": 1})), call("b", json!({}))];
+        assert_eq!(rounds(text), [first, vec![call("a", json!("free text"))]]);
+        assert_eq!(rounds("please call a with {}"), Vec::<Vec<Dictated>>::new());
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        for (text, expected) in [
+            ("use get_it now", true),
+            ("get_it", true),
+            ("(`get_it`)", true),
+            ("forget_it", false),
+            ("get_it_all", false),
+            ("get_item, then get_it", true),
+            ("get-it", false),
+        ] {
+            assert_eq!(names(text, "get_it"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_words_are_read_and_bounded() {
+        assert_eq!(asks_words("Please repeat 12 words."), Some(12));
+        assert_eq!(asks_words("repeat 1 word"), Some(1));
+        assert_eq!(asks_words("repeat 999999999 words"), Some(WORDS_MAX));
+        assert_eq!(asks_words("repeat your words"), None);
+    }
+
+    #[test]
+    fn a_beginning_ends_at_a_character() {
+        assert_eq!(beginning("äöü", 2), "äö…");
+        assert_eq!(beginning("äöü", 3), "äöü");
+    }
+}

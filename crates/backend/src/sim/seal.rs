@@ -92,5 +92,40 @@ fn value_of(digit: u8) -> Option<u8> {
 /// Whether a text is base64 as OpenAI and Anthropic take it: the standard alphabet, padded, not empty.
 pub(super) fn is_standard_base64(text: &str) -> bool {
     let has_alphabet = !text.contains(['-', '_']);
-    !text.is_empty() && text.len() % 4 == 0 && has_alphabet && decode_base64(text).is_some()
+    !text.is_empty()
+        && text.len().is_multiple_of(4)
+        && has_alphabet
+        && decode_base64(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_holds_for_its_kind_and_content_alone() {
+        let seal = issue("thinking", 7, "text");
+        assert!(holds("thinking", &seal, "text"));
+        assert!(holds("thinking", &seal.replace('+', "-").replace('/', "_"), "text"));
+        assert!(!holds("thinking", &seal, "texts"));
+        assert!(!holds("redacted", &seal, "text"));
+        assert!(!holds("thinking", &format!("A{}", &seal[1..]), "text"));
+        assert!(!holds("thinking", "", "text") && !holds("thinking", "%", "text"));
+        assert_ne!(seal, issue("thinking", 8, "text"));
+    }
+
+    #[test]
+    fn base64_comes_back() {
+        for bytes in [&b""[..], b"f", b"fo", b"foo", b"foob", b"\xff\xfe\xfd\xfc"] {
+            let text = encode_base64(bytes);
+            assert_eq!(decode_base64(&text).as_deref(), Some(bytes));
+            assert_eq!(decode_base64(text.trim_end_matches('=')).as_deref(), Some(bytes));
+        }
+        assert_eq!(encode_base64(b"foob"), "Zm9vYg==");
+        for wrong in ["A", "AAAAA", "A===", "AA A", "Zm9v\n"] {
+            assert_eq!(decode_base64(wrong), None, "{wrong:?}");
+        }
+        assert!(is_standard_base64("Zm9vYg==") && !is_standard_base64("Zm9vYg"));
+        assert!(!is_standard_base64("__8=") && !is_standard_base64(""));
+    }
 }

@@ -266,3 +266,67 @@ pub(super) fn dotted(path: &[Step]) -> String {
     });
     steps.collect::<Vec<_>>().join(".")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    static SHAPE: Kind = Kind::Object(&[
+        need("name", Kind::Text),
+        may("count", Kind::Integer(1, 5)),
+        may(
+            "list",
+            Kind::List(&Kind::Tagged("type", &[Variant("a", &[need("x", Kind::Boolean)])])),
+        ),
+        may("either", Kind::Either(&[Kind::Text, Kind::List(&Kind::Text)])),
+        may("open", Kind::Object(&[need("known", Kind::Text), rest()])),
+    ]);
+
+    fn found(value: Value) -> Option<(String, What)> {
+        check(&value, &SHAPE).err().map(|it| (bracketed(&it.path), it.what))
+    }
+
+    fn wrong_type(expected: &'static str, found: &'static str) -> What {
+        What::Type { expected, found }
+    }
+
+    #[test]
+    fn the_first_difference_is_told_with_its_place() {
+        for (value, place, what) in [
+            (json!({}), "name", What::Missing),
+            (json!({"name": null}), "name", wrong_type("string", "null")),
+            (json!({"name": "n", "more": 1}), "more", What::Unknown),
+            (json!({"name": "n", "count": 1.5}), "count", wrong_type("integer", "number")),
+            (
+                json!({"name": "n", "count": 9}),
+                "count",
+                What::Above { maximum: "5".to_owned(), found: "9".to_owned() },
+            ),
+            (
+                json!({"name": "n", "list": [{"type": "a", "x": true}, {"x": true}]}),
+                "list[1].type",
+                What::Missing,
+            ),
+            (json!({"name": "n", "list": [{"type": "a", "y": 1}]}), "list[0].y", What::Unknown),
+            (
+                json!({"name": "n", "either": ["x", 3]}),
+                "either[1]",
+                wrong_type("string", "integer"),
+            ),
+            (json!({"name": "n", "open": {"other": 1}}), "open.known", What::Missing),
+        ] {
+            assert_eq!(found(value), Some((place.to_owned(), what)));
+        }
+    }
+
+    #[test]
+    fn what_fits_passes() {
+        let value = json!({
+            "name": "n", "count": null, "list": [{"type": "a", "x": false}], "either": "x",
+            "open": {"known": "k", "other": [1]},
+        });
+        assert_eq!(found(value), None);
+    }
+}

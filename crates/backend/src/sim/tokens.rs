@@ -22,24 +22,24 @@ impl Count {
     /// Adds everything that a value says; `marker` names the member that marks a cached prefix.
     pub(super) fn add(&mut self, value: &Value, marker: &str) {
         match value {
-            Value::String(text) if is_media(text) => self.total += MEDIA_TOKENS,
+            Value::String(text) if text.starts_with("data:") => self.total += MEDIA_TOKENS,
             Value::String(text) => self.total += of_text(text),
             Value::Number(_) | Value::Bool(_) => self.total += 1,
             Value::Null => {}
             Value::Array(elements) => elements.iter().for_each(|it| self.add(it, marker)),
             Value::Object(members) => {
-                let said = members.iter().filter(|(name, _)| !is_plumbing(name));
-                said.for_each(|(_, it)| self.add(it, marker));
+                for (name, member) in members.iter().filter(|(name, _)| !is_plumbing(name)) {
+                    match name.as_str() {
+                        "data" | "file_data" => self.total += MEDIA_TOKENS,
+                        _ => self.add(member, marker),
+                    }
+                }
                 if members.get(marker).is_some_and(|it| !it.is_null()) {
                     self.marked = self.total;
                 }
             }
         }
     }
-}
-
-fn is_media(text: &str) -> bool {
-    text.starts_with("data:") || text.len() > 256 && super::seal::is_standard_base64(text)
 }
 
 /// Members that no model reads.

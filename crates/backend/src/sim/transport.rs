@@ -93,35 +93,35 @@ impl Shipment<'_> {
     }
 
     fn steps(&self, frames: Frames, delivery: Delivery) -> Vec<Step> {
-        let middle = frames.first_delta + (frames.ending - frames.first_delta).div_ceil(2);
+        let Some(fault) = self.fault else { return self.untouched(frames) };
+        let middle =
+            frames.first_delta + frames.ending.saturating_sub(frames.first_delta).div_ceil(2);
         let until = |end: usize| sends(&frames.all[..end.min(frames.all.len())]);
         let error = |before: usize| {
             let frame = self.api.error_frame(&simulated(529, ""), delivery, before);
             Step::Send(Bytes::from(frame))
         };
-        match self.fault {
-            None | Some(Trigger::Status { .. } | Trigger::Flaky | Trigger::HtmlPage) => {
-                self.untouched(&frames)
-            }
-            Some(Trigger::SlowFirstByte(wait)) => with(vec![Step::Wait(wait)], sends(&frames.all)),
-            Some(Trigger::SlowStream(wait)) => slowly(&frames, wait),
-            Some(Trigger::StreamError) => with(until(middle), vec![error(middle)]),
-            Some(Trigger::StreamErrorFirst) => vec![error(0)],
-            Some(Trigger::Disconnect) => with(until(middle), vec![Step::Disconnect]),
-            Some(Trigger::DisconnectFirst) => vec![Step::Disconnect],
-            Some(Trigger::Garbage) => vec![Step::Send(Bytes::from_static(GARBAGE))],
-            Some(Trigger::GarbageStream) => with(
+        match fault {
+            Trigger::Status { .. } | Trigger::Flaky | Trigger::HtmlPage => sends(&frames.all),
+            Trigger::SlowFirstByte(wait) => with(vec![Step::Wait(wait)], sends(&frames.all)),
+            Trigger::SlowStream(wait) => slowly(&frames, wait),
+            Trigger::StreamError => with(until(middle), vec![error(middle)]),
+            Trigger::StreamErrorFirst => vec![error(0)],
+            Trigger::Disconnect => with(until(middle), vec![Step::Disconnect]),
+            Trigger::DisconnectFirst => vec![Step::Disconnect],
+            Trigger::Garbage => vec![Step::Send(Bytes::from_static(GARBAGE))],
+            Trigger::GarbageStream => with(
                 until(middle),
                 vec![Step::Send(Bytes::from_static(b"data: {\"garbage\": <<<\n\n"))],
             ),
-            Some(Trigger::Truncated) => until(middle),
-            Some(Trigger::NeverEnding) => {
+            Trigger::Truncated => until(middle),
+            Trigger::NeverEnding => {
                 let bytes = frames.all.get(frames.first_delta).cloned().unwrap_or_default();
                 let again =
                     Step::Forever { bytes: Bytes::from(bytes), pause: trigger::NEVER_ENDING_PAUSE };
                 with(until(frames.first_delta), vec![again])
             }
-            Some(Trigger::Silent) => {
+            Trigger::Silent => {
                 let silence =
                     with(until(frames.first_delta + 1), vec![Step::Wait(trigger::SILENCE)]);
                 with(silence, vec![Step::Disconnect])
@@ -129,9 +129,9 @@ impl Shipment<'_> {
         }
     }
 
-    fn untouched(&self, frames: &Frames) -> Vec<Step> {
+    fn untouched(&self, frames: Frames) -> Vec<Step> {
         if !self.is_ragged {
-            return sends(&frames.all);
+            return frames.all.into_iter().map(|frame| Step::Send(Bytes::from(frame))).collect();
         }
         let all = Bytes::from(frames.all.concat());
         chunk::ragged(&all).into_iter().map(Step::Send).collect()

@@ -34,7 +34,7 @@ const BETWEEN_DELTAS: Duration = Duration::from_millis(50);
 
 /// The fault that a model's name asks for, if any.
 pub(super) fn of(model: &str) -> Option<Trigger> {
-    let (_, rest) = model.split_once("fault-")?;
+    let rest = asked(model)?;
     let (name, number) = split_number(rest);
     let pause = |usual: Duration| number.map_or(usual, Duration::from_millis);
     Some(match name {
@@ -53,6 +53,14 @@ pub(super) fn of(model: &str) -> Option<Trigger> {
         "html-502" => Trigger::HtmlPage,
         _ => return status(rest),
     })
+}
+
+/// What stands behind the first `fault-` that is not the end of another word, as in `default-`.
+fn asked(model: &str) -> Option<&str> {
+    const WORD: &str = "fault-";
+    let mut found = model.match_indices(WORD);
+    let (start, _) = found.find(|(start, _)| !model[..*start].ends_with(char::is_alphanumeric))?;
+    Some(&model[start + WORD.len()..])
 }
 
 /// `429`, `429-30` and the like; only 429 and 503 carry a time to wait.
@@ -76,5 +84,34 @@ fn split_number(rest: &str) -> (&str, Option<u64>) {
             Err(_) => (rest, None),
         },
         _ => (rest, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_found_anywhere_in_a_name() {
+        let limited = |wait| Trigger::Status { status: 429, retry_after_s: Some(wait) };
+        for (name, expected) in [
+            ("sim", None),
+            ("default-400", None),
+            ("fault-", None),
+            ("fault-418", None),
+            ("fault-nonsense", None),
+            ("fault-429", Some(limited(1))),
+            ("gpt-5-fault-429-30", Some(limited(30))),
+            ("org/fault-500", Some(Trigger::Status { status: 500, retry_after_s: None })),
+            ("fault-500:free", Some(Trigger::Status { status: 500, retry_after_s: None })),
+            ("fault-disconnect", Some(Trigger::Disconnect)),
+            ("fault-disconnect-first", Some(Trigger::DisconnectFirst)),
+            ("fault-stream-error-first@2026", Some(Trigger::StreamErrorFirst)),
+            ("fault-slow-stream", Some(Trigger::SlowStream(BETWEEN_DELTAS))),
+            ("fault-slow-stream-3", Some(Trigger::SlowStream(Duration::from_millis(3)))),
+            ("fault-html-502", Some(Trigger::HtmlPage)),
+        ] {
+            assert_eq!(of(name), expected, "{name}");
+        }
     }
 }

@@ -142,7 +142,7 @@ impl Passed {
                 reply.headers_mut().append(name.clone(), value.clone());
             }
         }
-        *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(self.feed, trace)));
+        *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
         reply
     }
 }

@@ -41,13 +41,13 @@ pub(crate) enum Opened {
     Through {
         headers: HeaderMap,
         first: Bytes,
-        along: Along,
-        feed: Feed,
+        along: Box<Along>,
+        feed: Box<Feed>,
     },
     Translated {
         headers: HeaderMap,
         translation: Box<Translation>,
-        feed: Option<Feed>,
+        feed: Option<Box<Feed>>,
     },
 }
 
@@ -203,6 +203,7 @@ async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Open
         let whose = Whose::of_upstream(fault.kind);
         return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
     }
+    let (along, feed) = (Box::new(along), Box::new(feed));
     Ok(Opened::Through { headers, first: first.into(), along, feed })
 }
 
@@ -232,7 +233,7 @@ async fn translated(
         let whose = Whose::of_upstream(fault.kind);
         return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
     }
-    Ok(Opened::Translated { headers, translation, feed: Some(feed) })
+    Ok(Opened::Translated { headers, translation, feed: Some(Box::new(feed)) })
 }
 
 /// A whole answer, for a client that may have asked for a stream.
@@ -299,8 +300,14 @@ pub(crate) fn refusal(
     headers: HeaderMap,
     body: Bytes,
 ) -> Box<Failure> {
-    // A redirect would lead to an address that the operator did not configure.
-    let status = if status < 400 { 502 } else { status };
+    if status < 400 {
+        let message = format!(
+            "the provider answered with status {status}: it is not followed, because it leads \
+             where the operator did not"
+        );
+        let failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
+        return failure.with_status(502);
+    }
     let mut fault = protocol.decode_fault(status, &body);
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     fault.retry_after_s = fault.retry_after_s.or_else(|| header("retry-after").and_then(seconds));
@@ -309,8 +316,10 @@ pub(crate) fn refusal(
         fault.request_id = id.map(|id| sabir_wire::json::Text::plain(id.to_owned()));
     }
     let whose = Whose::of_upstream(fault.kind);
+    // An inner failure keeps its own number: a bad gateway is not an internal error.
+    let own_status = (fault.kind == FaultKind::Internal).then_some(status);
     let upstream = Some(Refusal { protocol, status, headers, body });
-    Box::new(Failure { fault, whose, status: None, upstream })
+    Box::new(Failure { fault, whose, status: own_status, upstream })
 }
 
 /// Whole or broken seconds, rounded up.

@@ -9,6 +9,7 @@ use crate::attempt::is_for_client;
 use crate::observe::Trace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Adds all headers but those of the body itself.
@@ -29,6 +30,9 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
             headers.insert(REQUEST_ID, id.clone());
         }
         headers.insert(X_REQUEST_ID, id);
+    }
+    if let Some(estimate) = upstream.get(&SABIR_ESTIMATE) {
+        headers.insert(SABIR_ESTIMATE, estimate.clone());
     }
     let mut put = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::try_from(value) {

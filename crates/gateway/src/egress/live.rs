@@ -26,31 +26,31 @@ pub(crate) struct Live {
 enum Source {
     Translated {
         translation: Box<Translation>,
-        feed: Option<Feed>,
+        feed: Option<Box<Feed>>,
     },
     Through {
         first: Option<Bytes>,
-        along: Along,
-        feed: Option<Feed>,
+        along: Box<Along>,
+        feed: Option<Box<Feed>>,
     },
     /// Something that is not looked into at all.
-    Raw(Option<Feed>),
+    Raw(Option<Box<Feed>>),
 }
 
 impl Live {
     pub(crate) fn translated(
         translation: Box<Translation>,
-        feed: Option<Feed>,
+        feed: Option<Box<Feed>>,
         trace: Trace,
     ) -> Self {
         Self { source: Source::Translated { translation, feed }, trace }
     }
 
-    pub(crate) fn through(first: Bytes, along: Along, feed: Feed, trace: Trace) -> Self {
+    pub(crate) fn through(first: Bytes, along: Box<Along>, feed: Box<Feed>, trace: Trace) -> Self {
         Self { source: Source::Through { first: Some(first), along, feed: Some(feed) }, trace }
     }
 
-    pub(crate) fn raw(feed: Feed, trace: Trace) -> Self {
+    pub(crate) fn raw(feed: Box<Feed>, trace: Trace) -> Self {
         Self { source: Source::Raw(Some(feed)), trace }
     }
 
@@ -72,7 +72,7 @@ impl Live {
 
 fn poll_translated(
     translation: &mut Translation,
-    feed: &mut Option<Feed>,
+    feed: &mut Option<Box<Feed>>,
     trace: &mut Trace,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Bytes>> {
@@ -127,7 +127,7 @@ fn settle(translation: &mut Translation, trace: &mut Trace) {
 
 fn poll_through(
     along: &mut Along,
-    feed: &mut Option<Feed>,
+    feed: &mut Option<Box<Feed>>,
     trace: &mut Trace,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Bytes>> {
@@ -160,7 +160,7 @@ fn poll_through(
 }
 
 fn poll_raw(
-    feed: &mut Option<Feed>,
+    feed: &mut Option<Box<Feed>>,
     trace: &mut Trace,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Bytes>> {

@@ -125,6 +125,7 @@ fn unreadable() -> Box<Failure> {
 }
 
 fn too_large(bytes_max: usize) -> Box<Failure> {
-    let message = format!("the body is larger than {bytes_max} bytes; raise `limits.body`");
+    let message =
+        format!("the body is larger than {bytes_max} bytes; raise `max_body_size` in [limits]");
     Failure::client(FaultKind::TooLarge, message)
 }

@@ -3,6 +3,7 @@
 use http::HeaderMap;
 use http::Method;
 use http::Uri;
+use sabir_backend::percent;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
@@ -112,7 +113,7 @@ fn gemini(path: &str, query: Option<&str>) -> Option<Endpoint> {
         "countTokens" => (Action::CountTokens, Delivery::Whole),
         _ => return None,
     };
-    let from_path = Some(FromPath { model: decode_percent(model), delivery });
+    let from_path = Some(FromPath { model: percent::decode(model), delivery });
     Some(Endpoint::Call { client: Protocol::Gemini, action, from_path })
 }
 
@@ -136,7 +137,7 @@ fn get(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Endpoint>
         return Some(Endpoint::Models { shape, listing: Listing::All });
     }
     let id = below_models(path).filter(|id| !id.is_empty())?;
-    Some(Endpoint::Models { shape, listing: Listing::One(decode_percent(id)) })
+    Some(Endpoint::Models { shape, listing: Listing::One(percent::decode(id)) })
 }
 
 fn below_models(path: &str) -> Option<&str> {
@@ -172,25 +173,6 @@ fn manner(path: &str, headers: &HeaderMap, query: Option<&str>) -> Protocol {
         return Protocol::OpenaiResponses;
     }
     models_shape(path, headers, query)
-}
-
-fn decode_percent(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) if byte == b'%' => {
-                bytes.push(decoded);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

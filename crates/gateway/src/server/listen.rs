@@ -45,12 +45,8 @@ impl Server {
     pub fn bind(gateway: Arc<Gateway>, proxies: Proxies) -> Result<Self, ServerError> {
         let config = gateway.config();
         let address = config.listen;
-        if !address.ip().is_loopback() && !config.auth.required && !config.open_bind {
-            return Err(ServerError(format!(
-                "{address} can be reached from other machines and no key is required: whoever \
-                 reaches it spends your keys. Set `auth.required = true`, or `open_bind = true` \
-                 if that is what you want"
-            )));
+        if let Some(refusal) = config.bind_refusal() {
+            return Err(ServerError(refusal));
         }
         let failed = |error: io::Error| {
             let hint = match error.kind() {
@@ -77,8 +73,17 @@ impl Server {
         Stop(self.stop.clone())
     }
 
-    /// Serves until it is told to stop and the last stream has ended or run out of time.
+    /// Serves until a signal or its [`Stop`] says to stop and the last stream has ended or run out of time.
     pub fn run(self) -> Result<(), ServerError> {
+        self.run_until(signalled())
+    }
+
+    /// Serves until its [`Stop`] says to stop; signals are left to the rest of the process.
+    pub fn run_until_stopped(self) -> Result<(), ServerError> {
+        self.run_until(std::future::pending())
+    }
+
+    fn run_until(self, end: impl Future<Output = ()>) -> Result<(), ServerError> {
         let failed = |error: io::Error| ServerError(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -89,7 +94,7 @@ impl Server {
             let listener = TcpListener::from_std(listener).map_err(failed)?;
             tokio::select! {
                 () = accept(&listener, &workers, stop.subscribe()) => {}
-                () = signalled() => {}
+                () = end => {}
             }
             stop.send_replace(true);
             Ok(())

@@ -2,6 +2,7 @@
 
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
+use sabir_wire::Place;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::CallForm;
 use sabir_wire::conversation::Content;
@@ -82,7 +83,7 @@ fn event([what, which, says]: [u8; EVENT_BYTES], opened: u32) -> Event<'static> 
         10..=11 => Event::Close(Closed { part, semantics: NodeSemantics::default() }),
         12 => Event::Note(note(part, candidate, says)),
         13 => Event::Usage(usage(says)),
-        14 => Event::Finish { candidate, finish: finish(says) },
+        14 => Event::Finish { candidate, place: Place::default(), finish: finish(says) },
         _ => Event::Fault(Fault::new(FaultKind::of_status(400 + u16::from(says)), text(which))),
     }
 }

@@ -9,6 +9,7 @@ use proptest::prop_oneof;
 use proptest::sample::Index;
 use proptest::sample::select;
 use proptest::sample::subsequence;
+use sabir_wire::Protocol;
 use serde_json::Value;
 
 use crate::generate::text::id;
@@ -74,18 +75,18 @@ impl Mishap {
 /// Names of tools, as clients choose them.
 const NAMES: &[&str] = &["lookup", "get_weather", "read-file", "mcp__tides__list", "T1", "a_b"];
 
-/// The name of a tool that is called: one of the usual, or one that some protocols do not allow.
-pub(super) fn tool_name() -> BoxedStrategy<String> {
-    prop_oneof![
-        12 => select(NAMES).prop_map(str::to_owned),
-        1 => Just("fs.read:all".to_owned()),
-        1 => "[a-z]{60,70}",
-    ]
-    .boxed()
+/// The name of a tool that is called: one of the usual, or one that the protocol allows and others do not.
+pub(super) fn tool_name(protocol: Protocol) -> BoxedStrategy<String> {
+    let odd = match protocol {
+        Protocol::OpenaiChat => "[a-z]{60,64}".boxed(),
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages => "[a-z]{60,70}".boxed(),
+        Protocol::Gemini => prop_oneof![Just("fs.read:all".to_owned()), "[a-z.]{60,64}"].boxed(),
+    };
+    prop_oneof![12 => select(NAMES).prop_map(str::to_owned), 2 => odd].boxed()
 }
 
-pub(super) fn tool_name_value() -> BoxedStrategy<Value> {
-    tool_name().prop_map(Value::from).boxed()
+pub(super) fn tool_name_value(protocol: Protocol) -> BoxedStrategy<Value> {
+    tool_name(protocol).prop_map(Value::from).boxed()
 }
 
 /// Tools of different names.
@@ -95,6 +96,25 @@ pub(super) fn tools_named(
     subsequence(NAMES.to_vec(), 1..4)
         .prop_flat_map(move |names| names.into_iter().map(tool).collect::<Vec<_>>())
         .boxed()
+}
+
+/// Takes out a choice among tools where there are none, or not those that it names: every provider refuses it.
+pub(super) fn choose_from_tools(mut body: Value) -> Value {
+    let tools = body["tools"].to_string();
+    let is_named = |name: &str| tools.contains(&format!("\"name\":\"{name}\""));
+    let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let choice = body["tool_choice"].to_string();
+    let mut names = NAMES.iter().filter(|name| choice.contains(&format!("\"{name}\"")));
+    if has_tools && names.all(|name| is_named(name)) {
+        return body;
+    }
+    if let Some(members) = body.as_object_mut() {
+        members.remove("tool_choice");
+        if !has_tools {
+            members.remove("parallel_tool_calls");
+        }
+    }
+    body
 }
 
 /// Calls and their results, which share an id with the given prefix.

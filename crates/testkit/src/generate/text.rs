@@ -111,6 +111,11 @@ pub(super) fn signed() -> BoxedStrategy<Value> {
     spelled(&["0", "-0", "-0.0", "-2", "2.0", "1.5", "-1e-2"])
 }
 
+/// A seed, which all documentations call an integer; Gemini's has 32 bits.
+pub(super) fn seed() -> BoxedStrategy<Value> {
+    any::<i32>().prop_map(Value::from).boxed()
+}
+
 /// Any number.
 pub(super) fn number() -> BoxedStrategy<Value> {
     prop_oneof![any::<i32>().prop_map(Value::from), share(), signed(), odd_integer()].boxed()
@@ -131,7 +136,6 @@ pub(super) fn base64() -> BoxedStrategy<String> {
     prop_oneof![
         6 => "([A-Za-z0-9+/]{4}){1,6}",
         2 => "([A-Za-z0-9+/]{4}){0,2}[A-Za-z0-9+/][AQgw]==",
-        1 => Just("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ".to_owned()),
     ]
     .boxed()
 }

@@ -56,7 +56,11 @@ fn turn_borders(protocol: Protocol, list: &[Value]) -> Vec<usize> {
 fn is_assistant(protocol: Protocol, element: &Value) -> bool {
     let role = element["role"].as_str();
     match (protocol, element["type"].as_str()) {
+        // What the client asks of the server between turns.
+        (Protocol::OpenaiResponses, Some("compaction_trigger" | "configuration_update")) => false,
         (Protocol::OpenaiResponses, Some(kind)) if kind != "message" => !kind.ends_with("_output"),
+        // A reference to an item, which may leave out that it is one, names what the assistant said.
+        (Protocol::OpenaiResponses, None) if role.is_none() => true,
         _ => matches!(role, Some("assistant" | "model")),
     }
 }
@@ -72,7 +76,27 @@ fn translated(sample: &Sample, target: Protocol, body: &Value) -> Option<Vec<Val
 
 /// The first element of the shorter list that is not the same in the longer one.
 fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
-    (0..earlier.len()).find(|&index| later.get(index) != Some(&earlier[index]))
+    (0..earlier.len()).find(|&index| match later.get(index) {
+        // The last words of an assistant lose the white space at their end, which providers refuse.
+        Some(later) if index + 1 == earlier.len() => trimmed(later) != trimmed(&earlier[index]),
+        later => later != Some(&earlier[index]),
+    })
+}
+
+/// An assistant's message without white space at its end.
+fn trimmed(message: &Value) -> Value {
+    let mut message = message.clone();
+    if message["role"] != "assistant" {
+        return message;
+    }
+    let words = match &mut message["content"] {
+        Value::Array(blocks) => blocks.last_mut().map(|block| &mut block["text"]),
+        content => Some(content),
+    };
+    if let Some(Value::String(text)) = words {
+        text.truncate(text.trim_end().len());
+    }
+    message
 }
 
 /// Takes out cache markers, which are meant to move.

@@ -27,11 +27,8 @@ pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Valu
         (Protocol::AnthropicMessages, "content" | "system") => {
             Some(json!([{"type": "text", "text": text}]))
         }
-        (Protocol::OpenaiResponses, "content" | "output") => {
+        (Protocol::OpenaiResponses, "content" | "output" | "instructions") => {
             Some(json!([{"type": "input_text", "text": text}]))
-        }
-        (Protocol::OpenaiResponses, "input") => {
-            Some(json!([{"role": "user", "content": [{"type": "input_text", "text": text}]}]))
         }
         _ => None,
     }

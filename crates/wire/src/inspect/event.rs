@@ -36,7 +36,7 @@ fn show_event(event: &Event<'_>, writer: &mut Writer) {
             writer.field("event", "usage");
             show_usage(usage, writer);
         }
-        Event::Finish { candidate, finish } => {
+        Event::Finish { candidate, place: _, finish } => {
             writer.field("event", "finish");
             writer.field("candidate", candidate);
             optional(writer, "finish", Some(finish));

@@ -54,12 +54,35 @@ impl<'a> Reader<'a> {
         Ok(truth)
     }
 
+    #[inline]
     pub fn string(&mut self) -> Result<Text<'a>> {
+        match self.clean_string() {
+            Ok(text) => Ok(Text::clean(text)),
+            Err(special) => self.escaped_string(special),
+        }
+    }
+
+    /// The string that comes next, if there is one without escapes; else the index of the first byte that is in the way.
+    ///
+    /// This is what most strings are, and what comes back in registers is cheaper than a text.
+    fn clean_string(&mut self) -> Result<&'a str, usize> {
         if self.peek() != Some(b'"') {
-            self.expect(Kind::String)?;
+            return Err(self.at);
         }
         let start = self.at + 1;
-        let body = scan::string(self.bytes(), start)?;
+        let end = scan::special(self.bytes(), start);
+        if self.bytes().get(end) != Some(&b'"') {
+            return Err(end);
+        }
+        self.at = end + 1;
+        Ok(&self.source[start..end])
+    }
+
+    /// The string that comes next, of which `special` is the first special byte.
+    fn escaped_string(&mut self, special: usize) -> Result<Text<'a>> {
+        self.expect(Kind::String)?;
+        let start = self.at + 1;
+        let body = scan::escaped_string(self.bytes(), special)?;
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))
     }
@@ -102,10 +125,23 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.members(|key, reader| {
-            let key = key.into_str();
-            member(key.clone(), reader).map_err(|error| error.under_key(&key))
-        })
+        self.open(Kind::Object)?;
+        if self.closes(b'}') {
+            return Ok(());
+        }
+        loop {
+            let before = self.at;
+            let key = match self.clean_key() {
+                Some(key) => Cow::Borrowed(key),
+                None => self.key()?.into_str(),
+            };
+            let start = self.at;
+            member(key, self).map_err(|error| self.under_key_at(before, error))?;
+            debug_assert!(self.at > start, "a member was not consumed");
+            if self.ends_member()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Calls back for each member with the key as it was spelled.
@@ -118,14 +154,35 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         loop {
-            let key = self.key()?;
-            let start = self.at;
-            member(key, self)?;
-            debug_assert!(self.at > start, "a member was not consumed");
-            if self.closes(b'}') {
+            member(self.key()?, self)?;
+            if self.ends_member()? {
                 return Ok(());
             }
-            self.token(b',', "expected `,` or `}`")?;
+        }
+    }
+
+    /// Passes what follows a member, and says whether that was the end of the object.
+    fn ends_member(&mut self) -> Result<bool> {
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b'}') => {
+                self.leave();
+                Ok(true)
+            }
+            _ => Err(self.syntax("expected `,` or `}`")),
+        }
+    }
+
+    /// Says of an error that it was found under the key before which the cursor stood.
+    #[cold]
+    fn under_key_at(&self, before: usize, error: Error) -> Error {
+        let mut again = Reader { at: before, ..self.clone() };
+        match again.key() {
+            Ok(key) => error.under_key(&key.to_str()),
+            Err(_) => error,
         }
     }
 
@@ -192,10 +249,9 @@ impl<'a> Reader<'a> {
                 return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
             ahead.skip()?;
-            if ahead.closes(b'}') {
+            if ahead.ends_member()? {
                 return Ok(None);
             }
-            ahead.token(b',', "expected `,` or `}`")?;
         }
     }
 
@@ -259,10 +315,26 @@ impl<'a> Reader<'a> {
     fn closes(&mut self, end: u8) -> bool {
         let closes = self.peek() == Some(end);
         if closes {
-            self.at += 1;
-            self.depth -= 1;
+            self.leave();
         }
         closes
+    }
+
+    fn leave(&mut self) {
+        self.at += 1;
+        self.depth -= 1;
+    }
+
+    /// The key that comes next and its colon, if it is spelled without escapes and gaps; else nothing is consumed.
+    fn clean_key(&mut self) -> Option<&'a str> {
+        let before = self.at;
+        let key = self.clean_string().ok();
+        if key.is_some() && self.bytes().get(self.at) == Some(&b':') {
+            self.at += 1;
+            return key;
+        }
+        self.at = before;
+        None
     }
 
     fn key(&mut self) -> Result<Text<'a>> {

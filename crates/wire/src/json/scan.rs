@@ -31,27 +31,63 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
 }
 
 /// Scans the rest of a string from its first special byte on. Where there is one escape there are mostly many, so that
-/// each block is searched once for all of them.
-fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
-        let mut specials = special_mask(block);
-        let start = at;
-        at = start + BLOCK;
-        while specials != 0 {
-            let found = specials.trailing_zeros() as usize;
-            if block[found] != b'\\' {
-                return end_of_string(bytes, start + found);
-            }
-            let behind = escape(bytes, start + found + 1)?;
-            if behind >= at {
-                at = behind;
-                break;
-            }
-            specials &= u64::MAX << (behind - start);
+/// blocks are passed as a whole where nothing but simple escapes is special in them.
+pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ BLOCK + 1 }>()) {
+        if is_simple(block) {
+            at += BLOCK + usize::from(block[BLOCK - 1] == b'\\');
+            continue;
+        }
+        match careful_block(bytes, at)? {
+            Passed::Block { behind } => at = behind,
+            Passed::String { end } => return end_of_string(bytes, end),
         }
     }
     let end = special(bytes, at);
     end_of_escaped_string(bytes, end)
+}
+
+/// Whether all escapes in a block that starts outside of one are short and no two of them touch, and whether nothing
+/// else is special in it: each byte is judged by the one before, without branches, in vector instructions.
+#[inline]
+fn is_simple(block: &[u8; BLOCK + 1]) -> bool {
+    let pairs = block.iter().zip(&block[1..]);
+    let is_wrong = pairs.fold(false, |wrong, (before, byte)| wrong | !may_follow(*before, *byte));
+    !is_wrong && (block[0] == b'\\' || !is_special(block[0]))
+}
+
+#[inline]
+const fn may_follow(before: u8, byte: u8) -> bool {
+    let is_letter = (byte | 0x10 == b'r') | (byte | 0x08 == b'n') | (byte == b't') | (byte == b'/');
+    let is_quote = byte == b'"';
+    let is_escaped = before == b'\\';
+    (byte >= 0x20) & ((is_escaped & (is_letter | is_quote)) | (!is_escaped & !is_quote))
+}
+
+/// How far a careful scan came.
+enum Passed {
+    Block { behind: usize },
+    String { end: usize },
+}
+
+/// Passes the escapes of the block at `at` one by one.
+fn careful_block(bytes: &[u8], at: usize) -> Result<Passed> {
+    let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) else {
+        return Ok(Passed::String { end: special(bytes, at) });
+    };
+    let mut specials = special_mask(block);
+    while specials != 0 {
+        let found = specials.trailing_zeros() as usize;
+        if block[found] != b'\\' {
+            return Ok(Passed::String { end: at + found });
+        }
+        let behind = escape(bytes, at + found + 1)?;
+        if behind >= at + BLOCK {
+            return Ok(Passed::Block { behind });
+        }
+        specials &= u64::MAX << (behind - at);
+    }
+    Ok(Passed::Block { behind: at + BLOCK })
 }
 
 /// As above, but byte by byte where the input has no whole block left.

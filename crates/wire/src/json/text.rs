@@ -56,6 +56,12 @@ impl<'a> Text<'a> {
         Self { repr, form }
     }
 
+    /// The body of a JSON string that a scan has found to hold no escapes.
+    #[inline]
+    pub(super) fn clean(body: &'a str) -> Self {
+        Self { repr: Cow::Borrowed(body), form: Form::Clean }
+    }
+
     /// The body of a JSON string that a scan has just measured.
     pub(super) fn scanned(body: &'a str, escapes: Escapes) -> Self {
         let form = match escapes {
@@ -66,6 +72,7 @@ impl<'a> Text<'a> {
     }
 
     /// What the text says; a lone surrogate becomes U+FFFD.
+    #[inline]
     pub fn to_str(&self) -> Cow<'_, str> {
         match self.form {
             Form::Clean | Form::Plain => Cow::Borrowed(&self.repr),
@@ -74,6 +81,7 @@ impl<'a> Text<'a> {
     }
 
     /// What the text says, borrowed from the input where that is possible.
+    #[inline]
     pub fn into_str(self) -> Cow<'a, str> {
         match self.form {
             Form::Clean | Form::Plain => self.repr,
@@ -241,12 +249,17 @@ impl Hash for Text<'_> {
 }
 
 impl PartialEq<str> for Text<'_> {
+    #[inline]
     fn eq(&self, other: &str) -> bool {
-        *self == Text::plain(other)
+        match self.form {
+            Form::Clean | Form::Plain => *self.repr == *other,
+            Form::Escaped => self.content() == Unescaped::whole(other),
+        }
     }
 }
 
 impl PartialEq<&str> for Text<'_> {
+    #[inline]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
     }

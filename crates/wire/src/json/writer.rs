@@ -58,6 +58,16 @@ impl Writer {
         self.out.is_empty()
     }
 
+    /// How much was written, as [`Writer::take_back`] takes it.
+    pub(crate) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Takes back what was written since the writer had this length.
+    pub(crate) fn take_back(&mut self, len: usize) {
+        self.out.truncate(len);
+    }
+
     /// Forgets what was written and keeps the memory.
     pub fn clear(&mut self) {
         self.out.clear();

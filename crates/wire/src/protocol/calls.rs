@@ -4,6 +4,7 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -11,6 +12,7 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Request;
+use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
@@ -29,8 +31,8 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The name of each call by its id, in the order of the ids, for targets whose results name their tool.
-    called: Vec<(Cow<'r, str>, &'r Text<'r>)>,
+    /// The name of each call by its id, in the order of ids and positions, for targets whose results name their tool.
+    called: Vec<(Cow<'r, str>, Position, &'r Text<'r>)>,
 }
 
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
@@ -42,6 +44,14 @@ fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
         Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
     };
     (names.with_max_len(target.family.tool_name_len_max), ids)
+}
+
+/// A call that waits for its result.
+struct Waiting<'r> {
+    at: Position,
+    call: &'r ToolCall<'r>,
+    /// Which of the assistant's turns it stands in.
+    round: usize,
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -70,9 +80,17 @@ impl<'r> Calls<'r> {
 
     /// Makes ready for [`Calls::result_name`], which only some targets need.
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
-        let named = |call: &'r ToolCall<'r>| Some((call.id.as_ref()?.to_str(), &call.name));
-        self.called = calls(request).filter_map(named).collect();
-        self.called.sort_by(|(one, _), (two, _)| one.cmp(two));
+        for (message_index, message) in request.messages.iter().enumerate() {
+            for (part_index, part) in message.parts.iter().enumerate() {
+                if let Content::ToolCall(call) = part.content()
+                    && let Some(id) = &call.id
+                {
+                    self.called.push((id.to_str(), (message_index, part_index), &call.name));
+                }
+            }
+        }
+        // A stable order: those of one id stay in the order of their positions.
+        self.called.sort_by(|(one, ..), (two, ..)| one.cmp(two));
         self
     }
 
@@ -110,16 +128,25 @@ impl<'r> Calls<'r> {
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
         let called = match &result.call_id {
-            Some(id) => self.called(&id.to_str()),
+            Some(id) => self.called(&id.to_str(), at),
             None => find(&self.answered, at).map(|call| &call.name),
         };
         called.or(result.name.as_ref()).map(|name| self.name(name))
     }
 
-    /// The name of the last call with an id.
-    fn called(&self, id: &str) -> Option<&'r Text<'r>> {
-        let behind = self.called.partition_point(|(other, _)| **other <= *id);
-        let (last, name) = self.called.get(behind.checked_sub(1)?)?;
+    /// Whether a call is known that a result answers.
+    pub(in crate::protocol) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
+        match &result.call_id {
+            Some(id) => self.called(&id.to_str(), at).is_some(),
+            None => find(&self.answered, at).is_some(),
+        }
+    }
+
+    /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
+    /// appended to a conversation changes nothing before it.
+    fn called(&self, id: &str, at: Position) -> Option<&'r Text<'r>> {
+        let behind = self.called.partition_point(|(other, call, _)| (&**other, *call) < (id, at));
+        let (last, _, name) = self.called.get(behind.checked_sub(1)?)?;
         (last == id).then_some(*name)
     }
 
@@ -146,8 +173,10 @@ impl<'r> Calls<'r> {
 
     fn pair(&mut self, request: &'r Request<'r>) {
         // The calls that wait for their results, in order.
-        let mut waiting: Vec<(Position, &'r ToolCall<'r>)> = Vec::new();
+        let mut waiting: Vec<Waiting<'r>> = Vec::new();
+        let mut round = 0;
         for (message_index, message) in request.messages.iter().enumerate() {
+            round += usize::from(message.role != Role::Assistant);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -155,10 +184,10 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push((at, call));
+                        waiting.push(Waiting { at, call, round });
                     }
                     Content::ToolResult(result) => match &result.call_id {
-                        Some(id) => waiting.retain(|(_, call)| call.id.as_ref() != Some(id)),
+                        Some(id) => waiting.retain(|it| it.call.id.as_ref() != Some(id)),
                         None => self.answer(at, result, &mut waiting),
                     },
                     _ => {}
@@ -167,18 +196,14 @@ impl<'r> Calls<'r> {
         }
     }
 
-    /// Gives a result without an id to the first waiting call of its name.
-    fn answer(
-        &mut self,
-        at: Position,
-        result: &'r ToolResult<'r>,
-        waiting: &mut Vec<(Position, &'r ToolCall<'r>)>,
-    ) {
+    /// Gives a result without an id to the first waiting call of its name, in the last round that has one: a call that
+    /// was left without its result is no reason to mistake those of later rounds.
+    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Vec<Waiting<'r>>) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let Some(index) = waiting.iter().position(|(_, call)| same_name(&call.name)) else {
-            return;
-        };
-        let (position, call) = waiting.remove(index);
+        let named = waiting.iter().enumerate().filter(|(_, it)| same_name(&it.call.name));
+        let found = named.max_by_key(|(index, it)| (it.round, Reverse(*index)));
+        let Some(index) = found.map(|(index, _)| index) else { return };
+        let Waiting { at: position, call, .. } = waiting.remove(index);
         if call.id.is_none() {
             self.made_up.push((at, position));
         }

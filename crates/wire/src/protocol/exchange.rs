@@ -15,6 +15,7 @@ use crate::protocol::Delta;
 use crate::protocol::Event;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::Open;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
@@ -230,36 +231,35 @@ fn utf8(body: &[u8]) -> Result<&str> {
 }
 
 /// Reads a stream of one protocol, frame by frame; a step consumes its state and returns the next.
+///
+/// The states are boxed, because they are large and move with every frame.
 #[derive(Debug)]
 pub enum StreamDecoder {
-    OpenaiChat(openai_chat::Decoder),
-    OpenaiResponses(openai_responses::Decoder),
-    AnthropicMessages(anthropic_messages::Decoder),
-    Gemini(gemini::Decoder),
+    OpenaiChat(Box<openai_chat::Decoder>),
+    OpenaiResponses(Box<openai_responses::Decoder>),
+    AnthropicMessages(Box<anthropic_messages::Decoder>),
+    Gemini(Box<gemini::Decoder>),
 }
 
 impl StreamDecoder {
     pub fn new(protocol: Protocol) -> Self {
         match protocol {
-            Protocol::OpenaiChat => Self::OpenaiChat(openai_chat::Decoder::default()),
-            Protocol::OpenaiResponses => {
-                Self::OpenaiResponses(openai_responses::Decoder::default())
-            }
-            Protocol::AnthropicMessages => {
-                Self::AnthropicMessages(anthropic_messages::Decoder::default())
-            }
-            Protocol::Gemini => Self::Gemini(gemini::Decoder::default()),
+            Protocol::OpenaiChat => Self::OpenaiChat(Box::default()),
+            Protocol::OpenaiResponses => Self::OpenaiResponses(Box::default()),
+            Protocol::AnthropicMessages => Self::AnthropicMessages(Box::default()),
+            Protocol::Gemini => Self::Gemini(Box::default()),
         }
     }
 
     /// Reads one frame. A frame that cannot be read is an error and ends the stream.
-    pub fn step<'f>(self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<Self> {
-        Ok(match self {
-            Self::OpenaiChat(decoder) => Self::OpenaiChat(decoder.step(frame, emit)?),
-            Self::OpenaiResponses(decoder) => Self::OpenaiResponses(decoder.step(frame, emit)?),
-            Self::AnthropicMessages(decoder) => Self::AnthropicMessages(decoder.step(frame, emit)?),
-            Self::Gemini(decoder) => Self::Gemini(decoder.step(frame, emit)?),
-        })
+    pub fn step<'f>(mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<Self> {
+        match &mut self {
+            Self::OpenaiChat(decoder) => decoder.step(frame, emit),
+            Self::OpenaiResponses(decoder) => decoder.step(frame, emit),
+            Self::AnthropicMessages(decoder) => decoder.step(frame, emit),
+            Self::Gemini(decoder) => decoder.step(frame, emit),
+        }?;
+        Ok(self)
     }
 
     /// Says that no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
@@ -284,26 +284,29 @@ pub struct StreamEncoder<'a> {
     is_over: bool,
 }
 
+/// The state of one protocol's encoder, boxed as decoders are.
 #[derive(Debug)]
 enum Machine<'a> {
-    OpenaiChat(openai_chat::Encoder<'a>),
-    OpenaiResponses(openai_responses::Encoder<'a>),
-    AnthropicMessages(anthropic_messages::Encoder<'a>),
-    Gemini(gemini::Encoder<'a>),
+    OpenaiChat(Box<openai_chat::Encoder<'a>>),
+    OpenaiResponses(Box<openai_responses::Encoder<'a>>),
+    AnthropicMessages(Box<anthropic_messages::Encoder<'a>>),
+    Gemini(Box<gemini::Encoder<'a>>),
 }
 
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
     pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
         let machine = match protocol {
-            Protocol::OpenaiChat => Machine::OpenaiChat(openai_chat::Encoder::new(source, asked)),
+            Protocol::OpenaiChat => {
+                Machine::OpenaiChat(Box::new(openai_chat::Encoder::new(source, asked)))
+            }
             Protocol::OpenaiResponses => {
-                Machine::OpenaiResponses(openai_responses::Encoder::new(source, asked))
+                Machine::OpenaiResponses(Box::new(openai_responses::Encoder::new(source, asked)))
             }
-            Protocol::AnthropicMessages => {
-                Machine::AnthropicMessages(anthropic_messages::Encoder::new(source, asked))
-            }
-            Protocol::Gemini => Machine::Gemini(gemini::Encoder::new(source, asked)),
+            Protocol::AnthropicMessages => Machine::AnthropicMessages(Box::new(
+                anthropic_messages::Encoder::new(source, asked),
+            )),
+            Protocol::Gemini => Machine::Gemini(Box::new(gemini::Encoder::new(source, asked))),
         };
         Self { machine, open: 0, halves: Vec::new(), is_over: false }
     }
@@ -313,24 +316,24 @@ impl<'a> StreamEncoder<'a> {
         if self.is_over {
             return self;
         }
-        let event = self.watch(event);
-        self.is_over = matches!(event, Event::Fault(_));
         match event {
             Event::Delta(part, Delta::Text(text)) => self.grow(part, text, out),
+            Event::Open(open) => self.open(open, out),
             Event::Close(closed) => {
-                self.let_half_go(closed.part, out).pass(Event::Close(closed), out)
+                self.open = self.open.saturating_sub(1);
+                self.let_half_go(closed.part, out);
+                self.machine.step(Event::Close(closed), out);
             }
-            event => self.pass(event, out),
+            event => {
+                self.is_over = matches!(event, Event::Fault(_));
+                self.machine.step(event, out);
+            }
         }
-    }
-
-    fn pass(mut self, event: Event<'_>, out: &mut String) -> Self {
-        self.machine = self.machine.step(event, out);
         self
     }
 
     /// Passes a delta on, without half a character at its end and with the half that was left over before it.
-    fn grow(mut self, part: PartId, mut text: Text<'_>, out: &mut String) -> Self {
+    fn grow(&mut self, part: PartId, mut text: Text<'_>, out: &mut String) {
         if let Some(waiting) = self.halves.iter().position(|(of, _)| *of == part) {
             let (_, mut half) = self.halves.swap_remove(waiting);
             half.push(&text);
@@ -339,21 +342,29 @@ impl<'a> StreamEncoder<'a> {
         if let Some(half) = text.take_half_at_end() {
             self.halves.push((part, half));
             if text.is_empty() {
-                return self;
+                return;
             }
         }
-        self.pass(Event::Delta(part, Delta::Text(text)), out)
+        self.machine.step(Event::Delta(part, Delta::Text(text)), out);
     }
 
     /// Passes on a half whose other half never came.
-    fn let_half_go(mut self, part: PartId, out: &mut String) -> Self {
-        match self.halves.iter().position(|(of, _)| *of == part) {
-            Some(waiting) => {
-                let (_, half) = self.halves.swap_remove(waiting);
-                self.pass(Event::Delta(part, Delta::Text(half)), out)
-            }
-            None => self,
+    fn let_half_go(&mut self, part: PartId, out: &mut String) {
+        if let Some(waiting) = self.halves.iter().position(|(of, _)| *of == part) {
+            let (_, half) = self.halves.swap_remove(waiting);
+            self.machine.step(Event::Delta(part, Delta::Text(half)), out);
         }
+    }
+
+    /// Counts the open parts and lets a stream fail that has too many.
+    fn open(&mut self, open: Open<'_>, out: &mut String) {
+        if self.open < OPEN_PARTS_MAX {
+            self.open += 1;
+            return self.machine.step(Event::Open(open), out);
+        }
+        self.is_over = true;
+        let message = format!("expected at most {OPEN_PARTS_MAX} parts open at once");
+        self.machine.step(Event::Fault(Fault::new(FaultKind::Internal, message)), out);
     }
 
     /// Writes what is still owed at the end of the stream, and says what did not come through.
@@ -365,29 +376,15 @@ impl<'a> StreamEncoder<'a> {
             Machine::Gemini(encoder) => encoder.end(out),
         }
     }
-
-    /// Counts the open parts and lets a stream fail that has too many.
-    fn watch<'e>(&mut self, event: Event<'e>) -> Event<'e> {
-        match &event {
-            Event::Open(_) if self.open >= OPEN_PARTS_MAX => {
-                let message = format!("expected at most {OPEN_PARTS_MAX} parts open at once");
-                return Event::Fault(Fault::new(FaultKind::Internal, message));
-            }
-            Event::Open(_) => self.open += 1,
-            Event::Close(_) => self.open = self.open.saturating_sub(1),
-            _ => {}
-        }
-        event
-    }
 }
 
 impl Machine<'_> {
-    fn step(self, event: Event<'_>, out: &mut String) -> Self {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         match self {
-            Self::OpenaiChat(encoder) => Self::OpenaiChat(encoder.step(event, out)),
-            Self::OpenaiResponses(encoder) => Self::OpenaiResponses(encoder.step(event, out)),
-            Self::AnthropicMessages(encoder) => Self::AnthropicMessages(encoder.step(event, out)),
-            Self::Gemini(encoder) => Self::Gemini(encoder.step(event, out)),
+            Self::OpenaiChat(encoder) => encoder.step(event, out),
+            Self::OpenaiResponses(encoder) => encoder.step(event, out),
+            Self::AnthropicMessages(encoder) => encoder.step(event, out),
+            Self::Gemini(encoder) => encoder.step(event, out),
         }
     }
 }

@@ -83,6 +83,24 @@ impl<'w, 'e> Object<'w, 'e> {
         }
     }
 
+    /// Writes an object inside this one, and takes it back if nothing stands in it. `extras` are as in [`Object::open`].
+    pub(in crate::protocol) fn unless_empty<'i>(
+        &mut self,
+        key: &'static str,
+        extras: Option<(&'i Extras<'i>, &'static str)>,
+        members: impl FnOnce(&mut Object<'_, 'i>),
+    ) {
+        let (before, written) = (self.writer.len(), self.written.len());
+        let mut inside = Object::open(self.key(key), extras);
+        let empty = inside.writer.len();
+        members(&mut inside);
+        inside.close();
+        if self.writer.len() == empty + "}".len() {
+            self.writer.take_back(before);
+            self.written.truncate(written);
+        }
+    }
+
     /// Writes a field whose name came with the input and that no extra can have.
     pub(in crate::protocol) fn named(&mut self, key: &str, value: &(impl Encode + ?Sized)) {
         self.writer.field(key, value);

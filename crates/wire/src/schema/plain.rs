@@ -24,7 +24,8 @@ pub(super) fn translate<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) ->
         (
             Reading::Json | Reading::GeminiJson,
             Dialect::AnthropicStrict | Dialect::GeminiJsonSchema | Dialect::OpenaiStrict,
-        ) => fits(schema, to).then(|| schema.clone()),
+        )
+        | (Reading::GeminiKept, Dialect::GeminiSchema) => fits(schema, to).then(|| schema.clone()),
         _ => None,
     }
 }
@@ -49,6 +50,7 @@ struct Seen<'s> {
     required: Option<Vec<Cow<'s, str>>>,
     tells_type: bool,
     has_items: bool,
+    has_choice: bool,
     /// Whether further properties are ruled out; none if nothing is said of them.
     is_closed: Option<bool>,
 }
@@ -60,7 +62,11 @@ impl Skim {
         }
         let mut seen = Seen::default();
         reader.object(|key, reader| self.keyword(&key, reader, level, &mut seen))?;
-        self.is_plain &= self.dialect == Dialect::GeminiJsonSchema || seen.is_strict(self.dialect);
+        self.is_plain &= match self.dialect {
+            Dialect::GeminiJsonSchema => true,
+            Dialect::GeminiSchema => seen.is_complete(),
+            dialect => seen.is_strict(dialect),
+        };
         Ok(())
     }
 
@@ -89,7 +95,11 @@ impl Skim {
             }
             ("enum", Kind::Array) => {
                 seen.tells_type = true;
+                seen.has_choice = true;
                 self.choice(reader)
+            }
+            ("anyOf" | "additionalProperties", _) if self.dialect == Dialect::GeminiSchema => {
+                self.give_up(reader)
             }
             ("anyOf", Kind::Array) => {
                 seen.tells_type = true;
@@ -100,7 +110,7 @@ impl Skim {
                 Ok(())
             }
             ("minimum" | "maximum" | "minItems" | "maxItems", Kind::Number)
-                if self.dialect == Dialect::GeminiJsonSchema =>
+                if matches!(self.dialect, Dialect::GeminiJsonSchema | Dialect::GeminiSchema) =>
             {
                 reader.skip()
             }
@@ -111,7 +121,13 @@ impl Skim {
     fn kind<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
         let name = reader.string()?;
         seen.tells_type = true;
-        seen.kind = allow::TYPES.into_iter().find(|kind| name == *kind);
+        seen.kind = match self.dialect {
+            Dialect::GeminiSchema => {
+                let name = name.to_str();
+                allow::TYPES.into_iter().find(|kind| name.eq_ignore_ascii_case(kind))
+            }
+            _ => allow::TYPES.into_iter().find(|kind| name == *kind),
+        };
         self.is_plain &= seen.kind.is_some();
         Ok(())
     }
@@ -158,7 +174,7 @@ impl Skim {
                     self.is_plain &= !reader.string()?.is_empty();
                     Ok(())
                 }
-                Kind::Number => reader.skip(),
+                Kind::Number if self.dialect != Dialect::GeminiSchema => reader.skip(),
                 _ => self.give_up(reader),
             }
         })?;
@@ -178,6 +194,22 @@ impl Skim {
 }
 
 impl Seen<'_> {
+    /// Whether a schema of Gemini names its type and all that belongs to it, and nothing that is not there.
+    fn is_complete(&self) -> bool {
+        let needs_type = self.properties.is_some() || self.has_items || self.has_choice;
+        (self.kind.is_some() || !needs_type)
+            && (self.kind == Some("string") || !self.has_choice)
+            && (self.kind != Some("array") || self.has_items)
+            && self.kind != Some("null")
+            && self.properties.as_ref().is_none_or(|names| !names.is_empty())
+            && self.requires_what_is_there()
+    }
+
+    fn requires_what_is_there(&self) -> bool {
+        let properties = self.properties.as_deref().unwrap_or_default();
+        is_all_in(self.required.as_deref().unwrap_or_default(), properties)
+    }
+
     /// Whether nothing has to be added for a strict dialect.
     fn is_strict(&self, dialect: Dialect) -> bool {
         let speaks_of_object = self.properties.is_some() || self.kind == Some("object");
@@ -188,16 +220,17 @@ impl Seen<'_> {
         let needs_type = self.properties.is_some() || self.has_items;
         let properties = self.properties.as_deref().unwrap_or_default();
         let required = self.required.as_deref().unwrap_or_default();
-        let is_all_in = |some: &[Cow<'_, str>], all: &[Cow<'_, str>]| {
-            some.len() <= NAMES_MAX && some.iter().all(|name| all.contains(name))
-        };
         let fits_openai = dialect != Dialect::OpenaiStrict
             || is_all_in(properties, required) && (self.kind != Some("array") || self.has_items);
         is_closed
             && (self.tells_type || !needs_type)
-            && is_all_in(required, properties)
+            && self.requires_what_is_there()
             && fits_openai
     }
+}
+
+fn is_all_in(some: &[Cow<'_, str>], all: &[Cow<'_, str>]) -> bool {
+    some.len() <= NAMES_MAX && some.iter().all(|name| all.contains(name))
 }
 
 /// How many names are compared one by one; schemas with more go the long way.
@@ -310,6 +343,36 @@ mod tests {
         check(closed, Reading::Json, Dialect::OpenaiStrict, None);
         let complete = closed.replace("[]", r#"["path"]"#);
         check(&complete, Reading::Json, Dialect::OpenaiStrict, Some(&complete));
+    }
+
+    #[test]
+    fn plain_schemas_of_gemini_are_its_own() {
+        let kept = |schema: &str, expected| {
+            check(schema, Reading::GeminiKept, Dialect::GeminiSchema, expected);
+        };
+        for schema in [
+            r#"{"type":"OBJECT","properties":{"a":{"type":"string","description":"d"}},"required":["a"]}"#,
+            r#"{"type":"Array","items":{"type":"INTEGER","minimum":1,"maximum":2},"minItems":1}"#,
+            r#"{"type":"string","enum":["a","b"]}"#,
+            r#"{"description":"anything"}"#,
+        ] {
+            kept(schema, Some(schema));
+        }
+        for schema in [
+            r#"{"type":"OBJECT","properties":{}}"#,
+            r#"{"type":"OBJECT","properties":{"a":{"type":"STRING"}},"required":["b"]}"#,
+            r#"{"properties":{"a":{"type":"STRING"}}}"#,
+            r#"{"type":"ARRAY"}"#,
+            r#"{"type":"NULL"}"#,
+            r#"{"type":"INTEGER","enum":["1"]}"#,
+            r#"{"type":"STRING","enum":[1]}"#,
+            r#"{"enum":["a"]}"#,
+            r#"{"anyOf":[{"type":"STRING"}]}"#,
+            r#"{"type":"OBJECT","additionalProperties":false}"#,
+            r#"{"type":"STRING","nullable":true}"#,
+        ] {
+            kept(schema, None);
+        }
     }
 
     #[test]

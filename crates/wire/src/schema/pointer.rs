@@ -26,7 +26,10 @@ impl<'s> Pointer<'s> {
     pub(super) fn parse(text: &str) -> Self {
         let segments = text.split('/').skip(1);
         segments.fold(Self::default(), |pointer, segment| {
-            pointer.child(segment.replace("~1", "/").replace("~0", "~"))
+            pointer.child(match segment.contains('~') {
+                true => segment.replace("~1", "/").replace("~0", "~"),
+                false => segment.to_owned(),
+            })
         })
     }
 
@@ -45,8 +48,12 @@ impl<'s> Pointer<'s> {
 
 impl fmt::Display for Pointer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.segments()
-            .iter()
-            .try_for_each(|segment| write!(f, "/{}", segment.replace('~', "~0").replace('/', "~1")))
+        self.segments().iter().try_for_each(|segment| {
+            f.write_str("/")?;
+            match segment.contains(['~', '/']) {
+                true => f.write_str(&segment.replace('~', "~0").replace('/', "~1")),
+                false => f.write_str(segment),
+            }
+        })
     }
 }

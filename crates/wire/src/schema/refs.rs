@@ -55,8 +55,9 @@ impl<'s> References<'s> {
         let (recursive, circular) = Search::run(&references, Refused::All);
         references.recursive = match refused {
             Refused::None => HashSet::new(),
-            Refused::Unavoidable => Search::run(&references, refused).0,
-            Refused::All => recursive,
+            Refused::Unavoidable if !recursive.is_empty() => Search::run(&references, refused).0,
+            // Without any circle there is none that cannot be avoided.
+            Refused::Unavoidable | Refused::All => recursive,
         };
         references.circular = circular;
         references
@@ -76,6 +77,21 @@ impl<'s> References<'s> {
         let segments = Pointer::parse(pointer);
         let segments = segments.segments();
         self.find(&segments).cloned().or_else(|| self.resolve_anywhere(&segments))
+    }
+
+    /// The references below the schema at a pointer into the input.
+    fn edges(&self, pointer: &str, refused: Refused) -> Vec<Edge> {
+        let segments = Pointer::parse(pointer);
+        let segments = segments.segments();
+        let mut found = Vec::new();
+        match self.find(&segments) {
+            Some(schema) => edges(schema, refused, &mut found),
+            None => self
+                .resolve_anywhere(&segments)
+                .iter()
+                .for_each(|schema| edges(schema, refused, &mut found)),
+        }
+        found
     }
 
     /// The keywords of the schema at a pointer, if a keyword that is known leads there.
@@ -224,9 +240,11 @@ impl Search<'_, '_> {
             recursive: HashSet::new(),
             circular: HashSet::new(),
         };
-        search.visit("", 0);
         let mut everywhere = Vec::new();
         edges(&references.root, Refused::None, &mut everywhere);
+        if !everywhere.is_empty() {
+            search.visit("", 0);
+        }
         for edge in everywhere {
             if !search.progress.contains_key(&edge.target) {
                 search.visit(&edge.target, 0);
@@ -237,11 +255,7 @@ impl Search<'_, '_> {
 
     fn visit(&mut self, target: &str, depth: usize) {
         self.progress.insert(target.to_owned(), Progress::Open);
-        let mut below = Vec::new();
-        if let Some(schema) = self.references.resolve(target) {
-            edges(&schema, self.refused, &mut below);
-        }
-        for edge in below {
+        for edge in self.references.edges(target, self.refused) {
             match self.progress.get(&edge.target) {
                 Some(Progress::Done) => {}
                 None if depth < REFERENCE_DEPTH_MAX => self.visit(&edge.target, depth + 1),
@@ -258,8 +272,9 @@ impl Search<'_, '_> {
 /// Collects the references below `schema`; with nothing refused, those in definitions as well.
 fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
     let Some(keywords) = schema.keywords() else { return };
-    let target = keywords.string("$ref").as_deref().and_then(local_pointer);
-    if let (Some(keyword), Some(target)) = (keywords.find("$ref"), target) {
+    if let Some(keyword) = keywords.find("$ref")
+        && let Some(target) = keywords.string("$ref").as_deref().and_then(local_pointer)
+    {
         found.push(Edge { at: keyword.at.to_string(), target });
     }
     for keyword in &keywords.0 {
@@ -270,22 +285,36 @@ fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
                 schemas.iter().for_each(|schema| edges(schema, refused, found));
             }
             Value::Map(map) => {
-                let names = map.iter().filter(|named| {
-                    refused == Refused::None
-                        || passes(keywords, &keyword.name, &named.name, refused)
-                });
-                names.for_each(|named| edges(&named.schema, refused, found));
+                let counting = Counting::of(keywords, &keyword.name, refused);
+                let members = map.iter().filter(|named| counting.has(&named.name));
+                members.for_each(|named| edges(&named.schema, refused, found));
             }
         }
     }
 }
 
-/// Whether a circle through this member of a map counts.
-fn passes(keywords: &Keywords<'_>, keyword: &str, name: &str, refused: Refused) -> bool {
-    if keyword != "properties" {
-        return false;
+/// Through which members of a map a circle counts.
+enum Counting {
+    All,
+    Some(Vec<String>),
+}
+
+impl Counting {
+    fn of(keywords: &Keywords<'_>, keyword: &str, refused: Refused) -> Self {
+        match (refused, keyword) {
+            (Refused::None, _) | (Refused::All, "properties") => Self::All,
+            (Refused::Unavoidable, "properties") => {
+                let required = keywords.list("required").unwrap_or_default();
+                Self::Some(required.iter().filter_map(tree::as_string).collect())
+            }
+            (Refused::All | Refused::Unavoidable, _) => Self::Some(Vec::new()),
+        }
     }
-    let required = || keywords.list("required").unwrap_or_default();
-    refused == Refused::All
-        || required().iter().any(|json| tree::as_string(json).as_deref() == Some(name))
+
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(names) => names.iter().any(|other| other == name),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::count;
+use super::shape::OLD_FORMAT;
 use crate::sim::api::Asked;
 use crate::sim::question::Choice;
 use crate::sim::question::Delivery;
@@ -27,10 +28,7 @@ pub(super) fn question(asked: Asked<'_>) -> Question {
         choice: choice(&body["tool_choice"]),
         may_call_several: body["tool_choice"]["disable_parallel_tool_use"] != true,
         thinking: thinking(&body["thinking"]),
-        format: match body["output_config"]["format"].get("schema") {
-            Some(schema) => Format::Schema(schema.clone()),
-            None => Format::Text,
-        },
+        format: format(&body),
         output_tokens_max: body["max_tokens"].as_u64(),
         stops: stops.filter_map(Value::as_str).map(str::to_owned).collect(),
         candidates: 1,
@@ -103,6 +101,12 @@ fn choice(choice: &Value) -> Choice {
         }
         _ => Choice::Auto,
     }
+}
+
+fn format(body: &Value) -> Format {
+    let formats = [&body["output_config"]["format"], &body[OLD_FORMAT]];
+    let schema = formats.into_iter().find_map(|it| it.get("schema"));
+    schema.map_or(Format::Text, |schema| Format::Schema(schema.clone()))
 }
 
 fn thinking(thinking: &Value) -> Thinking {

@@ -15,7 +15,8 @@ pub(super) const REDACTED_SEAL: &str = "anthropic redacted";
 pub(super) fn messages(body: &Value, model: Claude) -> Result<(), Problem> {
     system(&body["system"])?;
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if messages[0]["role"] != "user" {
+    let has_server_tool = blocks(&messages[0]).any(|it| kind(it) == "server_tool_use");
+    if messages[0]["role"] != "user" && !has_server_tool {
         return refuse("messages: first message must use the \"user\" role");
     }
     let mut uses_tools = false;
@@ -151,8 +152,9 @@ fn system_message(messages: &[Value], index: usize, model: Claude) -> Result<(),
     if model.is_before(48) {
         return refuse("role 'system' is not supported on this model");
     }
-    let before = &messages[index - 1]["role"];
-    if before != "user" && before != "system" {
+    let before = &messages[index - 1];
+    let follows_server_tool = blocks(before).any(|it| kind(it) == "server_tool_use");
+    if before["role"] == "assistant" && !follows_server_tool {
         return refuse(format!(
             "messages.{index}: a system message must directly follow a user message"
         ));

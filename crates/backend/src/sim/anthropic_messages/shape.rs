@@ -30,7 +30,7 @@ pub(super) static BODY: Kind = Kind::Object(&[
     may("top_p", Kind::Number(0.0, 1.0)),
     may("top_k", Kind::Integer(0, i64::MAX)),
     may("mcp_servers", Kind::List(&Kind::Open)),
-    may("betas", Kind::List(&Kind::Text)),
+    FORMAT_OF_OLD,
 ]);
 
 /// What the counter of tokens takes.
@@ -87,6 +87,11 @@ const OUTPUT_CONFIG: Field = may(
         may("task_budget", Kind::Open),
     ]),
 );
+
+/// What `output_config.format` was called while it was a beta; only with the beta's header.
+pub(super) const OLD_FORMAT: &str = "output_format";
+const FORMAT_OF_OLD: Field =
+    may(OLD_FORMAT, Kind::Tagged("type", &[Variant("json_schema", &[need("schema", Kind::Open)])]));
 
 const TOOL_CHOICE: Field = may(
     "tool_choice",

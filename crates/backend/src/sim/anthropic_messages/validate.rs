@@ -21,6 +21,7 @@ pub(super) fn check(asked: &Asked<'_>, body_shape: &'static Kind) -> Result<(), 
     if body["messages"].as_array().is_some_and(Vec::is_empty) {
         return refuse("messages: at least one message is required");
     }
+    old_format(asked)?;
     sampling(asked)?;
     let names = tools(body)?;
     tool_choice(body, &names)?;
@@ -66,6 +67,15 @@ impl Claude {
     pub(super) fn is_before(self, generation: u32) -> bool {
         self.generation.is_some_and(|it| it < generation)
     }
+}
+
+fn old_format(asked: &Asked<'_>) -> Result<(), Problem> {
+    let betas = asked.headers.get("anthropic-beta").and_then(|it| it.to_str().ok());
+    let is_beta = betas.is_some_and(|it| it.contains("structured-outputs"));
+    if !asked.body[shape::OLD_FORMAT].is_null() && !is_beta {
+        return refuse(format!("{}: Extra inputs are not permitted", shape::OLD_FORMAT));
+    }
+    Ok(())
 }
 
 /// The newer version of the API knows no sampling; older ones know little of it on newer models.

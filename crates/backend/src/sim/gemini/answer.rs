@@ -53,25 +53,35 @@ pub(super) fn close(candidate: &mut Value, plan: &Plan, index: usize) {
     }
 }
 
-/// Thoughts, the text, the calls. What was thought is sealed on the first call, or else on the text.
+/// Thoughts, the text, the calls. What was thought is sealed on the first call, or else on an empty text at the end.
 pub(super) fn parts(question: &Question, plan: &Plan) -> Vec<Value> {
     let mut parts = Vec::new();
     let shown = plan.shown_thinking(question).filter(|it| !it.is_empty());
     parts.extend(shown.map(|shown| json!({"text": shown, "thought": true})));
-    let thoughts = parts.len();
     if !plan.text.is_empty() {
         parts.push(json!({"text": plan.text}));
     }
+    let first_call = parts.len();
     for (index, call) in plan.calls.iter().enumerate() {
         let args: Value = serde_json::from_str(&call.input_text()).unwrap_or_default();
         let id = format!("{}_{index}", question.id("fc_"));
         parts.push(json!({"functionCall": {"name": call.name, "args": args, "id": id}}));
     }
-    if let Some(part) = parts.get_mut(thoughts).filter(|_| plan.thinking.is_some()) {
-        let sealed = seal::issue(rules::THOUGHT_SEAL, question.seed, &rules::bound(part));
-        part["thoughtSignature"] = json!(sealed);
+    match parts.get_mut(first_call) {
+        _ if plan.thinking.is_none() => {}
+        Some(call) => seal(question, call),
+        None => {
+            let mut end = json!({"text": ""});
+            seal(question, &mut end);
+            parts.push(end);
+        }
     }
     parts
+}
+
+fn seal(question: &Question, part: &mut Value) {
+    let sealed = seal::issue(rules::THOUGHT_SEAL, question.seed, &rules::bound(part));
+    part["thoughtSignature"] = json!(sealed);
 }
 
 pub(super) fn models() -> Value {

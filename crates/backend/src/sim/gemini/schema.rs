@@ -34,7 +34,14 @@ const KNOWN: [&str; 24] = [
 
 const TYPES: [&str; 7] = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
 
-pub(super) fn check(schema: &Value, place: &str) -> Result<(), Problem> {
+/// Whether objects may be declared without properties, as newer models let them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EmptyObjects {
+    Refused,
+    Accepted,
+}
+
+pub(super) fn check(schema: &Value, empty: EmptyObjects, place: &str) -> Result<(), Problem> {
     let Some(object) = schema.as_object() else {
         return Err(Problem::invalid(format!(
             "Invalid value at '{place}' (type.googleapis.com/google.ai.generativelanguage.v1beta.Schema)"
@@ -42,16 +49,23 @@ pub(super) fn check(schema: &Value, place: &str) -> Result<(), Problem> {
     };
     known(object, place)?;
     let kind = kind(object, place)?;
+    let is_empty = object.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
+    if kind == "OBJECT" && is_empty && empty == EmptyObjects::Refused {
+        let message = format!(
+            "* GenerateContentRequest.{place}.properties: should be non-empty for OBJECT type\n"
+        );
+        return Err(Problem::invalid(message));
+    }
     members(object, &kind, place)?;
     for (name, inner) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        check(inner, &format!("{place}.properties[{name}]"))?;
+        check(inner, empty, &format!("{place}.properties[{name}]"))?;
     }
     for (index, inner) in
         object.get("anyOf").and_then(Value::as_array).into_iter().flatten().enumerate()
     {
-        check(inner, &format!("{place}.any_of[{index}]"))?;
+        check(inner, empty, &format!("{place}.any_of[{index}]"))?;
     }
-    object.get("items").map_or(Ok(()), |items| check(items, &format!("{place}.items")))
+    object.get("items").map_or(Ok(()), |items| check(items, empty, &format!("{place}.items")))
 }
 
 fn known(object: &Map<String, Value>, place: &str) -> Result<(), Problem> {
@@ -88,9 +102,6 @@ fn members(object: &Map<String, Value>, kind: &str, place: &str) -> Result<(), P
         Err(Problem::invalid(format!("* GenerateContentRequest.{place}.{member}: {reason}\n")))
     };
     let properties = object.get("properties").and_then(Value::as_object);
-    if kind == "OBJECT" && properties.is_some_and(Map::is_empty) {
-        return refuse("properties", "should be non-empty for OBJECT type");
-    }
     if kind == "ARRAY" && !object.contains_key("items") {
         return refuse("items", "missing field.");
     }

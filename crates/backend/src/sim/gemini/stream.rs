@@ -21,7 +21,8 @@ pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {
     }
     let ending = chunks.len();
     for (index, plan) in plans.iter().enumerate() {
-        let mut candidate = json!({"content": {"parts": [{"text": ""}], "role": "model"}});
+        let last = sealed_end(question, plan).unwrap_or_else(|| json!({"text": ""}));
+        let mut candidate = json!({"content": {"parts": [last], "role": "model"}});
         answer::close(&mut candidate, plan, index);
         chunks.push(chunk(question, plans, candidate));
     }
@@ -38,7 +39,13 @@ fn chunk(question: &Question, plans: &[Plan], candidate: Value) -> Value {
     chunk
 }
 
-/// The parts of an answer, texts in pieces. A signature comes with the last piece, behind which nothing may be joined.
+/// The empty part with a signature that closes an answer without calls.
+fn sealed_end(question: &Question, plan: &Plan) -> Option<Value> {
+    let last = answer::parts(question, plan).pop()?;
+    (last["text"] == "" && !last["thoughtSignature"].is_null()).then_some(last)
+}
+
+/// The parts of an answer, texts in pieces.
 fn increments(question: &Question, plan: &Plan) -> Vec<Value> {
     let mut out = Vec::new();
     for part in answer::parts(question, plan) {
@@ -52,9 +59,6 @@ fn increments(question: &Question, plan: &Plan) -> Vec<Value> {
                 increment["thought"] = json!(true);
             }
             out.push(increment);
-        }
-        if let (Some(last), false) = (out.last_mut(), part["thoughtSignature"].is_null()) {
-            last["thoughtSignature"] = part["thoughtSignature"].clone();
         }
     }
     out

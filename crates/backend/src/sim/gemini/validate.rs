@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::fault;
 use super::rules;
 use super::schema;
+use super::schema::EmptyObjects;
 use crate::sim::problem::Problem;
 use crate::sim::shape::Kind;
 use crate::sim::shape::check as check_shape;
@@ -54,7 +55,7 @@ fn settings(config: &Value, model: &str) -> Result<(), Problem> {
         );
     }
     if !old.is_null() {
-        schema::check(old, "generation_config.response_schema")?;
+        schema::check(old, empty_objects(model), "generation_config.response_schema")?;
     }
     if config["logprobs"].is_u64() && config["responseLogprobs"] != true {
         return refuse("logprobs is only valid if response_logprobs is true");
@@ -106,7 +107,7 @@ fn tools(body: &Value, model: &str) -> Result<(), Problem> {
             tool["functionDeclarations"].as_array().into_iter().flatten().enumerate()
         {
             let place = format!("tools[{index}].function_declarations[{number}]");
-            self::declaration(declaration, &place)?;
+            self::declaration(declaration, empty_objects(model), &place)?;
             let name = declaration["name"].as_str().unwrap_or_default();
             if names.contains(&name) {
                 return refuse(format!("Duplicate function declaration found: {name}"));
@@ -134,7 +135,14 @@ fn mixed(body: &Value, model: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn declaration(declaration: &Value, place: &str) -> Result<(), Problem> {
+fn empty_objects(model: &str) -> EmptyObjects {
+    match generation(model) {
+        Some(25..) => EmptyObjects::Accepted,
+        _ => EmptyObjects::Refused,
+    }
+}
+
+fn declaration(declaration: &Value, empty: EmptyObjects, place: &str) -> Result<(), Problem> {
     let name = declaration["name"].as_str().unwrap_or_default();
     let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let is_legal = |letter: char| letter.is_ascii_alphanumeric() || "_.:-".contains(letter);
@@ -150,7 +158,7 @@ fn declaration(declaration: &Value, place: &str) -> Result<(), Problem> {
         ));
     }
     if !old.is_null() {
-        schema::check(old, &format!("{place}.parameters"))?;
+        schema::check(old, empty, &format!("{place}.parameters"))?;
     }
     if !new.is_null() && !new.is_object() {
         return refuse(format!(

@@ -4,6 +4,7 @@ use proptest::prelude::BoxedStrategy;
 use proptest::prelude::Just;
 use proptest::prelude::Strategy;
 use proptest::prop_oneof;
+use sabir_wire::Protocol;
 use serde_json::Value;
 use serde_json::json;
 
@@ -161,7 +162,7 @@ fn server_block() -> BoxedStrategy<Value> {
 pub(super) fn call(id: &str) -> BoxedStrategy<Value> {
     let call = typed("tool_use")
         .is("id", id)
-        .with("name", tool_name_value())
+        .with("name", tool_name_value(Protocol::AnthropicMessages))
         .with("input", any_object())
         .rarely("caller", Just(json!({"type": "direct"})));
     marked(call)

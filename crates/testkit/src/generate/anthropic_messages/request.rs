@@ -16,6 +16,7 @@ use super::block::shown_block;
 use super::block::text_block;
 use super::block::thinking;
 use crate::generate::History;
+use crate::generate::history::choose_from_tools;
 use crate::generate::history::pairs;
 use crate::generate::history::tools_named;
 use crate::generate::history::turns;
@@ -41,7 +42,23 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
         .with("max_tokens", size())
         .with("messages", turns(history, turn()).prop_map(Value::Array))
         .maybe("system", string_or(text(), list(text_block(), 0..3)));
-    with_vendor_options(with_sampling(with_tools(body))).open()
+    with_vendor_options(with_sampling(with_tools(body)))
+        .open()
+        .prop_map(as_the_model_takes_it)
+        .boxed()
+}
+
+/// Takes out what is documented to be refused: the oldest model has no output formats, and the limit is above the budget.
+fn as_the_model_takes_it(mut body: Value) -> Value {
+    if body["model"] == "claude-3-7-sonnet"
+        && let Some(output) = body.get_mut("output_config").and_then(Value::as_object_mut)
+    {
+        output.remove("format");
+    }
+    if let Some(budget) = body["thinking"]["budget_tokens"].as_f64() {
+        body["max_tokens"] = json!(budget as u64 + 1024);
+    }
+    choose_from_tools(body)
 }
 
 fn turn() -> BoxedStrategy<Vec<Value>> {
@@ -129,7 +146,7 @@ fn tool_choice() -> BoxedStrategy<Value> {
 
 fn with_sampling(body: Object) -> Object {
     let thinking = prop_oneof![
-        typed("enabled").with("budget_tokens", size()).open(),
+        typed("enabled").with("budget_tokens", (1024_u64..9000).prop_map(Value::from)).open(),
         typed("adaptive").maybe("display", word(&["summarized", "omitted"])).open(),
         typed("disabled").open(),
         typed("between_tools").open(),

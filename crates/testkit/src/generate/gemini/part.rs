@@ -5,6 +5,7 @@ use proptest::prelude::Just;
 use proptest::prelude::Strategy;
 use proptest::prop_oneof;
 use proptest::sample::select;
+use sabir_wire::Protocol;
 use serde_json::Value;
 use serde_json::json;
 
@@ -99,7 +100,7 @@ enum Ids {
 
 /// A call and its result, which share a name and, if there is one, an id.
 pub(super) fn pair() -> BoxedStrategy<(Value, Value)> {
-    (tool_name(), id("fc_"), select(&[Ids::Given, Ids::Missing]))
+    (tool_name(Protocol::Gemini), id("fc_"), select(&[Ids::Given, Ids::Missing]))
         .prop_flat_map(|(name, id, ids)| {
             let named = || match ids {
                 Ids::Given => object().is("name", &name).is("id", &id),

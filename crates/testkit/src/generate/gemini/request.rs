@@ -25,8 +25,8 @@ use crate::generate::text::base64_value;
 use crate::generate::text::count;
 use crate::generate::text::flag;
 use crate::generate::text::id_value;
-use crate::generate::text::number;
 use crate::generate::text::one_of;
+use crate::generate::text::seed;
 use crate::generate::text::share;
 use crate::generate::text::signed;
 use crate::generate::text::size;
@@ -84,7 +84,7 @@ fn generation_config() -> BoxedStrategy<Value> {
         .rarely("candidateCount", size())
         .maybe("maxOutputTokens", size())
         .rarely("stopSequences", list(text(), 0..4))
-        .rarely("seed", number())
+        .rarely("seed", seed())
         .rarely("presencePenalty", signed())
         .rarely("frequencyPenalty", signed())
         .rarely("responseLogprobs", flag())

@@ -4,6 +4,7 @@ use proptest::prelude::BoxedStrategy;
 use proptest::prelude::Just;
 use proptest::prelude::Strategy;
 use proptest::prop_oneof;
+use sabir_wire::Protocol;
 use serde_json::Value;
 use serde_json::json;
 
@@ -88,8 +89,12 @@ fn marked(part: Object) -> BoxedStrategy<Value> {
 
 /// A function call or a custom call.
 pub(super) fn call(id: &str) -> BoxedStrategy<Value> {
-    let function = object().with("name", tool_name_value()).with("arguments", arguments()).open();
-    let custom = object().with("name", tool_name_value()).with("input", text()).open();
+    let function = object()
+        .with("name", tool_name_value(Protocol::OpenaiChat))
+        .with("arguments", arguments())
+        .open();
+    let custom =
+        object().with("name", tool_name_value(Protocol::OpenaiChat)).with("input", text()).open();
     prop_oneof![
         5 => object().is("id", id).is("type", "function").with("function", function).open(),
         1 => object().is("id", id).is("type", "custom").with("custom", custom).open(),
@@ -102,7 +107,7 @@ pub(super) fn result(id: &str) -> BoxedStrategy<Value> {
         .is("role", "tool")
         .is("tool_call_id", id)
         .with("content", string_or(long_text(), list(text_part(), 1..3)))
-        .rarely("name", tool_name_value())
+        .rarely("name", tool_name_value(Protocol::OpenaiChat))
         .open()
 }
 

@@ -16,6 +16,7 @@ use super::content::texts;
 use super::content::user_content;
 use super::content::with_reasoning;
 use crate::generate::History;
+use crate::generate::history::choose_from_tools;
 use crate::generate::history::pairs;
 use crate::generate::history::tools_named;
 use crate::generate::history::turns;
@@ -30,8 +31,8 @@ use crate::generate::text::any_object;
 use crate::generate::text::count;
 use crate::generate::text::flag;
 use crate::generate::text::id_value;
-use crate::generate::text::number;
 use crate::generate::text::one_of;
+use crate::generate::text::seed;
 use crate::generate::text::share;
 use crate::generate::text::signed;
 use crate::generate::text::size;
@@ -43,7 +44,7 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
         .with("model", word(&["gpt-5.6", "gpt-4o", "o3", "deepseek-chat", "claude-sonnet-4-5"]))
         .with("messages", messages(history));
     let body = with_tools(with_sampling(body));
-    with_vendor_options(with_output(body)).open()
+    with_vendor_options(with_output(body)).open().prop_map(choose_from_tools).boxed()
 }
 
 fn messages(history: History) -> BoxedStrategy<Value> {
@@ -112,7 +113,7 @@ fn legacy_loop() -> BoxedStrategy<Vec<Value>> {
 fn with_sampling(body: Object) -> Object {
     body.nullable("temperature", share())
         .nullable("top_p", share())
-        .rarely("seed", number())
+        .rarely("seed", seed())
         .rarely("presence_penalty", signed())
         .rarely("frequency_penalty", signed())
         .rarely("logit_bias", Just(json!({"50256": -100, "11": 1.0})))

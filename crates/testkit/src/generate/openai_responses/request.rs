@@ -16,6 +16,7 @@ use super::item::output_message;
 use super::item::pair_up;
 use super::item::reasoning;
 use crate::generate::History;
+use crate::generate::history::choose_from_tools;
 use crate::generate::history::pairs;
 use crate::generate::history::tools_named;
 use crate::generate::history::turns;
@@ -44,7 +45,7 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
         .with("input", prop_oneof![1 => text(), 9 => input])
         .nullable("instructions", text());
     let body = with_tools(with_sampling(body));
-    with_vendor_options(with_session(body)).open()
+    with_vendor_options(with_session(body)).open().prop_map(choose_from_tools).boxed()
 }
 
 fn turn() -> BoxedStrategy<Vec<Value>> {

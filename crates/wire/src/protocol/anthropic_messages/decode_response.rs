@@ -204,12 +204,6 @@ pub(in crate::protocol) fn lose_answer_on_return(
                 losing.node(text.semantics().place(), LossKind::Renamed, reason);
             }
         }
-        let is_empty =
-            |part: &&Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
-        for text in parts.iter().filter(is_empty) {
-            let reason = "an empty text says nothing";
-            losing.node(text.semantics().place(), LossKind::Implied, reason);
-        }
         let mut behind = parts.iter().skip_while(|part| !is_call(part)).filter(is_text);
         if target == Protocol::OpenaiChat && behind.next().is_some() {
             let (place, reason) = (candidate.semantics().place(), "words come before calls");

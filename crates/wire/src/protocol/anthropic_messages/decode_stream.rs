@@ -52,6 +52,8 @@ pub struct Decoder {
     /// What the input came to so far, since later reports need not repeat it.
     counts: Counts<'static>,
     ending: Ending<'static>,
+    /// Where the ending was told.
+    ending_place: Place,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -76,14 +78,14 @@ enum Block {
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.state == State::Over || frame.data.trim() == "[DONE]" {
-            return Ok(self);
+            return Ok(());
         }
         let mut reader = Reader::new(frame.data);
         let kind = reader.peek_tag("type")?;
@@ -99,7 +101,7 @@ impl Decoder {
             // Pings, and events that are yet to be invented.
             _ => reader.skip()?,
         }
-        Ok(self)
+        Ok(())
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
@@ -324,6 +326,7 @@ impl Decoder {
         })?;
         ending.leave(&mut extras);
         self.ending = ending.into_owned();
+        self.ending_place = place.step(Step::Delta);
         if !extras.is_empty() {
             let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
@@ -346,7 +349,7 @@ impl Decoder {
         self.state = State::Over;
         let finish = std::mem::take(&mut self.ending).into_finish();
         let finish = finish.unwrap_or(Finish::new(FinishKind::Other));
-        emit(Event::Finish { candidate: 0, finish });
+        emit(Event::Finish { candidate: 0, place: self.ending_place, finish });
     }
 
     fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {

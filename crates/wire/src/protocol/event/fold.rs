@@ -46,7 +46,7 @@ impl Fold {
             Event::Usage(usage) => {
                 self.response.usage.get_or_insert_default().update(usage);
             }
-            Event::Finish { candidate, finish } => {
+            Event::Finish { candidate, place: _, finish } => {
                 self.candidate(candidate).finish = Some(finish);
             }
             Event::Fault(fault) => self.response.fault = Some(fault),

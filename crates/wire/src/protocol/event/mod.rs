@@ -19,6 +19,7 @@ use crate::fault::Fault;
 use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
+use crate::place::Place;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -37,8 +38,8 @@ pub enum Event<'a> {
     Close(Closed<'a>),
     /// What it cost so far; later reports replace what they repeat.
     Usage(Usage<'a>),
-    /// A candidate has ended; its parts are all closed.
-    Finish { candidate: u32, finish: Finish<'a> },
+    /// A candidate has ended; its parts are all closed. The place is where that was said.
+    Finish { candidate: u32, place: Place, finish: Finish<'a> },
     /// The answer failed; nothing follows.
     Fault(Fault<'a>),
 }
@@ -97,7 +98,7 @@ pub struct Note<'a> {
     pub kind: NoteKind<'a>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteAt {
     Response,
     Candidate(u32),
@@ -130,8 +131,8 @@ impl Event<'_> {
             Self::Note(note) => Event::Note(note.into_owned()),
             Self::Close(closed) => Event::Close(closed.into_owned()),
             Self::Usage(usage) => Event::Usage(usage.into_owned()),
-            Self::Finish { candidate, finish } => {
-                Event::Finish { candidate, finish: finish.into_owned() }
+            Self::Finish { candidate, place, finish } => {
+                Event::Finish { candidate, place, finish: finish.into_owned() }
             }
             Self::Fault(fault) => Event::Fault(fault.into_owned()),
         }

@@ -93,6 +93,7 @@ mod tests {
     use crate::conversation::Finish;
     use crate::conversation::FinishKind;
     use crate::json::Text;
+    use crate::place::Place;
     use crate::protocol::event::Closed;
     use crate::protocol::event::Delta;
     use crate::protocol::event::Open;
@@ -104,7 +105,10 @@ mod tests {
         let semantics = NodeSemantics::default();
         let part = |number: &str| PartId(number.parse().unwrap());
         match word.split_at(1) {
-            ("!", _) => Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+            ("!", _) => {
+                let finish = Finish::new(FinishKind::Stop);
+                Event::Finish { candidate: 0, place: Place::default(), finish }
+            }
             ("+", number) => {
                 let part = part(number);
                 Event::Open(Open { part, candidate: 0, opening: Opening::Text, semantics })

@@ -27,16 +27,16 @@ pub fn unfold<'a>(response: Response<'a>, emit: &mut dyn FnMut(Event<'a>)) {
     let mut next = 0;
     let mut finishes = Vec::with_capacity(candidates.len());
     for (index, candidate) in (0..).zip(candidates) {
-        let finish = candidate.finish.clone();
+        let (place, finish) = (candidate.semantics().place(), candidate.finish.clone());
         unfold_candidate(index, candidate, &mut next, emit);
-        finishes.push((index, finish));
+        finishes.push((index, place, finish));
     }
     if let Some(usage) = usage {
         emit(Event::Usage(usage));
     }
-    for (candidate, finish) in finishes {
+    for (candidate, place, finish) in finishes {
         if let Some(finish) = finish {
-            emit(Event::Finish { candidate, finish });
+            emit(Event::Finish { candidate, place, finish });
         }
     }
     if let Some(fault) = fault {

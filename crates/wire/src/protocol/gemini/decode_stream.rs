@@ -72,7 +72,8 @@ struct Running {
     parts: Vec<(PartId, Option<Text<'static>>)>,
     content: ContentSeen,
     calls: bool,
-    finish: Option<Text<'static>>,
+    /// The reason for its end, and where that was said.
+    finish: Option<(Text<'static>, Place)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +91,14 @@ enum TextKind {
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frames);
         self.frames += 1;
         if frame.data.trim() == "[DONE]" {
-            return Ok(self);
+            return Ok(());
         }
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
@@ -107,8 +108,7 @@ impl Decoder {
             })?,
             _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
         }
-        reader.finish()?;
-        Ok(self)
+        reader.finish()
     }
 
     /// Says that no frame follows. Only now is it certain that nothing comes after the finish reason.
@@ -192,7 +192,7 @@ impl Decoder {
         while self.candidates.len() <= index {
             self.candidates.push(Running::default());
         }
-        let running = &mut self.candidates[index];
+        let (running, place) = (&mut self.candidates[index], draft.semantics.place());
         let first = !std::mem::replace(&mut running.seen, true);
         if first || draft.semantics.extras().is_some() {
             let kind = NoteKind::Semantics(draft.semantics);
@@ -206,7 +206,7 @@ impl Decoder {
         }
         running.cite(&draft.grounding, emit);
         if let Some(reason) = draft.finish {
-            running.finish = Some(reason.into_owned());
+            running.finish = Some((reason.into_owned(), place));
             running.close(emit);
         }
     }
@@ -379,9 +379,9 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
             let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
             note(NoteAt::Candidate(index), semantics, emit);
         }
-        if let Some(reason) = candidate.finish {
+        if let Some((reason, place)) = candidate.finish {
             let finish = finish(reason, candidate.calls);
-            emit(Event::Finish { candidate: index, finish });
+            emit(Event::Finish { candidate: index, place, finish });
         }
     }
 }
@@ -389,9 +389,9 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
 fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
     note(NoteAt::Response, NodeSemantics::default().shaped(CANDIDATES_ABSENT), emit);
     let shape = NO_CANDIDATE.with(Shape::RESPELLED);
-    let candidate = NodeSemantics::at(place.element(Step::Candidates, 0)).shaped(shape);
-    note(NoteAt::Candidate(0), candidate, emit);
-    emit(Event::Finish { candidate: 0, finish: prompt_filter(reason) });
+    let place = place.element(Step::Candidates, 0);
+    note(NoteAt::Candidate(0), NodeSemantics::at(place).shaped(shape), emit);
+    emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
 }
 
 fn note(at: NoteAt, semantics: NodeSemantics<'static>, emit: &mut dyn FnMut(Event<'static>)) {

@@ -14,9 +14,11 @@ mod types;
 
 pub(in crate::protocol) use decode_request::decode_request;
 pub(in crate::protocol) use decode_response::decode_response;
+pub(in crate::protocol) use decode_response::is_older_word;
 pub use decode_stream::Decoder;
 pub(in crate::protocol) use encode_request::encode_request;
 pub(in crate::protocol) use encode_response::encode_response;
+pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
 pub(in crate::protocol) use fault::decode_fault;
 pub(in crate::protocol) use fault::encode_fault;

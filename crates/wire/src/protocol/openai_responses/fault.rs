@@ -16,7 +16,8 @@ pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'stati
     };
     let words = Words::of_body(&json);
     let message = words.message.unwrap_or_else(|| Text::plain(body.trim().to_owned()));
-    let mut fault = Fault::new(refined(kind, words.code.as_ref(), words.kind.as_ref()), message);
+    let told = refined(kind, words.code.as_ref(), words.kind.as_ref());
+    let mut fault = Fault::new(closer(kind, told), message);
     fault.code = words.code;
     fault.param = words.param;
     fault.original = Some((THIS, json.into_owned()));
@@ -45,7 +46,16 @@ fn is_request_fault(code: &str) -> bool {
     code.starts_with("invalid_") || code.contains("image") || code.ends_with("_policy")
 }
 
-/// What the code or the type says more exactly than the status does.
+/// The class of a status, where the words do not tell it more closely. They tell no other class: servers give their codes
+/// loosely, and the status is what clients act on.
+fn closer(status: FaultKind, told: FaultKind) -> FaultKind {
+    match told {
+        FaultKind::ContextTooLong | FaultKind::Billing => told,
+        _ => status,
+    }
+}
+
+/// The class that the code or the type tells.
 fn refined(kind: FaultKind, code: Option<&Text<'_>>, word: Option<&Text<'_>>) -> FaultKind {
     let of = |text: Option<&Text<'_>>| text.and_then(|text| kind_of_word(&text.to_str()));
     of(code).or_else(|| of(word)).unwrap_or(kind)
@@ -125,8 +135,7 @@ fn first_element<'j>(list: &'j Json<'_>) -> Option<Json<'j>> {
 }
 
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    // The code may say more than the class that another protocol made of the status.
-    let status = status(refined(fault.kind, own_code(fault), None));
+    let status = status(fault.kind);
     if let Some((protocol, body)) = &fault.original
         && *protocol == THIS
         && is_body(body)

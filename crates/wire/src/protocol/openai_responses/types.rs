@@ -207,3 +207,12 @@ pub(super) fn tier_word<'t>(
 fn is_vendor_tier(word: &str) -> bool {
     matches!(word, "auto" | "default" | "flex" | "scale" | "priority" | "fast" | "ultrafast")
 }
+
+/// The lists of pieces that reasoning has, with the type of their pieces.
+pub(super) const SUMMARY: (&str, &str) = ("summary", "summary_text");
+pub(super) const THOUGHTS: (&str, &str) = ("content", "reasoning_text");
+
+/// The scope of the extras of one piece of reasoning.
+pub(super) fn piece_scope(list: &str, index: usize) -> String {
+    format!("{list}/{index}")
+}

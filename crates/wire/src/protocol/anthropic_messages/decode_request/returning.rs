@@ -2,14 +2,17 @@
 //!
 //! The encoder of this protocol sees to what the vendor would refuse, so such a request comes back in better order.
 
+use crate::conversation;
 use crate::conversation::Content;
 use crate::conversation::HostedService;
 use crate::conversation::Message;
+use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -19,6 +22,7 @@ use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
 use crate::schema;
 use crate::schema::Dialect;
+use crate::target::Effort;
 use crate::target::Family;
 use crate::target::Thinking;
 
@@ -37,6 +41,12 @@ pub(in crate::protocol) fn lose_on_return(
         lose_order(message, target, losing);
     }
     lose_neighbours(&request.messages, losing);
+    lose_last_space(&request.messages, losing);
+    for (index, _) in request.stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
+        let reason = "the vendor refuses white space as the end";
+        let suffix = format!("/stop_sequences/{index}");
+        losing.below(Place::default(), &suffix, LossKind::Implied, reason);
+    }
     for tool in &request.tools {
         lose_schema(tool, target, losing);
     }
@@ -44,12 +54,8 @@ pub(in crate::protocol) fn lose_on_return(
 
 /// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
 fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    let is_silent = |message: &Message<'_>| {
-        let mut parts = message.parts.iter();
-        message.role == Role::System
-            || parts.all(|part| matches!(part.content(), Content::Opaque(_)))
-    };
-    let leading = messages.iter().take_while(|message| is_silent(message));
+    let leads = |message: &&Message<'_>| message.role == Role::System || is_silent(message);
+    let leading = messages.iter().take_while(leads);
     let reason = "a system message before all others is the system prompt";
     for message in leading {
         let semantics = message.semantics();
@@ -58,6 +64,15 @@ fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
             losing.below(Place::default(), "/system", LossKind::Renamed, reason);
         }
     }
+}
+
+/// Whether no other protocol hears anything of a message: it has no words but those that its vendor alone understands.
+fn is_silent(message: &Message<'_>) -> bool {
+    message.parts.iter().all(is_own)
+}
+
+fn is_own(part: &Part<'_>) -> bool {
+    part.is_blank() || matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_))
 }
 
 fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
@@ -74,22 +89,51 @@ fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
 /// Elsewhere an effort is one for thinking, which older models are told as a budget. In the middle of a tool turn thinking
 /// goes on only from thinking that came back, which is withheld from others.
 fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
-    if request.thinking.effort.is_none() {
-        return;
-    }
     let root = Place::default();
-    let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
-    let thinking = Family::of(&model).thinking;
-    if matches!(thinking, Thinking::AnthropicBudget { .. }) && request.thinking.budget.is_none() {
+    let is_effort = request.thinking.effort.is_some() && request.thinking.budget.is_none();
+    if is_effort && thinks_by_budget(request) {
         let reason = "the effort stands for a budget, for which the limit need not leave room";
         losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
         losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
         losing.field(root, Field::MaxOutputTokens, LossKind::Renamed, reason);
     }
-    let last = request.messages.iter().rfind(|message| message.role == Role::Assistant);
-    if last.is_some_and(has_call) {
-        let reason = "the effort is one for thinking that goes on without what was thought";
+    let is_unknown = |word: &Text<'_>| Effort::parse(&word.to_str()).is_none();
+    if request.thinking.effort.as_ref().is_some_and(is_unknown) {
+        let reason = "a word that the vendor does not document";
         losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
+    }
+    let is_told = request.thinking.effort.is_some() || request.thinking.budget.is_some();
+    if request.thinking.show.is_some() && !is_told {
+        let reason = "thinking is shown where it is asked for";
+        losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
+    }
+    let speaks = |it: &&Message<'_>| it.role != Role::System && !is_silent(it);
+    let turns = request.messages.iter().rev().filter(speaks);
+    let mut last = turns
+        .skip_while(|message| message.role != Role::Assistant)
+        .take_while(|message| message.role == Role::Assistant);
+    if last.any(has_call) {
+        lose_all(&request.thinking, losing);
+    }
+}
+
+/// Whether the model is told by a budget how much to think.
+fn thinks_by_budget(request: &Request<'_>) -> bool {
+    let model = request.model.as_ref().map(|model| model.to_str()).unwrap_or_default();
+    matches!(Family::of(&model).thinking, Thinking::AnthropicBudget { .. })
+}
+
+fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
+    let conversation::Thinking { mode, effort, budget, show } = thinking;
+    let set = [
+        (Field::ThinkingMode, mode.is_some() || effort.is_some()),
+        (Field::ThinkingEffort, effort.is_some()),
+        (Field::ThinkingBudget, budget.is_some()),
+        (Field::ThinkingShow, show.is_some()),
+    ];
+    for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+        let reason = "thinking does not go on without what was thought";
+        losing.field(Place::default(), field, LossKind::Renamed, reason);
     }
 }
 
@@ -110,20 +154,56 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
     }
 }
 
+/// The vendor refuses white space at the end of what the model is to go on with.
+fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
+    let last = messages.iter().rfind(|message| !is_silent(message));
+    let Some(last) = last.filter(|last| last.role == Role::Assistant) else { return };
+    if let Some(part) = last.parts.iter().rfind(|part| !is_own(part))
+        && let Content::Text(text) = part.content()
+        && text.to_str().ends_with(char::is_whitespace)
+    {
+        let reason = "white space at the end says nothing";
+        losing.node(part.semantics().place(), LossKind::Renamed, reason);
+    }
+}
+
 fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
-    if message.parts.is_empty() {
+    if is_silent(message) && (message.parts.is_empty() || message.parts.iter().any(Part::is_blank))
+    {
         let reason = "a message without words says nothing";
         losing.node(message.semantics().place(), LossKind::Implied, reason);
     }
 }
 
-/// Messages of one role in a row are one turn, which the vendor does not mind.
+/// Messages of one role in a row are one turn, which the vendor does not mind. Those that others do not hear part no
+/// turns, nor do system messages: these stand behind the user's turn or become words of it.
 fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    for pair in messages.windows(2).filter(|pair| pair[0].role == pair[1].role) {
+    let mut before: Option<&Message<'_>> = None;
+    let mut among: Vec<&Message<'_>> = Vec::new();
+    let speaks =
+        |message: &&Message<'_>| !message.semantics().has_shape(SLOT) && !is_silent(message);
+    for message in messages.iter().filter(speaks) {
+        if message.role == Role::System {
+            among.push(message);
+            continue;
+        }
+        let is_joined = before.is_some_and(|before| before.role == message.role);
+        let is_moved = is_joined || before.is_none_or(|before| before.role == Role::Assistant);
+        let is_behind = is_moved && !among.is_empty();
+        let is_several = among.len() > 1;
+        let moved = among.drain(..).filter(|_| is_moved || is_several);
+        let joined = before.into_iter().filter(|_| is_joined);
+        let joined = joined.chain([message].into_iter().filter(|_| is_joined || is_behind));
         let reason = "neighbours of one role are one turn";
-        for message in pair.iter().filter(|message| !message.semantics().has_shape(SLOT)) {
+        for message in joined.chain(moved) {
             losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
+        before = Some(message);
+    }
+    let is_moved = before.is_none_or(|before| before.role == Role::Assistant) || among.len() > 1;
+    let reason = "a system message stands behind the user's turn";
+    for message in among.into_iter().filter(|_| is_moved) {
+        losing.node(message.semantics().place(), LossKind::Renamed, reason);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Writing the turns of a conversation of another protocol.
 
+use std::borrow::Cow;
+
 use super::blocks::Block;
 use super::blocks::CallWords;
 use super::blocks::Mark;
@@ -142,11 +144,11 @@ impl<'r> Encoding<'r, '_> {
         block: Block<'_>,
     ) {
         let place = piece.part.semantics().place();
-        let name = self.calls.name(&call.name).into_owned();
+        let name = self.calls.name(&call.name);
         if name != call.name {
             self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
-        let id = self.calls.call_id(piece.at, call).into_owned();
+        let id = self.calls.call_id(piece.at, call);
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
         if call.form == CallForm::Custom {
             let reason = "free text becomes the one argument of a function";
@@ -160,13 +162,13 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// The id to write for a call or a result, with what it changes reported.
-    fn id(
+    fn id<'t>(
         &mut self,
         at: Position,
-        id: Text<'static>,
+        id: Text<'t>,
         own: Option<&Text<'_>>,
         (piece, field): (&Piece<'_>, Field),
-    ) -> Text<'static> {
+    ) -> Text<'t> {
         let place = piece.part.semantics().place();
         if let Some(other) = self.told_apart.get(&at) {
             self.losing.field(place, field, LossKind::Repaired, "two calls have one id");
@@ -190,7 +192,7 @@ impl<'r> Encoding<'r, '_> {
         result: &'r ToolResult<'r>,
         block: Block<'_>,
     ) {
-        let id = self.calls.result_id(piece.at, result).into_owned();
+        let id = self.calls.result_id(piece.at, result);
         if id.is_empty() {
             let reason = "no call is known that it answers";
             self.losing.field(
@@ -204,9 +206,8 @@ impl<'r> Encoding<'r, '_> {
         self.lose_name(piece, result);
         let told = self.told(piece.part.semantics(), &result.output);
         let is_error = result.is_error.unwrap_or(false) || told.is_error;
-        let parts: Vec<&Part<'_>> = result.output.parts().iter().collect();
         block.tool_result(list, Some(&id), is_error.then_some(true), |object| {
-            match (told.text, &*parts) {
+            match (told.text, result.output.parts()) {
                 (None, []) => {}
                 (Some(text), []) => object.field("content", &text),
                 (None, [part]) if bare_text(part).is_some() => {
@@ -225,12 +226,15 @@ impl<'r> Encoding<'r, '_> {
     /// Reports what a result no longer says of its call.
     fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
-        let name = self.calls.result_name(piece.at, result).map(Text::into_owned);
+        let name = self.calls.result_name(piece.at, result);
         if result.name.is_some() && self.losing.source() != Protocol::Gemini {
             let reason = "results are paired by id";
             self.losing.field(place, Field::ResultName, LossKind::Implied, reason);
         } else if result.name.is_some() && result.name != name {
             self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
+        } else if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
+            let reason = "only the call names the tool, and there is none";
+            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.form == CallForm::Custom {
             let reason = "the result of a function";
@@ -288,14 +292,14 @@ struct Told<'t> {
 }
 
 /// The key and the text of an object that has one member, a string.
-fn wrapped<'t>(response: &'t Json<'_>) -> Option<(String, Text<'t>)> {
+fn wrapped<'t>(response: &'t Json<'_>) -> Option<(Cow<'t, str>, Text<'t>)> {
     let (mut only, mut members) = (None, 0);
     response
         .reader()
         .object(|key, reader| {
             members += 1;
             if reader.kind()? == Kind::String {
-                only = Some((key.into_owned(), reader.string()?));
+                only = Some((key, reader.string()?));
                 return Ok(());
             }
             reader.skip()

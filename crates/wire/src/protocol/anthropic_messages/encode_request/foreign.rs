@@ -29,7 +29,7 @@ pub(super) struct Encoding<'r, 'l> {
     pub(super) output_dialect: Dialect,
     pub(super) target: &'r Target,
     pub(super) losing: Losing<'l>,
-    pub(super) calls: Calls<'r>,
+    pub(super) calls: &'r Calls<'r>,
     pub(super) plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
     pub(super) told_apart: ToldApart,
@@ -45,7 +45,11 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);
     losing.request(exchange);
-    let calls = Calls::of(request, HERE, target);
+    let calls = match exchange.protocol() {
+        // Only its results name their tools.
+        Protocol::Gemini => Calls::of(request, HERE, target).naming_results(request),
+        _ => Calls::of(request, HERE, target),
+    };
     let mut turns = Turns::of(request, target, &mut losing);
     let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);
@@ -54,7 +58,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         output_dialect: dialect::of_output(exchange),
         target,
         losing,
-        calls,
+        calls: &calls,
         plan,
         told_apart,
         shape,

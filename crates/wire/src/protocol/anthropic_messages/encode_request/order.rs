@@ -1,5 +1,6 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -18,22 +19,25 @@ use crate::protocol::losing::Losing;
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type ToldApart = HashMap<Position, String>;
 
-impl Turns<'_> {
+/// A call that waits for its result: its id, and another one where it shares its own with an earlier call.
+type OpenCall<'c> = (Cow<'c, str>, Option<String>);
+
+impl<'r> Turns<'r> {
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
-    pub(super) fn arrange(
+    pub(super) fn arrange<'c>(
         &mut self,
         messages: &[Message<'_>],
-        calls: &Calls<'_>,
+        calls: &'c Calls<'c>,
         losing: &mut Losing<'_>,
     ) -> ToldApart {
         let mut told_apart = ToldApart::new();
         let mut seen = HashSet::new();
-        let mut open: Vec<(String, Option<String>)> = Vec::new();
+        let mut open = Vec::new();
         for turn in &mut self.turns {
             match turn.side {
                 Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
                 Side::User => {
-                    let moved = arrange_results(turn, calls, &mut open, &mut told_apart);
+                    let moved = arrange_results(turn, calls, &open, &mut told_apart);
                     lose_order(moved, messages, losing);
                 }
                 Side::System => {}
@@ -43,22 +47,22 @@ impl Turns<'_> {
     }
 }
 
-/// The calls of a turn by id, each with another id where it shares its own with an earlier one.
-fn open_calls(
-    turn: &Turn<'_>,
-    calls: &Calls<'_>,
-    seen: &mut HashSet<String>,
+/// The calls of a turn.
+fn open_calls<'c, 'r: 'c>(
+    turn: &Turn<'r>,
+    calls: &'c Calls<'c>,
+    seen: &mut HashSet<Cow<'c, str>>,
     told_apart: &mut ToldApart,
-) -> Vec<(String, Option<String>)> {
+) -> Vec<OpenCall<'c>> {
     let mut open = Vec::new();
     for piece in &turn.pieces {
         if let Content::ToolCall(call) = piece.part.content() {
-            let id = calls.call_id(piece.at, call).to_str().into_owned();
+            let id = calls.call_id(piece.at, call).into_str();
             let other = seen.contains(&id).then(|| format!("{id}_{}", seen.len()));
             if let Some(other) = &other {
                 told_apart.insert(piece.at, other.clone());
             }
-            seen.insert(other.clone().unwrap_or_else(|| id.clone()));
+            seen.insert(other.clone().map_or_else(|| id.clone(), Cow::Owned));
             open.push((id, other));
         }
     }
@@ -69,9 +73,12 @@ fn open_calls(
 fn arrange_results(
     turn: &mut Turn<'_>,
     calls: &Calls<'_>,
-    open: &mut [(String, Option<String>)],
+    open: &[OpenCall<'_>],
     told_apart: &mut ToldApart,
 ) -> BTreeSet<usize> {
+    if !turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolResult(_))) {
+        return BTreeSet::new();
+    }
     let mut answered = vec![false; open.len()];
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
@@ -79,7 +86,7 @@ fn arrange_results(
             ranked.push((usize::MAX, *piece));
             continue;
         };
-        let id = calls.result_id(piece.at, result).to_str().into_owned();
+        let id = calls.result_id(piece.at, result).into_str();
         let is_it = |index: &usize| open[*index].0 == id && !answered[*index];
         let rank = (0..open.len()).find(is_it);
         if let Some(rank) = rank {
@@ -90,11 +97,12 @@ fn arrange_results(
         }
         ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
     }
+    if ranked.is_sorted_by_key(|(rank, _)| *rank) {
+        return BTreeSet::new();
+    }
     ranked.sort_by_key(|(rank, _)| *rank);
-    let is_moved = ranked.iter().zip(&turn.pieces).any(|((_, it), before)| it.at != before.at);
     turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
-    let messages = turn.pieces.iter().map(|piece| piece.at.0);
-    if is_moved { messages.collect() } else { BTreeSet::new() }
+    turn.pieces.iter().map(|piece| piece.at.0).collect()
 }
 
 fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {

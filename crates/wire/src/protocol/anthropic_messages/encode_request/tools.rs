@@ -36,6 +36,9 @@ const CUSTOM_SCHEMA: Json<'static> = Json::literal(
 /// The arguments of a tool of which nothing is known but its name.
 const ANY_SCHEMA: Json<'static> = Json::literal(r#"{"type":"object"}"#);
 
+/// What a few tools mostly take, so that their list seldom grows.
+const TOOLS_BYTES: usize = 1024;
+
 /// Writes tools that came in this protocol, or that were put among such tools.
 pub(super) fn write_own(writer: &mut Writer, tools: &[Tool<'_>]) {
     for tool in tools {
@@ -83,7 +86,7 @@ impl<'r> Encoding<'r, '_> {
     /// Writes the tools that the choice allows, or stand-ins for those that the history has called.
     pub(super) fn write_tools(&mut self, body: &mut Object<'_, '_>) {
         let request = self.request;
-        let mut list = Writer::default();
+        let mut list = Writer::with_capacity(TOOLS_BYTES);
         let mut used = HashSet::new();
         list.array(|list| {
             for tool in &request.tools {

@@ -402,6 +402,13 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
     } else {
         (LossKind::Repaired, "whitespace alone is refused")
     };
-    losing.node(semantics.place(), kind, reason);
+    // The messages of an assistant are items there, which vanish with their words.
+    let is_whole =
+        semantics.item().is_some() || semantics.place().pointer("").ends_with("/content");
+    let place = match losing.source() {
+        Protocol::OpenaiResponses if is_whole => semantics.place().of_item(),
+        _ => semantics.place(),
+    };
+    losing.node(place, kind, reason);
     true
 }

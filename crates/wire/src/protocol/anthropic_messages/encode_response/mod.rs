@@ -57,33 +57,13 @@ pub(in crate::protocol) fn encode_response(
     let mut writer = Writer::default();
     match (&response.fault, losing.is_same()) {
         (Some(fault), _) => {
-            lose_failed(response, &mut losing);
+            losing.failed(response);
             write_fault(&mut writer, fault);
         }
         (None, true) => write_own_response(&mut writer, response, asked),
         (None, false) => write_foreign_response(&mut writer, response, asked, &mut losing),
     }
     writer.into_string()
-}
-
-/// Reports what an answer that failed said besides: an error is all there is.
-fn lose_failed(response: &Response<'_>, losing: &mut Losing<'_>) {
-    let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
-    losing.field(root, Field::FinishReason, LossKind::Renamed, reason);
-    losing.below(root, "/error", LossKind::Renamed, reason);
-    let told = [
-        (Field::ResponseModel, response.model.is_some()),
-        (Field::ResponseServiceTier, response.service_tier.is_some()),
-    ];
-    for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
-        losing.field(root, field, LossKind::Dropped, reason);
-    }
-    if let Some(usage) = &response.usage {
-        losing.node(usage.semantics().place(), LossKind::Dropped, reason);
-    }
-    for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
-        losing.node(part.semantics().place(), LossKind::Dropped, reason);
-    }
 }
 
 fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Asked<'_>) {
@@ -241,9 +221,8 @@ impl Answering {
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
             Content::Text(text) => {
-                if text.is_empty() {
-                    losing.node(place, LossKind::Implied, "an empty text says nothing");
-                } else {
+                // The walk over the answer has reported texts that say nothing.
+                if !text.is_empty() {
                     write_cited(list, text, semantics, losing);
                 }
             }

@@ -42,8 +42,7 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
         let count = count.filter(|_| !is_beyond(key));
         count.or((told == Told::AtLeastTotals).then_some(0))
     };
-    let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
-    let uncached = usage.input.map(|input| input.saturating_sub(cached));
+    let uncached = usage.input.map(|input| input.saturating_sub(cached(usage)));
     let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
     object.optional("input_tokens", total("input_tokens", uncached).as_ref());
     object.optional("cache_creation_input_tokens", usage.cache_write.as_ref());
@@ -67,6 +66,11 @@ pub(in crate::protocol::anthropic_messages) fn write_usage(
     }
     object.optional("service_tier", service_tier);
     object.close();
+}
+
+/// The input that the cache had to do with, which is counted apart here.
+fn cached(usage: &Usage<'_>) -> u64 {
+    usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0))
 }
 
 /// What this protocol calls the tier that served the answer.
@@ -101,6 +105,7 @@ pub(in crate::protocol::anthropic_messages) fn lose_counts(
             usage.tool_prompt.is_some(),
             (LossKind::Renamed, "results that the vendor fed back are input"),
         ),
+        (Field::UsageInput, cached(usage) > usage.input.unwrap_or(u64::MAX), MORE_CACHED),
         (Field::UsageReasoning, usage.reasoning == Some(0), (LossKind::Implied, "a count of zero")),
     ];
     for (field, is_lost, (kind, reason)) in lost {
@@ -109,6 +114,9 @@ pub(in crate::protocol::anthropic_messages) fn lose_counts(
         }
     }
 }
+
+const MORE_CACHED: (LossKind, &str) =
+    (LossKind::Repaired, "the cache had to do with more than all of the input");
 
 const ABSENT: (LossKind, &str) = (LossKind::Synthesised, "clients rely on the count");
 

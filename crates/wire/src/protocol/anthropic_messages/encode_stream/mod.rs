@@ -11,6 +11,7 @@ use crate::fault::FaultKind;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Event;
 use crate::protocol::Fate;
@@ -51,20 +52,23 @@ struct Writing<'a> {
     /// A beginning that waits for the usage that comes with it.
     start: Option<Start<'static>>,
     usage: Option<Usage<'static>>,
-    finish: Option<Finish<'static>>,
+    /// How the answer ended, and where that was said.
+    finish: Option<(Finish<'static>, Place)>,
     /// What was said of the answer after it began.
     late: NodeSemantics<'static>,
     /// The parts of answers beside the first.
     others: Vec<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
+    /// The block before, if it was a text or a thought, and where it came from.
+    last_block: Option<(part::Shown, Place)>,
     /// Sealed thoughts of another vendor that wait for what they lead to.
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
     thoughts: u32,
     answering: Answering,
-    /// What is reported once, however often it comes.
-    reported: Vec<Field>,
+    /// What is reported once of a part, however often it comes.
+    reported: Vec<(Field, Place)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +92,7 @@ impl<'a> Encoder<'a> {
             others: Vec::new(),
             other_answers: Vec::new(),
             current: None,
+            last_block: None,
             sealed: Vec::new(),
             blocks: 0,
             thoughts: 0,
@@ -97,12 +102,11 @@ impl<'a> Encoder<'a> {
         Self { sequence: Sequence::default(), writing }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
-        let Self { sequence, writing } = &mut self;
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+        let Self { sequence, writing } = self;
         if writing.is_wanted(&event) {
             sequence.step(event, &mut |event| writing.event(event, out));
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
@@ -128,7 +132,10 @@ impl Writing<'_> {
                 self.pass_over(open);
                 return false;
             }
-            Event::Finish { candidate, .. } => return *candidate == 0,
+            Event::Finish { candidate, place, .. } => {
+                self.lose_answer(*candidate, *place);
+                return *candidate == 0;
+            }
             Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => return *candidate == 0,
             Event::Note(Note { at: NoteAt::Part(part), .. }) => *part,
             Event::Delta(part, _) => *part,
@@ -142,9 +149,14 @@ impl Writing<'_> {
     /// Leaves out a part of another answer, and reports each such answer once.
     fn pass_over(&mut self, open: &Open<'_>) {
         self.others.push(open.part);
-        if !self.other_answers.contains(&open.candidate) {
-            self.other_answers.push(open.candidate);
-            let place = open.semantics.place().of_candidate();
+        self.lose_answer(open.candidate, open.semantics.place());
+    }
+
+    /// Reports an answer beside the first, once.
+    fn lose_answer(&mut self, candidate: u32, place: Place) {
+        if candidate > 0 && !self.other_answers.contains(&candidate) {
+            self.other_answers.push(candidate);
+            let place = place.of_candidate();
             self.losing().node(place, LossKind::Dropped, "there is one answer");
         }
     }
@@ -165,9 +177,9 @@ impl Writing<'_> {
                     self.close(out);
                 }
             }
-            Event::Finish { finish, .. } => {
+            Event::Finish { finish, place, .. } => {
                 self.flush_start(out);
-                self.finish = Some(finish.into_owned());
+                self.finish = Some((finish.into_owned(), place));
                 // Other vendors may tell the usage after the end.
                 if self.is_own() {
                     self.close(out);
@@ -212,7 +224,7 @@ impl Writing<'_> {
 
     /// Whether the answer has ended, and not by a failure that is yet to be told.
     fn has_ended_well(&self) -> bool {
-        self.finish.as_ref().is_some_and(|finish| finish.kind != FinishKind::Failed)
+        self.finish.as_ref().is_some_and(|(finish, _)| finish.kind != FinishKind::Failed)
     }
 
     fn begin(&mut self, start: Start<'static>, out: &mut String) {
@@ -265,26 +277,25 @@ impl Writing<'_> {
         }
     }
 
-    /// Reports a field that never arrives, once.
+    /// Reports a field of a part that never arrives, once.
     fn lose_once(&mut self, field: Field) {
-        if self.reported.contains(&field) || self.is_own() {
+        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        if self.reported.contains(&(field, place)) || self.is_own() {
             return;
         }
-        self.reported.push(field);
-        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        self.reported.push((field, place));
         let reason = "no place for it is left in this stream";
         self.losing().field(place, field, LossKind::Dropped, reason);
     }
 
     /// Writes the end of the answer, now that all is known.
     fn close(&mut self, out: &mut String) {
-        let Some(finish) = self.finish.take() else { return };
+        let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
         if self.is_own() {
             return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
         }
         self.lose_sealed();
-        let place = self.late.place();
         let (usage, said) = (self.usage.take(), self.answering.said);
         let mut losing = self.losing();
         losing.finish(place, &finish);
@@ -293,7 +304,7 @@ impl Writing<'_> {
                 losing.usage(usage);
                 lose_counts(usage, &mut losing);
             }
-            None => lose_absent_usage(place, &mut losing),
+            None => lose_absent_usage(Place::default(), &mut losing),
         }
         let usage = usage.unwrap_or_default();
         frames::foreign_end(out, (&finish, said), &usage, (place, &mut losing));

@@ -52,7 +52,7 @@ pub(super) struct Current {
 
 /// How a part shows in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+pub(super) enum Shown {
     Text,
     Thinking,
     /// Thinking that only its issuer can read.
@@ -73,7 +73,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().semantics(&semantics);
+        self.losing().opened(&semantics);
         if matches!(opening, Opening::Reasoning(_)) {
             self.lose_thought(semantics.place());
         }
@@ -149,6 +149,7 @@ impl Writing<'_> {
             return;
         }
         self.write_sealed(out);
+        self.lose_border();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
@@ -162,6 +163,21 @@ impl Writing<'_> {
         });
     }
 
+    /// Reports that the block which begins and the one before it flow together where they came from: Gemini's streams tell
+    /// neighbouring texts, or thoughts, apart by their signatures alone.
+    fn lose_border(&mut self) {
+        let Some(current) = &self.current else { return };
+        let now = (current.shown, current.place());
+        let before = self.last_block.replace(now);
+        let Some(before) = before.filter(|it| it.0 == now.0) else { return };
+        if self.source == Protocol::Gemini {
+            for place in [before.1, now.1] {
+                let reason = "what stands apart here flows together there";
+                self.losing().node(place, LossKind::Renamed, reason);
+            }
+        }
+    }
+
     fn begin_call(
         &mut self,
         id: Option<Text<'static>>,
@@ -172,6 +188,7 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        self.last_block = None;
         if form == CallForm::Custom {
             let place = current.place();
             Losing::new(self.source, HERE, &mut self.report).node(
@@ -260,15 +277,15 @@ impl Writing<'_> {
     /// Sets the next piece of a thought apart from what has been shown of it.
     fn next_piece(&mut self, out: &mut String) {
         let is_own = self.is_own();
-        let Some(current) = self.current.as_mut().filter(|current| current.begun && !is_own) else {
-            return;
-        };
-        let (place, is_first) = (current.place(), !current.in_pieces);
+        let Some(current) = self.current.as_mut().filter(|_| !is_own) else { return };
+        let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
             self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
         }
-        self.grow_text(&Text::plain("\n\n"), out);
+        if begun {
+            self.grow_text(&Text::plain("\n\n"), out);
+        }
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
@@ -308,9 +325,9 @@ impl Writing<'_> {
             self.begin_block(out);
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
-        if !self.reported.contains(&Field::Citations) {
-            self.reported.push(Field::Citations);
-            let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        if !self.reported.contains(&(Field::Citations, place)) {
+            self.reported.push((Field::Citations, place));
             lose_citations(place, &mut self.losing());
         }
     }
@@ -352,8 +369,8 @@ impl Writing<'_> {
         if self.is_own() {
             return;
         }
-        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-        let mut late = NodeSemantics::at(place);
+        let place = self.current.as_ref().map(Current::place);
+        let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
         self.losing().semantics(&late);
     }
@@ -367,6 +384,7 @@ impl Writing<'_> {
             Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
         };
         self.losing().node(current.place(), LossKind::Implied, reason);
+        self.losing().item(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -382,6 +400,8 @@ impl Writing<'_> {
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
+                let place = current.place();
+                self.losing().late_seal(place);
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }

@@ -60,6 +60,21 @@ const MODIFIERS: [&str; 11] = [
     "thought",
 ];
 
+/// The data of a part, of which it has one; those of the vendor's own tools are kept whole.
+const DATA: [&str; 11] = [
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "executable_code",
+    "codeExecutionResult",
+    "code_execution_result",
+    "toolCall",
+    "toolResponse",
+];
+
 /// Reads one part, whatever it holds: what the conversation has no word for is kept whole.
 pub(in crate::protocol::gemini) fn content_part<'a>(
     reader: &mut Reader<'a>,
@@ -69,7 +84,7 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
     let mut draft = PartDraft { place, ..PartDraft::default() };
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| draft.member(key, reader, extras))?;
-    match draft.opaque.take() {
+    match draft.opaque() {
         Some(kind) => {
             let json = start.raw()?;
             let opaque = Opaque { protocol: GEMINI, kind: Text::plain(kind), json };
@@ -118,6 +133,8 @@ struct PartDraft<'a> {
     detail: Option<Text<'a>>,
     /// What a part is that the conversation has no word for.
     opaque: Option<String>,
+    /// The first field that nobody has heard of: the part's data, or beside data something about it.
+    unheard: Option<String>,
 }
 
 impl<'a> PartDraft<'a> {
@@ -136,6 +153,10 @@ impl<'a> PartDraft<'a> {
                 return Ok(Member::Unknown);
             }
             _ if MODIFIERS.contains(&key) => return Ok(Member::Unknown),
+            _ if !DATA.contains(&name) => {
+                self.unheard.get_or_insert_with(|| key.to_owned());
+                return Ok(Member::Unknown);
+            }
             _ if self.data.is_some() || self.opaque.is_some() => {
                 self.opaque.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
@@ -151,6 +172,12 @@ impl<'a> PartDraft<'a> {
             }
         }
         Ok(Member::Read)
+    }
+
+    /// What the part is, if the conversation has no word for it.
+    fn opaque(&mut self) -> Option<String> {
+        let unheard = self.unheard.take().filter(|_| self.data.is_none());
+        self.opaque.take().or(unheard)
     }
 
     fn finish(mut self, extras: Extras<'a>) -> Part<'a> {

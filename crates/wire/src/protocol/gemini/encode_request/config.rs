@@ -25,21 +25,18 @@ use crate::target::Effort;
 use crate::target::GeminiSchema;
 
 use super::Scribe;
-use super::unless_empty;
 
 /// How many stop sequences the vendor takes.
 const STOP_MAX: usize = 5;
 
 impl<'x> Scribe<'x, '_> {
-    pub(super) fn generation_config(&mut self) -> Option<Json<'static>> {
+    pub(super) fn generation_config(&mut self, body: &mut Object<'_, '_>) {
         let extras = self.extras(generation_scope(self.shape));
-        unless_empty(extras, |object| {
+        body.unless_empty(self.name("generationConfig"), extras, |object| {
             self.sampling(object);
             self.stop(object);
             self.output(object);
-            if let Some(thinking) = self.thinking_config() {
-                object.field(self.name("thinkingConfig"), &thinking);
-            }
+            self.thinking_config(object);
             for (path, json) in self.declared() {
                 if let Some(key) = path.strip_prefix("generationConfig/") {
                     object.field(self.name(key), json);
@@ -194,6 +191,9 @@ impl<'x> Scribe<'x, '_> {
         if let Some(schema) = schema {
             let schema = self.output_dialect(schema);
             object.field(self.name(key), &schema);
+        } else {
+            let reason = "without a schema it is JSON of any shape";
+            self.losing.field(Place::default(), Field::OutputFormat, LossKind::Renamed, reason);
         }
         let (kind, reason) = match strict {
             None => return,
@@ -216,12 +216,10 @@ impl<'x> Scribe<'x, '_> {
         translated.json
     }
 
-    pub(super) fn tool_config(&mut self) -> Option<Json<'static>> {
+    pub(super) fn tool_config(&mut self, body: &mut Object<'_, '_>) {
         let extras = self.extras(tool_config_scope(self.shape));
-        unless_empty(extras, |object| {
-            if let Some(choice) = self.tool_choice() {
-                object.field(self.name("functionCallingConfig"), &choice);
-            }
+        body.unless_empty(self.name("toolConfig"), extras, |object| {
+            self.tool_choice(object);
             for (path, json) in self.declared() {
                 if let Some(key) = path.strip_prefix("toolConfig/") {
                     object.field(key, json);
@@ -231,22 +229,27 @@ impl<'x> Scribe<'x, '_> {
         })
     }
 
-    fn tool_choice(&mut self) -> Option<Json<'static>> {
+    fn tool_choice(&mut self, config: &mut Object<'_, '_>) {
         let extras = self.extras(tool_choice_scope(self.shape));
+        let key = self.name("functionCallingConfig");
         let choice = self.exchange.request.tool_choice.as_ref();
         if let Some(ToolChoice::Other { protocol, json }) = choice {
             if *protocol == GEMINI {
-                return Some(json.clone().into_owned());
+                return config.field(key, json);
             }
             let reason = "the vendor has no such choice";
-            self.losing.field(Place::default(), Field::ToolChoice, LossKind::Dropped, reason);
-            return None;
+            return self.losing.field(
+                Place::default(),
+                Field::ToolChoice,
+                LossKind::Dropped,
+                reason,
+            );
         }
-        unless_empty(extras, |object| {
+        config.unless_empty(key, extras, |object| {
             if let Some(choice) = choice {
                 self.choice(object, choice);
             }
-        })
+        });
     }
 
     fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
@@ -267,6 +270,11 @@ impl<'x> Scribe<'x, '_> {
                     },
                 );
                 self.report_nameless(tools);
+                if *mode == AllowedMode::Required && tools.len() == 1 {
+                    let reason = "one tool that is required is the one that is chosen";
+                    let root = Place::default();
+                    self.losing.field(root, Field::ToolChoice, LossKind::Renamed, reason);
+                }
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
             ToolChoice::Other { .. } => {}

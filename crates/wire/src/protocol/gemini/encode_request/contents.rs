@@ -74,7 +74,7 @@ impl<'x> Scribe<'x, '_> {
             let turn = Turn {
                 side,
                 message: Some(message),
-                pieces: pieces(index, message),
+                pieces: pieces(index, message).collect(),
                 parted: false,
             };
             match (side, &mut system) {
@@ -99,14 +99,16 @@ impl<'x> Scribe<'x, '_> {
                 continue;
             }
             let (side, pieces) = match message.role {
-                Role::System | Role::Developer => (Side::User, self.marked(index, message)),
-                Role::User | Role::Tool => (Side::User, pieces(index, message)),
+                Role::System | Role::Developer => {
+                    let marked = self.marked(index, message);
+                    (Side::User, self.admitted(marked.into_iter()))
+                }
+                Role::User | Role::Tool => (Side::User, self.admitted(pieces(index, message))),
                 Role::Assistant => {
                     self.report_items(message);
-                    (Side::Model, pieces(index, message))
+                    (Side::Model, self.admitted(pieces(index, message)))
                 }
             };
-            let pieces = self.admitted(pieces);
             self.join(&mut turns, side, message, pieces);
         }
         self.order_results(&mut turns);
@@ -209,7 +211,7 @@ impl<'x> Scribe<'x, '_> {
             }
             _ => piece,
         };
-        pieces(index, message).into_iter().map(mark).collect()
+        pieces(index, message).map(mark).collect()
     }
 
     /// Adds a message to the turn before it, if that is on the same side, else begins a turn.
@@ -235,7 +237,13 @@ impl<'x> Scribe<'x, '_> {
                 }
                 last.pieces.extend(pieces);
             }
-            _ => turns.push(Turn::of(side, pieces)),
+            last => {
+                // They stay apart, so that what was sent before stays as it was, but they are one turn.
+                if let Some(last) = last.filter(|last| last.side == side) {
+                    self.report_join(last, message);
+                }
+                turns.push(Turn::of(side, pieces));
+            }
         }
     }
 
@@ -248,10 +256,11 @@ impl<'x> Scribe<'x, '_> {
         self.losing.node(message.semantics().place(), kind, reason);
     }
 
-    /// Two messages become one: both of them change.
+    /// Two messages become one: both of them change. The first is the one that has words, not only results.
     fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
         let messages = &self.exchange.request.messages;
-        let first = turn.pieces.first().and_then(|piece| messages.get(piece.at.0));
+        let mut speaking = turn.pieces.iter().filter(|piece| !is_result(piece));
+        let first = speaking.next().and_then(|piece| messages.get(piece.at.0));
         for message in first.into_iter().chain([message]) {
             let reason = "messages of one side become one content";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
@@ -266,11 +275,22 @@ impl<'x> Scribe<'x, '_> {
                 calls = turn.pieces.iter().filter_map(call_id).collect();
                 continue;
             }
+            if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
+                continue;
+            }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
             turn.pieces.sort_by_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
-                    let place = piece.part.semantics().place();
+                    let place = match self.losing.source() {
+                        // A message of its own moves as a whole.
+                        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+                            piece.part.semantics().place().of_item()
+                        }
+                        Protocol::AnthropicMessages | Protocol::Gemini => {
+                            piece.part.semantics().place()
+                        }
+                    };
                     let reason = "results stand first and in the order of their calls";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }
@@ -328,9 +348,9 @@ impl<'x> Scribe<'x, '_> {
 /// What stands before instructions that are told in a user's turn.
 const SYSTEM_MARK: &str = "[system]\n";
 
-fn pieces<'x>(index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
-    let piece = |(part_index, part)| Piece { at: (index, part_index), part: Cow::Borrowed(part) };
-    message.parts.iter().enumerate().map(piece).collect()
+fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {
+    let piece = move |(at, part)| Piece { at: (index, at), part: Cow::Borrowed(part) };
+    message.parts.iter().enumerate().map(piece)
 }
 
 /// The texts of a message that open another item than the one before.

@@ -49,8 +49,11 @@ pub(in crate::protocol) fn encode_request(
     let shape = exchange.semantics().shape();
     let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
     losing.request(exchange);
+    let request = &exchange.request;
+    let calls = (!losing.is_same())
+        .then(|| Calls::of(request, Protocol::Gemini, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    Scribe::new(exchange, target, losing).request(&mut writer);
+    Scribe::new(exchange, target, losing, calls.as_ref()).request(&mut writer);
     Ok(writer.into_string())
 }
 
@@ -72,16 +75,17 @@ struct Scribe<'x, 'r> {
     /// How the names are spelled: as they were on the same protocol, else as the vendor writes them.
     shape: Shape,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
-    calls: Option<Calls<'x>>,
+    calls: Option<&'x Calls<'x>>,
 }
 
 impl<'x, 'r> Scribe<'x, 'r> {
-    fn new(exchange: &'x Exchange<'x>, target: &'x Target, losing: Losing<'r>) -> Self {
+    fn new(
+        exchange: &'x Exchange<'x>,
+        target: &'x Target,
+        losing: Losing<'r>,
+        calls: Option<&'x Calls<'x>>,
+    ) -> Self {
         let same = losing.is_same();
-        let calls = (!same).then(|| {
-            let request = &exchange.request;
-            Calls::of(request, Protocol::Gemini, target).naming_results(request)
-        });
         let shape = if same { exchange.semantics().shape() } else { Shape::default() };
         Self { exchange, target, losing, shape, calls }
     }
@@ -99,8 +103,11 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     /// The name under which the vendor knows a tool.
-    fn tool_name<'t>(&'t self, name: &'t Text<'_>) -> Text<'t> {
-        self.calls.as_ref().map_or_else(|| name.reborrow(), |calls| calls.name(name))
+    fn tool_name<'t>(&self, name: &'t Text<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        self.calls.map_or_else(|| name.reborrow(), |calls| calls.name(name))
     }
 
     fn request(mut self, writer: &mut Writer) {
@@ -120,12 +127,8 @@ impl<'x, 'r> Scribe<'x, 'r> {
         } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
             object.key("tools").array(|_| {});
         }
-        if let Some(config) = self.tool_config() {
-            object.field(self.name("toolConfig"), &config);
-        }
-        if let Some(config) = self.generation_config() {
-            object.field(self.name("generationConfig"), &config);
-        }
+        self.tool_config(&mut object);
+        self.generation_config(&mut object);
         self.rest(&mut object);
         object.close();
     }
@@ -213,18 +216,6 @@ fn prefixed(model: &Text<'_>) -> Text<'static> {
     let model = model.to_str();
     match model.starts_with(MODEL_PREFIX) {
         true => Text::plain(model.into_owned()),
-        false => Text::plain(format!("{MODEL_PREFIX}{model}")),
+        false => Text::plain([MODEL_PREFIX, &model].concat()),
     }
-}
-
-/// Writes an object and keeps it only if there is something in it.
-fn unless_empty<'e>(
-    extras: Option<(&'e Extras<'e>, &'static str)>,
-    members: impl FnOnce(&mut Object<'_, '_>),
-) -> Option<Json<'static>> {
-    let mut writer = Writer::with_capacity(128);
-    let mut object = Object::open(&mut writer, extras);
-    members(&mut object);
-    object.close();
-    (writer.as_str() != "{}").then(|| Json::trusted(writer.into_string().into()))
 }

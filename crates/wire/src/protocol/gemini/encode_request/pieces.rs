@@ -31,18 +31,24 @@ use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
 use super::result::MediaPlace;
+use super::result::is_reordered;
 use super::result::texts_count;
 use super::result::write_result;
 
 impl<'x> Scribe<'x, '_> {
     /// The pieces that another protocol's message has to say here; the others are reported.
-    pub(super) fn admitted(&mut self, pieces: Vec<Piece<'x>>) -> Vec<Piece<'x>> {
-        let said = |piece: Piece<'x>| match words(&piece.part) {
-            Some(text) => Piece { at: piece.at, part: Cow::Owned(text) },
-            None => piece,
-        };
-        let pieces = pieces.into_iter().filter(|piece| self.admits(&piece.part));
-        pieces.map(said).collect()
+    pub(super) fn admitted(
+        &mut self,
+        pieces: impl ExactSizeIterator<Item = Piece<'x>>,
+    ) -> Vec<Piece<'x>> {
+        let mut admitted = Vec::with_capacity(pieces.len());
+        for Piece { at, part } in pieces {
+            if self.admits(&part) {
+                let part = words(&part).map_or(part, Cow::Owned);
+                admitted.push(Piece { at, part });
+            }
+        }
+        admitted
     }
 
     fn admits(&mut self, part: &Part<'_>) -> bool {
@@ -233,7 +239,7 @@ impl<'x> Scribe<'x, '_> {
     ) {
         let place = piece.part.semantics().place();
         let sends_ids = self.is_same() || self.target.family.call_ids;
-        let name = self.tool_name(&call.name).into_owned();
+        let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
@@ -263,6 +269,7 @@ impl<'x> Scribe<'x, '_> {
             let pen = Pen { same: true, signature, name, id };
             return write_result(writer, part, result, &pen, MediaPlace::Inside);
         }
+        let result = &self.sendable(result);
         let name = Some(self.result_name(piece, result));
         let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
         let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
@@ -277,11 +284,33 @@ impl<'x> Scribe<'x, '_> {
         own || self.target.family.media_in_results
     }
 
+    /// The result without the media that cannot be sent.
+    fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
+        let mut is_sent = |part: &Part<'_>| match part.content() {
+            Content::Media(media) => self.admits_media(part, media),
+            _ => true,
+        };
+        let kept: Vec<bool> = result.output.parts().iter().map(&mut is_sent).collect();
+        if kept.iter().all(|is_kept| *is_kept) {
+            return Cow::Borrowed(result);
+        }
+        let mut sendable = result.clone();
+        let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
+            &mut sendable.output;
+        let mut kept = kept.into_iter();
+        parts.retain(|_| kept.next().unwrap_or_default());
+        Cow::Owned(sendable)
+    }
+
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
         let place = part.semantics().place();
         if result.form == CallForm::Custom {
             let reason = "the result of a tool that became a function";
             self.losing.node(place, LossKind::Approximated, reason);
+        }
+        if is_reordered(result) {
+            let reason = "the text of a result stands before its media";
+            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
@@ -305,10 +334,13 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// The name of the tool that a result comes from, which this protocol demands.
-    fn result_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) -> Text<'static> {
-        let named = self.calls.as_ref().and_then(|calls| calls.result_name(piece.at, result));
+    fn result_name<'t>(&mut self, piece: &Piece<'_>, result: &'t ToolResult<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
         match named {
-            Some(name) => name.into_owned(),
+            Some(name) => name,
             None => {
                 let place = piece.part.semantics().place();
                 let reason = "no call says which tool this is the result of";

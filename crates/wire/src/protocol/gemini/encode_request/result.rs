@@ -97,6 +97,12 @@ pub(super) fn texts_count(result: &ToolResult<'_>) -> usize {
     result.output.parts().iter().filter_map(text).count()
 }
 
+/// Whether media of a result come before its text, where they cannot stand here.
+pub(super) fn is_reordered(result: &ToolResult<'_>) -> bool {
+    let mut parts = result.output.parts().iter().skip_while(|part| !is_media(part));
+    matches!(result.output, ResultOutput::Parts(_)) && parts.any(|part| text(part).is_some())
+}
+
 /// Whether a part of a result can stand beside its object.
 pub(super) fn is_media(part: &Part<'_>) -> bool {
     match part.content() {

@@ -3,7 +3,6 @@
 use crate::conversation::Thinking;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
-use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -17,7 +16,6 @@ use crate::target;
 use crate::target::Effort;
 
 use super::Scribe;
-use super::unless_empty;
 
 /// A budget that leaves it to the model.
 const BY_ITSELF: i64 = -1;
@@ -32,13 +30,14 @@ enum Wish {
 }
 
 impl<'x> Scribe<'x, '_> {
-    pub(super) fn thinking_config(&mut self) -> Option<Json<'static>> {
+    pub(super) fn thinking_config(&mut self, config: &mut Object<'_, '_>) {
         let thinking = &self.exchange.request.thinking;
         let extras = self.extras(thinking_scope(self.shape));
-        unless_empty(extras, |object| match self.is_same() {
+        let is_same = self.is_same();
+        config.unless_empty(self.name("thinkingConfig"), extras, |object| match is_same {
             true => self.same_thinking(object, thinking),
             false => self.foreign_thinking(object, thinking),
-        })
+        });
     }
 
     fn same_thinking(&self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
@@ -73,7 +72,7 @@ impl<'x> Scribe<'x, '_> {
             return self.refuse(thinking);
         }
         match wish {
-            Wish::Nothing => {}
+            Wish::Nothing => self.refuse_words(thinking),
             Wish::Off => self.effort(object, Effort::None),
             Wish::ByItself => self.by_itself(object),
             Wish::Budget(tokens) => self.budget(object, tokens),
@@ -100,6 +99,17 @@ impl<'x> Scribe<'x, '_> {
         ];
         for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
             self.losing.field(Place::default(), field, kind, reason);
+        }
+    }
+
+    /// What is said in words that the vendor has none for.
+    fn refuse_words(&mut self, thinking: &Thinking<'_>) {
+        let reason = "the vendor has no word for it";
+        if thinking.mode.is_some() {
+            self.losing.field(Place::default(), Field::ThinkingMode, LossKind::Dropped, reason);
+        }
+        if thinking.effort.is_some() {
+            self.losing.field(Place::default(), Field::ThinkingEffort, LossKind::Dropped, reason);
         }
     }
 
@@ -133,6 +143,10 @@ impl<'x> Scribe<'x, '_> {
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
         self.report_room(tokens);
         let root = Place::default();
+        if self.exchange.request.thinking.effort.is_some() {
+            let reason = "the budget says how much the model thinks";
+            self.losing.field(root, Field::ThinkingEffort, LossKind::Approximated, reason);
+        }
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;

@@ -42,13 +42,16 @@ const CUSTOM_SCHEMA: Json<'static> = Json::literal(
     r#"{"type":"OBJECT","properties":{"input":{"type":"STRING"}},"required":["input"]}"#,
 );
 
+/// What a few tools mostly take, so that their list seldom grows.
+const TOOLS_BYTES: usize = 1024;
+
 /// Keywords whose meaning moves to others beside them.
 const BECOME_OTHERS: [&str; 6] = ["$ref", "allOf", "const", "definitions", "oneOf", "prefixItems"];
 
 impl<'x> Scribe<'x, '_> {
     /// The list of tools; none if nothing of it can be offered.
     pub(super) fn tools(&mut self) -> Option<Json<'static>> {
-        let mut writer = Writer::default();
+        let mut writer = Writer::with_capacity(TOOLS_BYTES);
         writer.begin_array();
         match self.is_same() {
             true => self.same_tools(&mut writer),
@@ -203,8 +206,11 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// The name under which a tool is offered.
-    fn offered(&mut self, tool: &Tool<'_>, name: &Text<'_>) -> Text<'static> {
-        let offered = self.tool_name(name).into_owned();
+    fn offered<'t>(&mut self, tool: &Tool<'_>, name: &'t Text<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let offered = self.tool_name(name);
         if offered != *name {
             let reason = "the name does not fit the vendor's alphabet";
             let place = tool.semantics().place();

@@ -57,11 +57,7 @@ pub(in crate::protocol) fn encode_response(
     let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
         Some(fault) if !said => {
-            if response.model.is_some() {
-                let place = response.semantics().place();
-                let reason = "an error names no model";
-                losing.field(place, Field::ResponseModel, LossKind::Dropped, reason);
-            }
+            losing.failed(response);
             write_fault(&mut writer, fault);
         }
         _ => Answer { response, asked, losing }.write(&mut writer),
@@ -94,6 +90,10 @@ impl<'x> Answer<'x, '_> {
         }
         self.prompt_feedback(&mut object);
         self.usage(&mut object);
+        if response.fault.is_some() {
+            let reason = "an answer that has begun tells no error";
+            self.losing.below(semantics.place(), "/error", LossKind::Dropped, reason);
+        }
         let model = self.asked.model.as_ref().or(response.model.as_ref());
         object.optional("modelVersion", model);
         self.id(&mut object);
@@ -240,9 +240,8 @@ impl<'x> Answer<'x, '_> {
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
         if !self.losing.is_same() && says_nothing(part) {
-            let reason = "an empty text says nothing";
-            let place = part.semantics().place();
-            return self.losing.field(place, Field::Text, LossKind::Implied, reason);
+            // The walk over the answer has reported it.
+            return;
         }
         if matches!(part.content(), Content::Refusal(_)) {
             report_refusal(&mut self.losing, part.semantics().place());
@@ -250,6 +249,9 @@ impl<'x> Answer<'x, '_> {
         if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
             let reason = "pieces of thoughts are joined";
             self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+        if matches!(part.content(), Content::Media(_)) {
+            report_media(&mut self.losing, part.semantics().place());
         }
         if is_custom_call(part) {
             let reason = "free text becomes the one argument of a function";
@@ -280,6 +282,13 @@ pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
     let reason = "a refusal is plain text";
     losing.field(place, Field::Refusal, LossKind::Approximated, reason);
     losing.field(place, Field::Text, LossKind::Approximated, reason);
+}
+
+/// Chat's answers have a voice with a name and an end, which no answer here has.
+pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
+    if losing.source() == Protocol::OpenaiChat {
+        losing.node(place, LossKind::Approximated, "a voice is told as plain data");
+    }
 }
 
 /// The finish reason and what some protocols say beside it change together.

@@ -42,6 +42,10 @@ pub(in crate::protocol::gemini) fn report_usage(losing: &mut Losing<'_>, usage: 
         let reason = "tokens written to the cache are counted with the input";
         losing.field(place, Field::UsageInput, LossKind::Renamed, reason);
     }
+    if usage.reasoning > usage.output {
+        let reason = "there are more thoughts than there is output";
+        losing.field(place, Field::UsageOutput, LossKind::Repaired, reason);
+    }
     let counts = [
         (Field::UsageInput, usage.input),
         (Field::UsageCacheRead, usage.cache_read),

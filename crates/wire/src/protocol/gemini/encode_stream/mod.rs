@@ -68,9 +68,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.start(start),
@@ -79,10 +79,9 @@ impl<'a> Encoder<'a> {
             Event::Note(note) => self.note(note),
             Event::Close(closed) => self.close(closed, out),
             Event::Usage(usage) => self.count(usage.into_owned()),
-            Event::Finish { candidate, finish } => self.finish(candidate, finish),
+            Event::Finish { candidate, place, finish } => self.finish(candidate, place, finish),
             Event::Fault(fault) => self.fault(&fault, out),
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
@@ -159,21 +158,16 @@ impl<'a> Encoder<'a> {
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, citation),
             (NoteAt::Part(part), NoteKind::Logprobs(_)) => {
-                let place = self.find(part).map(|part| part.place).unwrap_or_default();
-                let reason = "the entries are not those of other protocols";
-                self.lose(|losing| {
-                    losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
-                });
+                self.weigh(part);
             }
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
     }
 
-    fn finish(&mut self, candidate: u32, finish: Finish<'_>) {
-        let place = self.ending(candidate).semantics.place();
+    fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let Ending { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.lose(|losing| {
+        self.tell(|losing| {
             losing.finish(place, &finish);
             if let Some(change) = fate {
                 report_finish(losing, place, change);

@@ -21,6 +21,7 @@ use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
@@ -39,9 +40,32 @@ pub(super) struct OpenPart {
     state: State,
     /// Whether nothing of it goes out.
     pub(super) silent: bool,
+    flow: Flow,
     pub(super) citations: Vec<Citation<'static>>,
+    /// Whether it came in several pieces.
+    in_pieces: bool,
+    /// Whether it came with log probabilities.
+    weighed: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
+}
+
+/// With what a part flows together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Texts,
+    Thoughts,
+    Apart,
+}
+
+impl Flow {
+    fn of(opening: &Opening<'_>) -> Self {
+        match opening {
+            Opening::Text | Opening::Refusal => Self::Texts,
+            Opening::Reasoning(_) | Opening::Whole(Content::Reasoning(_)) => Self::Thoughts,
+            Opening::ToolCall { .. } | Opening::Whole(_) => Self::Apart,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -61,7 +85,7 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.tell(|losing| losing.semantics(&semantics));
+        self.tell(|losing| losing.opened(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
         if matches!(opening, Opening::Refusal) {
@@ -69,6 +93,7 @@ impl Encoder<'_> {
         }
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
+        let flow = Flow::of(&opening);
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
                 State::Streaming { thought: false, begun: false }
@@ -77,11 +102,20 @@ impl Encoder<'_> {
             opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
-        if text.is_some() {
-            self.report_joined(candidate, place);
-        }
-        let citations = Vec::new();
-        self.parts.push(OpenPart { id, candidate, place, state, silent, citations, text });
+        self.report_joined(candidate, (flow, place));
+        let (citations, in_pieces) = (Vec::new(), false);
+        self.parts.push(OpenPart {
+            id,
+            candidate,
+            place,
+            state,
+            silent,
+            flow,
+            citations,
+            in_pieces,
+            weighed: false,
+            text,
+        });
     }
 
     /// Gives a call the signature of the thoughts before it: other protocols sign only thoughts.
@@ -109,10 +143,12 @@ impl Encoder<'_> {
         }
     }
 
-    /// Texts that follow each other are one text to the readers of a stream.
-    fn report_joined(&mut self, candidate: u32, place: Place) {
-        let before = self.parts.iter().rev().find(|part| part.candidate == candidate);
-        let Some(before) = before.filter(|part| part.text.is_some()) else { return };
+    /// Texts that follow each other are one text to the readers of a stream, and thoughts are one thought.
+    fn report_joined(&mut self, candidate: u32, (flow, place): (Flow, Place)) {
+        let is_shown = |part: &&OpenPart| part.candidate == candidate && !part.silent;
+        let before = self.parts.iter().rev().find(is_shown);
+        let flows = |part: &&OpenPart| flow != Flow::Apart && part.flow == flow;
+        let Some(before) = before.filter(flows) else { return };
         let first = before.place;
         self.tell(|losing| {
             for place in [first, place] {
@@ -145,6 +181,9 @@ impl Encoder<'_> {
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
         let (field, kind, reason) = match opening {
             Opening::Refusal => return self.tell(|losing| report_refusal(losing, place)),
+            Opening::Whole(Content::Media(_)) => {
+                return self.tell(|losing| report_media(losing, place));
+            }
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
                 (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
             }
@@ -172,13 +211,39 @@ impl Encoder<'_> {
                 }
                 self.text_frame(candidate, thought, &text, out);
             }
-            (State::Streaming { thought, begun }, Delta::NextPiece) if *begun => {
-                let thought = *thought;
-                self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+            (State::Streaming { thought, begun }, Delta::NextPiece) => {
+                let (thought, begun) = (*thought, *begun);
+                self.report_pieces(part);
+                if begun {
+                    self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+                }
             }
-            (State::Buffered(part), delta) => grow(part, delta),
-            (State::Streaming { .. } | State::Closed, _) => {}
+            (State::Buffered(buffered), delta) => {
+                let is_next = matches!(delta, Delta::NextPiece) && !buffered.is_blank();
+                grow(buffered, delta);
+                if is_next {
+                    self.report_pieces(part);
+                }
+            }
+            (State::Closed, _) => {}
         }
+    }
+
+    /// Reports, once, that a part came with log probabilities.
+    pub(super) fn weigh(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.weighed) else { return };
+        open.weighed = true;
+        let place = open.place;
+        let reason = "the entries are not those of other protocols";
+        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
+    }
+
+    /// Reports, once, that a thought came in pieces, which are one text here.
+    fn report_pieces(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
+        open.in_pieces = true;
+        let place = open.place;
+        self.tell(|losing| losing.node(place, LossKind::Renamed, "pieces of thoughts are joined"));
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
@@ -211,6 +276,8 @@ impl Encoder<'_> {
         self.tell(|losing| losing.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
+        let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
+        open.silent |= is_unsaid && semantics.artefact().is_none();
         let part = match state {
             State::Buffered(mut part) => {
                 part.semantics_mut().merge(semantics.into_owned());
@@ -222,6 +289,10 @@ impl Encoder<'_> {
             }
             State::Streaming { thought: true, begun: false } => {
                 let reason = "thoughts that were not told say nothing";
+                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
+            }
+            State::Streaming { thought: false, begun: false } => {
+                let reason = "an empty text says nothing";
                 return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
             State::Streaming { .. } | State::Closed => return,
@@ -264,7 +335,8 @@ impl Encoder<'_> {
     fn text_frame(&mut self, candidate: u32, thought: bool, text: &Text<'_>, out: &mut String) {
         self.content_frame(candidate, out, |writer| {
             writer.begin_object();
-            writer.field("text", text);
+            writer.literal_key("text");
+            writer.value(text);
             if thought {
                 writer.field("thought", &true);
             }
@@ -277,17 +349,18 @@ impl Encoder<'_> {
         let has_index = self.has_index(candidate);
         sse::guarded_frame(out, |writer| {
             writer.begin_object();
-            writer.key("candidates");
+            writer.literal_key("candidates");
             writer.begin_array();
             writer.begin_object();
-            writer.key("content");
+            writer.literal_key("content");
             writer.begin_object();
-            writer.key("parts");
+            writer.literal_key("parts");
             writer.array(parts);
-            writer.field("role", "model");
+            writer.word("role", "model");
             writer.end_object();
             if has_index {
-                writer.field("index", &candidate);
+                writer.literal_key("index");
+                writer.value(&candidate);
             }
             writer.end_object();
             writer.end_array();

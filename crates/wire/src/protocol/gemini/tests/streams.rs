@@ -12,6 +12,7 @@ use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::ReasoningForm;
 use crate::json::Text;
+use crate::place::Place;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
 use crate::protocol::Asked;
@@ -131,7 +132,7 @@ fn text_goes_out_at_once_and_calls_whole() {
         delta(1, "{\"a\":"),
         delta(1, "1}"),
         close(1, NodeSemantics::default()),
-        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::ToolCalls) },
+        finish(FinishKind::ToolCalls),
     ]);
     assert_eq!(frames.len(), 4);
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/text"), "lo");
@@ -151,7 +152,7 @@ fn a_late_signature_follows_its_thoughts() {
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
         delta(0, "hm"),
         close(0, semantics),
-        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+        finish(FinishKind::Stop),
     ]);
     let seal = Artefact::new(issuer, ArtefactKind::Signature, Text::plain("sig"));
     let carried = seal.carried_in(Protocol::Gemini).to_str().into_owned();
@@ -176,7 +177,7 @@ fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
         close(0, semantics),
         open(1, call),
         close(1, NodeSemantics::default()),
-        Event::Finish { candidate: 0, finish: Finish::new(FinishKind::Stop) },
+        finish(FinishKind::Stop),
     ]);
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/thoughtSignature"), "sig");
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/functionCall/name"), "run");
@@ -193,4 +194,8 @@ fn a_fault_is_the_last_frame() {
     ]);
     assert_eq!(frames.len(), 2);
     assert_eq!(at(&frames[1], "/error/status"), "UNAVAILABLE");
+}
+
+fn finish(kind: FinishKind) -> Event<'static> {
+    Event::Finish { candidate: 0, place: Place::default(), finish: Finish::new(kind) }
 }

@@ -35,8 +35,11 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
+/// How many messages the shortest conversations have.
+const FEW: usize = 8;
+
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(FEW);
     reader.array(|index, reader| {
         messages.push(read_message(reader, Place::default().element(Step::Messages, index))?);
         Ok(())
@@ -54,17 +57,20 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     let speaks = reader
         .peek_tag("role")?
         .ok_or_else(|| Error::new(ErrorKind::Missing, "expected `role`, found none"))?;
-    let answers = matches!(&*speaks.to_str(), "tool" | "function");
-    let assistant = speaks == "assistant";
+    let word = speaks.to_str();
+    let is_function = word == "function";
+    let answers = word == "tool" || is_function;
+    let assistant = word == "assistant";
     read_object(reader, "", &mut extras, |key, reader, _| {
         match key {
-            "role" => match known_role(&reader.checkpoint().string()?) {
-                Some(known) => {
-                    role = Some(known);
-                    reader.skip()?;
-                }
-                None => return Ok(Member::Unknown),
-            },
+            "role" => {
+                let mut ahead = reader.checkpoint();
+                let Some(known) = known_role(&ahead.string()?) else {
+                    return Ok(Member::Unknown);
+                };
+                role = Some(known);
+                *reader = ahead;
+            }
             "name" => name = Some(reader.string()?),
             "tool_call_id" if answers => call_id = Some(reader.string()?),
             _ if assistant || key == "content" => return fields.member(key, reader),
@@ -77,7 +83,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     if role.is_none() {
         semantics.add_shape(shape::OWN_WORD);
     }
-    if speaks == "function" {
+    if is_function {
         semantics.add_shape(shape::LEGACY.with(Shape::RESPELLED));
     }
     let role = role.unwrap_or_default();
@@ -219,16 +225,21 @@ impl<'a> Fields<'a> {
 
     /// All parts in the order of the conversation.
     pub(in crate::protocol::openai_chat) fn into_parts(self) -> Vec<Part<'a>> {
-        let Self { place: _, shape: _, content, mut reasoning, refusal, audio, calls } = self;
-        if reasoning.is_empty() && refusal.is_none() && audio.is_none() && calls.is_empty() {
-            return content;
-        }
-        reasoning.extend(content);
-        reasoning.extend(refusal);
-        reasoning.extend(audio);
-        reasoning.extend(calls);
-        reasoning
+        let Self { place: _, shape: _, content, reasoning, refusal, audio, calls } = self;
+        // A list that is there is added to, so that most messages take one allocation.
+        let mut parts = joined(reasoning, content);
+        parts.extend(refusal);
+        parts.extend(audio);
+        joined(parts, calls)
     }
+}
+
+fn joined<'a>(mut first: Vec<Part<'a>>, second: Vec<Part<'a>>) -> Vec<Part<'a>> {
+    if first.is_empty() {
+        return second;
+    }
+    first.extend(second);
+    first
 }
 
 fn with_shape(mut part: Part<'_>, shape: Shape) -> Part<'_> {

@@ -60,34 +60,40 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         _ => "",
     };
     let mut semantics = NodeSemantics::at(place);
-    if payload.is_empty() || !has_object(reader, payload)? {
-        let json = reader.raw()?;
-        let service = service(&kind);
-        let tool = HostedTool { protocol: Protocol::OpenaiChat, service, kind, json };
-        return Ok(Tool::new(ToolKind::Hosted(tool)).with_semantics(semantics));
+    if payload.is_empty() {
+        return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
     }
     let mut tool = None;
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    let mut ahead = reader.checkpoint();
+    read_object(&mut ahead, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
-            "function" if payload == key => {
+            _ if payload != key || reader.kind()? != Kind::Object => return Ok(Member::Unknown),
+            "function" => {
                 tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
             }
-            "custom" if payload == key => {
-                tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
-            }
-            _ => return Ok(Member::Unknown),
+            _ => tool = Some(ToolKind::Custom(read_custom(reader, extras)?)),
         }
         Ok(Member::Read)
     })?;
+    let Some(tool) = tool else {
+        return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
+    };
+    *reader = ahead;
     semantics.keep(extras);
-    let tool = tool.ok_or_else(|| missing("a tool"))?;
     if name_of(&tool).is_some_and(|name| name.to_str().chars().count() > NAME_CHARS_MAX) {
         // Others may take it as it is, and then it comes back shorter.
         semantics.add_shape(Shape::RESPELLED);
     }
     Ok(Tool::new(tool).with_semantics(semantics))
+}
+
+fn read_hosted<'a>(reader: &mut Reader<'a>, kind: Text<'a>) -> Result<Tool<'a>> {
+    let json = reader.raw()?;
+    let service = service(&kind);
+    let tool = HostedTool { protocol: Protocol::OpenaiChat, service, kind, json };
+    Ok(Tool::new(ToolKind::Hosted(tool)))
 }
 
 /// How long the vendor itself lets the names of tools be.
@@ -99,16 +105,6 @@ fn name_of<'t, 'a>(tool: &'t ToolKind<'a>) -> Option<&'t Text<'a>> {
         ToolKind::Custom(custom) => Some(&custom.name),
         _ => None,
     }
-}
-
-/// Whether the object that comes next has an object under `name`.
-fn has_object(reader: &Reader<'_>, name: &str) -> Result<bool> {
-    let mut found = false;
-    reader.checkpoint().object(|key, reader| {
-        found |= key == name && reader.kind()? == Kind::Object;
-        reader.skip()
-    })?;
-    Ok(found)
 }
 
 fn service(kind: &Text<'_>) -> HostedService {

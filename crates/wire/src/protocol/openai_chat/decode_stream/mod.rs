@@ -58,13 +58,13 @@ type Emit<'s, 'f> = &'s mut dyn FnMut(Event<'f>);
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE || data.is_empty() || self.state == State::Failed {
-            return Ok(self);
+            return Ok(());
         }
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
@@ -73,8 +73,7 @@ impl Decoder {
         }
         let mut reader = Reader::new(data);
         reader.object(|key, reader| self.member(&key, reader, place, emit))?;
-        reader.finish()?;
-        Ok(self)
+        reader.finish()
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {

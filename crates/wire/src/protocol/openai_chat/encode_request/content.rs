@@ -131,14 +131,8 @@ fn write_image(
         }
         Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
         Source::Url { url, .. } => url.reborrow(),
-        Source::File { .. } if losing.source() != Protocol::OpenaiResponses => {
-            let reason = "a file that only its vendor holds";
-            return losing.node(semantics.place(), LossKind::Withheld, reason);
-        }
-        Source::Text { .. } | Source::File { .. } => {
-            let reason = "Chat has no images by file id";
-            return losing.node(semantics.place(), LossKind::Dropped, reason);
-        }
+        // Nobody comes here with them: see `is_sayable`.
+        Source::Text { .. } | Source::File { .. } => return,
     };
     if name.is_some() {
         let reason = "Chat has no names of images";
@@ -187,10 +181,8 @@ fn write_audio(
     semantics: &NodeSemantics<'_>,
     losing: &mut Losing<'_>,
 ) {
-    let Source::Base64 { mime, data } = &media.source else {
-        let reason = "Chat takes sound only as bytes in the body";
-        return losing.node(semantics.place(), LossKind::Dropped, reason);
-    };
+    // Nobody comes here with others: see `is_sayable`.
+    let Source::Base64 { mime, data } = &media.source else { return };
     let format = mime.as_ref().map(audio_format);
     if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
         losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
@@ -217,6 +209,30 @@ fn audio_format(mime: &Text<'_>) -> String {
     }
 }
 
+/// Whether Chat has a way to send the media; what it has none for is reported, video by the walk over the request.
+pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing<'_>) -> bool {
+    let is_ours = losing.source() == Protocol::OpenaiResponses;
+    let (kind, reason) = match (media.kind, &media.source) {
+        _ if losing.is_same() => return true,
+        (MediaKind::Video, _) => return false,
+        (MediaKind::Document | MediaKind::Image, Source::File { .. }) if !is_ours => {
+            (LossKind::Withheld, "a file that only its vendor holds")
+        }
+        (MediaKind::Image, Source::File { .. } | Source::Text { .. }) => {
+            (LossKind::Dropped, "Chat has no images by file id")
+        }
+        (MediaKind::Audio, Source::Url { .. } | Source::File { .. } | Source::Text { .. }) => {
+            (LossKind::Dropped, "Chat takes sound only as bytes in the body")
+        }
+        (MediaKind::Document, Source::Url { .. }) => {
+            (LossKind::Dropped, "Chat takes no files by URL")
+        }
+        (MediaKind::Document | MediaKind::Image | MediaKind::Audio, _) => return true,
+    };
+    losing.node(part.semantics().place(), kind, reason);
+    false
+}
+
 fn write_document(
     writer: &mut Writer,
     media: &Media<'_>,
@@ -240,12 +256,8 @@ fn write_document(
         {
             ("file_id", id.reborrow())
         }
-        Source::File { .. } => {
-            return losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
-        }
-        Source::Url { .. } => {
-            return losing.node(place, LossKind::Dropped, "Chat takes no files by URL");
-        }
+        // Nobody comes here with them: see `is_sayable`.
+        Source::File { .. } | Source::Url { .. } => return,
         Source::Text { text, .. } => {
             losing.node(place, LossKind::Approximated, "a document of plain text becomes text");
             return write_simple(writer, ("text", text), semantics, losing);

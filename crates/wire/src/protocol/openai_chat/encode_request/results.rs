@@ -105,7 +105,7 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
-            Content::Media(media) if media.kind == MediaKind::Video => {}
+            Content::Media(media) if !content::is_sayable(part, media, self.losing) => {}
             Content::Media(media) => {
                 let image = media.kind == MediaKind::Image;
                 texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));

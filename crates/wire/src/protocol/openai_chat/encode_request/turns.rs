@@ -16,6 +16,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
@@ -97,15 +98,13 @@ impl Turns<'_, '_> {
                 self.report_moved(turn, &parts);
                 let before = waiting.len();
                 self.write_results(writer, &parts, &mut waiting);
-                if waiting.len() > before {
+                if waiting.len() > before || !waiting.is_empty() && is_results(turn, &parts) {
                     let place = turn.semantics().place();
                     let reason = "media of results stand in a message of their own";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }
             }
-            let only_results = turn.role == Role::Tool
-                || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty();
-            if !only_results {
+            if !is_results(turn, &parts) {
                 self.write_waiting(writer, &mut waiting);
                 match turn.role {
                     Role::Assistant => self.write_assistant(writer, turn, &parts),
@@ -250,7 +249,7 @@ impl Turns<'_, '_> {
     fn is_writable(&mut self, part: &Part<'_>) -> bool {
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => true,
-            Content::Media(media) => media.kind != MediaKind::Video,
+            Content::Media(media) => content::is_sayable(part, media, self.losing),
             Content::ToolCall(_) | Content::ToolResult(_) => false,
             Content::Reasoning(_) => {
                 self.withhold(part);
@@ -391,9 +390,8 @@ impl Turns<'_, '_> {
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
-            return self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
-        }
-        if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
+            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+        } else if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
             let reason = "the server does not take such ids";
             self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
         }
@@ -450,6 +448,11 @@ pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
 enum Replay {
     Yes,
     No,
+}
+
+/// Whether a turn says nothing but results, behind which more of them may come.
+fn is_results(turn: &Message<'_>, parts: &[Placed<'_>]) -> bool {
+    turn.role == Role::Tool || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty()
 }
 
 fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {

@@ -2,6 +2,7 @@
 
 use crate::conversation::Content;
 use crate::conversation::Part;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -26,6 +27,19 @@ pub(in crate::protocol::openai_chat) fn write_annotation(
     if citation.protocol() == Protocol::OpenaiChat {
         return writer.value(citation.json());
     }
+    write_address(writer, citation, (from, to));
+}
+
+/// Whether a citation of this protocol says no more than others can: an address, a title and a stretch.
+pub(in crate::protocol) fn is_plain(citation: &Citation<'_>) -> bool {
+    let mut writer = Writer::default();
+    writer.array(|writer| write_address(writer, citation, (0, 0)));
+    let mut stated = Writer::default();
+    stated.array(|writer| writer.value(citation.json()));
+    Json::trusted(writer.into_string().into()) == Json::trusted(stated.into_string().into())
+}
+
+fn write_address(writer: &mut Writer, citation: &Citation<'_>, (from, to): (u64, u64)) {
     let Some(url) = citation.url() else { return };
     let own =
         citation.span().map(|(start, end)| (from.saturating_add(start), from.saturating_add(end)));

@@ -25,8 +25,16 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
             "content_filter"
         }
-        FinishKind::Stop | FinishKind::ToolCalls if said == Said::Calls => "tool_calls",
-        FinishKind::Stop | FinishKind::ToolCalls => "stop",
+        FinishKind::ToolCalls if said == Said::Calls => "tool_calls",
+        FinishKind::Stop if said == Said::Calls => {
+            lose(LossKind::Renamed, "a call makes it a tool turn");
+            "tool_calls"
+        }
+        FinishKind::Stop => "stop",
+        FinishKind::ToolCalls => {
+            lose(LossKind::Repaired, "there is no call to answer");
+            "stop"
+        }
         _ if said == Said::Calls => {
             lose(LossKind::Approximated, "Chat tells only that the answer ends with calls");
             "tool_calls"

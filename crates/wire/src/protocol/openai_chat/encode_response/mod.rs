@@ -34,6 +34,7 @@ use crate::protocol::tier;
 use crate::protocol::tier::Asking;
 
 pub(super) use annotation::is_cited;
+pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::report_citations;
 pub(super) use annotation::write_annotation;
 pub(super) use finish::Said;
@@ -109,16 +110,20 @@ fn write_head(
     }
     object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
     if let Some(tier) = &response.service_tier {
-        let word = tier_word(tier, losing.source());
-        object.optional("service_tier", word.as_ref());
-        let (kind, reason) = match word {
-            Some(_) => (LossKind::Renamed, "Chat has other words for the tiers"),
-            None => (LossKind::Dropped, "Chat has no such tier"),
-        };
-        if word.as_ref() != Some(tier) || losing.source() != Protocol::OpenaiResponses {
-            let place = response.semantics().place();
-            losing.field(place, Field::ResponseServiceTier, kind, reason);
-        }
+        object.optional("service_tier", tier_word(tier, losing.source()).as_ref());
+        report_tier(tier, response.semantics().place(), losing);
+    }
+}
+
+/// Reports a tier that has another name here, or none.
+pub(super) fn report_tier(tier: &Text<'_>, place: Place, losing: &mut Losing<'_>) {
+    let word = tier_word(tier, losing.source());
+    let (kind, reason) = match word {
+        Some(_) => (LossKind::Renamed, "Chat has other words for the tiers"),
+        None => (LossKind::Dropped, "Chat has no such tier"),
+    };
+    if word.as_ref() != Some(tier) || losing.source() != Protocol::OpenaiResponses {
+        losing.field(place, Field::ResponseServiceTier, kind, reason);
     }
 }
 
@@ -218,33 +223,29 @@ impl Answer<'_, '_> {
         }
     }
 
-    /// Reports texts that lose their borders: an answer has one text and one reasoning, both before its calls.
+    /// Reports parts that lose their borders or their order: an answer has one reasoning, one text and one refusal, in that
+    /// order, and then its calls.
     fn report_joined(&mut self, parts: &[Part<'_>]) {
-        let is_reasoning = |part: &&Part<'_>| matches!(part.content(), Content::Reasoning(_));
-        let joined = parts.iter().filter(|part| is_text(part)).count() > 1;
-        let reasoned = parts.iter().filter(is_reasoning).count() > 1;
-        let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
-        let last_said = parts.iter().rposition(|part| is_text(part) || is_reasoning(&part));
-        let mut after_call = false;
+        let ranks: Vec<Option<usize>> = parts.iter().map(rank).collect();
+        let last = |of: usize| ranks.iter().rposition(|rank| *rank == Some(of));
+        let first = |of: usize| ranks.iter().position(|rank| *rank == Some(of));
+        let (lasts, firsts) = ([0, 1, 2, CALL].map(last), [0, 1, 2, CALL].map(first));
         for (index, part) in parts.iter().enumerate() {
+            let Some(own) = ranks[index] else { continue };
+            let is_moved = lasts[..own].iter().any(|last| *last > Some(index))
+                || firsts[own + 1..].iter().flatten().any(|first| *first < index);
+            let is_joined = own < CALL && firsts[own] != lasts[own];
+            let is_lost = is_moved || is_joined;
             let place = outermost(part.semantics());
-            after_call |= is_call(part);
             match part.content() {
-                Content::ToolCall(_) if last_said > Some(index) => {
-                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
-                }
-                Content::Text(_) if joined || after_call => {
-                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
-                }
                 Content::Reasoning(_) if message::details(part).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
-                Content::Reasoning(reasoning)
-                    if reasoned || after_call || reasoning.texts.len() > 1 =>
-                {
+                Content::Reasoning(reasoning) if reasoning.texts.len() > 1 => {
                     self.losing.node(place, LossKind::Renamed, ONE_TEXT);
                 }
+                _ if is_lost => self.losing.node(place, LossKind::Renamed, ONE_TEXT),
                 _ => {}
             }
         }
@@ -412,6 +413,19 @@ pub(super) fn outermost(semantics: &NodeSemantics<'_>) -> Place {
         None => semantics.place(),
     }
 }
+
+/// Where a part stands among the others of an answer; none if it has no place there.
+fn rank(part: &Part<'_>) -> Option<usize> {
+    match part.content() {
+        Content::Reasoning(_) => Some(0),
+        Content::Text(_) => Some(1),
+        Content::Refusal(_) => Some(2),
+        Content::ToolCall(_) => Some(CALL),
+        Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => None,
+    }
+}
+
+const CALL: usize = 3;
 
 /// Why texts lose their borders.
 pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";

@@ -12,6 +12,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::Field;
+use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
@@ -49,6 +50,7 @@ pub(super) struct Part {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
     pub(super) is_told: bool,
+    pub(super) is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -90,13 +92,14 @@ impl Encoder<'_> {
     /// Writes a chunk with one delta of one choice.
     pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
         self.frame(out, |writer| {
-            writer.key("choices");
+            writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
+                    choice.literal_key("index");
+                    choice.value(&index);
+                    choice.literal_key("delta");
                     choice.object(delta);
-                    choice.key("finish_reason");
+                    choice.literal_key("finish_reason");
                     choice.null();
                 });
             });
@@ -108,7 +111,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, Some(part), |losing| losing.semantics(&semantics));
+        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.opened(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -125,8 +128,16 @@ impl Encoder<'_> {
         };
         let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
         let from = self.choices[choice].said;
-        let citations = Vec::new();
-        self.parts.push(Part { candidate, kind, place, logprobs, from, citations, is_told: false });
+        self.parts.push(Part {
+            candidate,
+            kind,
+            place,
+            logprobs,
+            from,
+            citations: Vec::new(),
+            is_told: false,
+            is_closed: false,
+        });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
         }
@@ -139,14 +150,20 @@ impl Encoder<'_> {
         opening: &Opening<'_>,
         place: Place,
     ) {
-        let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
-        let joined = match opening {
-            Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
-            Opening::Reasoning(_) => before.any(|part| matches!(part.kind, PartKind::Reasoning(_))),
+        let of_choice = |it: &&Part| it.candidate == candidate;
+        let is_like = |it: &Part| match opening {
+            Opening::Text => matches!(it.kind, PartKind::Text),
+            Opening::Reasoning(_) => matches!(it.kind, PartKind::Reasoning(_)),
             Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
         };
-        if joined {
-            self.losses.add(self.source, Some(part), |losing| {
+        let stands_apart = |it: &Part| !matches!(it.kind, PartKind::Reasoning(_));
+        let is_behind = matches!(opening, Opening::Text)
+            && self.parts.iter().filter(of_choice).any(stands_apart);
+        let earlier = self.parts.iter().rposition(|it| of_choice(&it) && is_like(it));
+        let before = earlier.map(|at| (PartId(at as u32), self.parts[at].place));
+        let own = (before.is_some() || is_behind).then_some((part, place));
+        for (part, place) in [before, own].into_iter().flatten() {
+            self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
                 losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
@@ -160,7 +177,7 @@ impl Encoder<'_> {
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(self.source, Some(part), |losing| {
+            self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
@@ -213,7 +230,7 @@ impl Encoder<'_> {
         let number = self.choices[call.choice].calls;
         self.choices[call.choice].calls += 1;
         if call.id.is_none() {
-            self.losses.add(self.source, Some(call.part), |losing| {
+            self.losses.add(self.source, NoteAt::Part(call.part), |losing| {
                 let reason = "Chat pairs results with calls by id";
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
@@ -282,7 +299,7 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(self.source, Some(part), |losing| {
+            _ => self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 let reason = "Chat has nothing like it in answers";
                 losing.node(semantics.place(), LossKind::Dropped, reason);
             }),
@@ -295,7 +312,8 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) {
-        self.losses.add(self.source, None, |losing| losing.semantics(semantics));
+        let at = NoteAt::Candidate(index);
+        self.losses.add(self.source, at, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.frame(out, |writer| {
@@ -313,7 +331,12 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn finish(&mut self, candidate: u32, finish: &Finish<'_>, out: &mut String) {
+    pub(super) fn finish(
+        &mut self,
+        (candidate, place): (u32, Place),
+        finish: &Finish<'_>,
+        out: &mut String,
+    ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let has_words = self.parts.iter().any(|part| {
@@ -327,8 +350,7 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
-        let place = Place::default();
-        self.losses.add(self.source, None, |losing| {
+        self.losses.add(self.source, NoteAt::Candidate(candidate), |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);
         });

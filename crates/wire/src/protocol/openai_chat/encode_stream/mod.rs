@@ -49,17 +49,12 @@ pub struct Encoder<'a> {
 #[derive(Debug, Default)]
 struct Losses {
     report: Report,
-    seen: BTreeSet<(Option<PartId>, LossKind, String)>,
+    seen: BTreeSet<(NoteAt, LossKind, String)>,
 }
 
 impl Losses {
-    /// Reports what `report` finds of the part, or else of the answer, unless an earlier frame had it too.
-    fn add(
-        &mut self,
-        source: Protocol,
-        part: Option<PartId>,
-        report: impl FnOnce(&mut Losing<'_>),
-    ) {
+    /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
+    fn add(&mut self, source: Protocol, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
         if source == Protocol::OpenaiChat {
             return;
         }
@@ -67,7 +62,7 @@ impl Losses {
         report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
-            if self.seen.insert((part, loss.kind, below.to_owned())) {
+            if self.seen.insert((at, loss.kind, below.to_owned())) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }
@@ -89,9 +84,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.start(start, out),
@@ -101,20 +96,22 @@ impl<'a> Encoder<'a> {
             Event::Note(note) => self.note(note, out),
             Event::Close(closed) => self.close(closed, out),
             Event::Usage(usage) => self.count(usage),
-            Event::Finish { candidate, finish } => self.finish(candidate, &finish, out),
+            Event::Finish { candidate, place, finish } => {
+                self.finish((candidate, place), &finish, out);
+            }
             Event::Fault(fault) => {
                 self.failed = true;
                 sse::data_frame(out, |writer| fault::write_body(writer, &fault));
             }
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
             if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
-                self.losses.add(self.source, None, |losing| {
+                self.losses.add(self.source, NoteAt::Response, |losing| {
                     encode_response::report_absent(&usage, losing);
                 });
                 let mut unused = Report::default();
@@ -154,7 +151,7 @@ impl<'a> Encoder<'a> {
             writer.optional("service_tier", word.as_ref());
         }
         self.head = writer.into_string();
-        self.losses.add(self.source, None, |losing| {
+        self.losses.add(self.source, NoteAt::Response, |losing| {
             let kind = LossKind::Synthesised;
             if id.is_none() {
                 losing.field(place, Field::ResponseId, kind, "Chat wants an id");
@@ -162,9 +159,8 @@ impl<'a> Encoder<'a> {
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
             }
-            if service_tier.is_some() && losing.source() != Protocol::OpenaiResponses {
-                let reason = "Chat has other words for the tiers";
-                losing.field(place, Field::ResponseServiceTier, LossKind::Renamed, reason);
+            if let Some(tier) = &service_tier {
+                encode_response::report_tier(tier, place, losing);
             }
             losing.semantics(&semantics);
         });
@@ -202,7 +198,8 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses.add(self.source, None, |losing| losing.semantics(&semantics));
+                self.losses
+                    .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -214,12 +211,21 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Takes a usage report; a later one adds to it. What is lost of them all is told at the end.
     fn count(&mut self, usage: Usage<'_>) {
-        self.losses.add(self.source, None, |losing| {
-            losing.usage(&usage);
-            encode_response::report_usage(&usage, losing);
-        });
-        self.usage.get_or_insert_default().update(usage.into_owned());
+        match &mut self.usage {
+            Some(known) => known.update(usage.into_owned()),
+            None => self.usage = Some(usage.into_owned()),
+        }
+    }
+
+    fn report_usage(&mut self) {
+        if let Some(usage) = &self.usage {
+            self.losses.add(self.source, NoteAt::Response, |losing| {
+                losing.usage(usage);
+                encode_response::report_usage(usage, losing);
+            });
+        }
     }
 
     fn place(&self, part: PartId) -> Place {

@@ -7,6 +7,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
+use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
@@ -105,6 +106,16 @@ impl Encoder<'_> {
         });
     }
 
+    /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
+    fn note_logprobs(&mut self, id: PartId, json: Json<'_>, out: &mut String) {
+        self.write_waiting_logprobs(id, out);
+        let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        part.logprobs = Some(json.into_owned());
+        if part.is_closed {
+            self.write_waiting_logprobs(id, out);
+        }
+    }
+
     /// Writes log probabilities that came after all of the text they speak of.
     fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
@@ -160,7 +171,13 @@ impl Encoder<'_> {
 
     /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
     pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
-        if let Some(Part { kind: PartKind::Reasoning(_), .. }) = self.parts.get(id.0 as usize) {
+        if let Some(Part { kind: PartKind::Reasoning(_), place, .. }) =
+            self.parts.get(id.0 as usize)
+        {
+            let place = *place;
+            self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            });
             self.delta(id, &Text::plain("\n\n"), out);
         }
     }
@@ -170,11 +187,12 @@ impl Encoder<'_> {
         let same = self.is_same();
         let mut placed = NodeSemantics::at(self.place(id));
         placed.merge(semantics);
-        self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+        self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
         self.cite_waiting(id, out);
         self.write_waiting_logprobs(id, out);
         self.tell_details(id, &placed, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
+        part.is_closed = true;
         let candidate = part.candidate;
         match &mut part.kind {
             // Clients parse the arguments, and no arguments at all are not JSON.
@@ -192,9 +210,15 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
+            PartKind::Text | PartKind::Refusal if !part.is_told => {
+                let place = part.place;
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                    losing.node(place, LossKind::Implied, "an empty text says nothing");
+                });
+            }
             PartKind::Reasoning(_) if !part.is_told => {
                 let place = part.place;
-                self.losses.add(self.source, Some(id), |losing| {
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
                     losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 });
             }
@@ -217,20 +241,16 @@ impl Encoder<'_> {
             NoteKind::Citation(citation) => {
                 let mut cited = NodeSemantics::at(place);
                 cited.add_citation(citation.clone());
-                self.losses.add(self.source, Some(id), |losing| {
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
                     encode_response::report_citations(&cited, losing);
                 });
                 self.cite(id, citation, out);
             }
-            NoteKind::Logprobs(json) => {
-                if let Some(part) = self.parts.get_mut(id.0 as usize) {
-                    part.logprobs = Some(json.into_owned());
-                }
-            }
+            NoteKind::Logprobs(json) => self.note_logprobs(id, json, out),
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
-                self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+                self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
                 self.tell_details(id, &placed, out);
             }
         }

@@ -29,9 +29,12 @@ use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::SUMMARY;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::THOUGHTS;
 use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
+use crate::protocol::openai_responses::types::piece_scope;
 use crate::protocol::openai_responses::types::qualified;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
@@ -331,11 +334,11 @@ struct Thought<'a> {
 fn decode_reasoning<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Decoded<'a>>> {
     let mut thought = Thought::default();
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    read_object(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
-            "summary" => thought.summary = thought.pieces(reader, "summary_text")?,
-            "content" => thought.content = thought.pieces(reader, "reasoning_text")?,
+            "summary" => thought.summary = thought.pieces(reader, SUMMARY, extras)?,
+            "content" => thought.content = thought.pieces(reader, THOUGHTS, extras)?,
             "encrypted_content" => thought.encrypted = Some(reader.string()?),
             _ => return item_member(&mut thought.item, key, reader),
         }
@@ -346,11 +349,16 @@ fn decode_reasoning<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<
 }
 
 impl<'a> Thought<'a> {
-    /// Reads a list of pieces, each of which has nothing but its type and its text.
-    fn pieces(&mut self, reader: &mut Reader<'a>, kind: &str) -> Result<Option<Vec<Text<'a>>>> {
+    /// Reads a list of pieces, each of which has a type and a text; what else it has goes to the extras of the item.
+    fn pieces(
+        &mut self,
+        reader: &mut Reader<'a>,
+        (list, kind): (&'static str, &'static str),
+        extras: &mut Extras<'a>,
+    ) -> Result<Option<Vec<Text<'a>>>> {
         let mut pieces = Vec::new();
         let mut odd = false;
-        reader.array(|_, reader| {
+        reader.array(|index, reader| {
             let mut text = None;
             let mut typed = false;
             if reader.kind()? != Kind::Object {
@@ -366,9 +374,13 @@ impl<'a> Thought<'a> {
                     text = Some(reader.string()?);
                     Ok(())
                 }
-                _ => {
+                ("type" | "text", _) => {
                     odd = true;
                     reader.skip()
+                }
+                _ => {
+                    extras.keep(piece_scope(list, index), key, reader.raw()?);
+                    Ok(())
                 }
             })?;
             match text {

@@ -24,6 +24,7 @@ use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_request::decode_part;
 use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::types::CONTINUES;
+use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
@@ -183,8 +184,8 @@ impl Items {
                 form: CallForm::Function,
             })),
         };
-        let part = Part::new(content).with_semantics(NodeSemantics::at(place));
-        self.open(at, slot, part, emit);
+        let semantics = NodeSemantics::at(place.step(Step::Delta));
+        self.open(at, slot, Part::new(content).with_semantics(semantics), emit);
         self.items[at].parts.len() - 1
     }
 
@@ -326,11 +327,18 @@ impl Items {
         match parts.first().map(Part::content) {
             Some(Content::ToolCall(_)) => self.call_done(at, parts, emit),
             Some(Content::Reasoning(_)) => self.thought_done(at, parts, emit),
+            // An item that proves odd when all of it is told has been told already.
+            Some(Content::Opaque(_)) if self.is_told_otherwise(at, &parts[0]) => {}
             Some(_) => self.message_done(at, parts, emit),
             None => {}
         }
         self.items[at].ended = true;
         self.items[at].close_all(emit);
+    }
+
+    /// Whether parts were told of an item that ends as something which has none.
+    fn is_told_otherwise(&self, at: usize, part: &Part<'_>) -> bool {
+        !part.semantics().has_shape(IN_CONTENT) && !self.items[at].parts.is_empty()
     }
 
     fn call_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
@@ -386,7 +394,7 @@ impl Items {
         if let (Some(first), Some(later)) = (first, later)
             && let Some(item) = later.item()
         {
-            let mut semantics = NodeSemantics::default();
+            let mut semantics = NodeSemantics::at(self.items[at].place.unwrap_or_default());
             semantics.set_item(item.clone());
             let kind = NoteKind::Semantics(semantics);
             emit(Event::Note(Note { at: NoteAt::Part(first), kind }));

@@ -51,14 +51,14 @@ enum Stage {
 
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
-        mut self,
+        &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.stage == Stage::Ended || frame.data.trim() == "[DONE]" {
-            return Ok(self);
+            return Ok(());
         }
         let mut fields = Fields::read(frame.data)?;
         let kind = fields.kind.take();
@@ -66,8 +66,7 @@ impl Decoder {
             Some(kind) => kind.to_str(),
             None => frame.event.unwrap_or_default().into(),
         };
-        self.event(&kind, (fields, frame.data), place, emit)?;
-        Ok(self)
+        self.event(&kind, (fields, frame.data), place, emit)
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
@@ -152,7 +151,7 @@ impl Decoder {
         let fault = answer.fault();
         self.note_rest(answer, place, emit);
         let failed = finish.kind == FinishKind::Failed;
-        emit(Event::Finish { candidate: 0, finish });
+        emit(Event::Finish { candidate: 0, place, finish });
         match fault {
             Some(fault) => emit(Event::Fault(fault)),
             None if failed && name == "failed" => {

@@ -19,8 +19,11 @@ use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::NO_SUMMARY;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::SUMMARY;
+use crate::protocol::openai_responses::types::THOUGHTS;
 use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
+use crate::protocol::openai_responses::types::piece_scope;
 use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
@@ -207,25 +210,34 @@ pub(in crate::protocol::openai_responses) fn write_reasoning(
     };
     if !header.shape.has(NO_SUMMARY) || pieces(ReasoningForm::Summary).next().is_some() {
         let texts = pieces(ReasoningForm::Summary).flatten();
-        write_pieces(object.key("summary"), "summary_text", texts);
+        write_pieces(object.key("summary"), SUMMARY, texts, header.extras);
     }
     if header.shape.has(EMPTY_CONTENT) || pieces(ReasoningForm::Raw).next().is_some() {
         let texts = pieces(ReasoningForm::Raw).flatten();
-        write_pieces(object.key("content"), "reasoning_text", texts);
+        write_pieces(object.key("content"), THOUGHTS, texts, header.extras);
     }
     object.optional("encrypted_content", encrypted);
     object.close();
 }
 
-/// Writes the pieces of a summary or of the thoughts themselves.
-pub(in crate::protocol::openai_responses) fn write_pieces<'t>(
+/// Writes the pieces of a summary or of the thoughts themselves, with what else the item's input had in them.
+fn write_pieces<'t>(
     writer: &mut Writer,
-    kind: &str,
+    (list, kind): (&'static str, &'static str),
     texts: impl Iterator<Item = &'t Text<'t>>,
+    extras: Option<&Extras<'_>>,
 ) {
     writer.array(|writer| {
-        for text in texts {
-            write_piece(writer, kind, text);
+        for (index, text) in texts.enumerate() {
+            writer.object(|writer| {
+                writer.field("type", kind);
+                writer.field("text", text);
+                if let Some(extras) = extras.filter(|extras| !extras.is_empty()) {
+                    for extra in extras.within(&piece_scope(list, index)) {
+                        writer.field(&extra.key, &extra.json);
+                    }
+                }
+            });
         }
     });
 }

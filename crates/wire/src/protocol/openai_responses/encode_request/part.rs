@@ -15,6 +15,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::is_plain_citation;
 use crate::protocol::openai_responses::types::ANNOTATIONS;
 use crate::protocol::openai_responses::types::BARE_DATA;
 use crate::protocol::openai_responses::types::INPUT_TEXT;
@@ -154,8 +155,9 @@ fn write_citations(
                 (false, _) => {
                     Some((LossKind::Dropped, "a citation without an address has no place here"))
                 }
-                (true, Protocol::OpenaiResponses | Protocol::OpenaiChat) => loss,
-                (true, Protocol::AnthropicMessages | Protocol::Gemini) => {
+                (true, Protocol::OpenaiResponses) => loss,
+                (true, Protocol::OpenaiChat) if is_plain_citation(citation) => loss,
+                (true, _) => {
                     loss.or(Some((LossKind::Approximated, "address, title and span are told")))
                 }
             };

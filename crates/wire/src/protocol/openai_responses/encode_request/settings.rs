@@ -243,6 +243,8 @@ impl<'s> Settings<'s, '_> {
         let thinking = &self.request().thinking;
         let mode = thinking.mode;
         if mode == Some(ThinkingMode::Disabled) {
+            let reason = "the effort says that the model does not think";
+            self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
             return self.fit_effort(Effort::None, Field::ThinkingMode);
         }
         let effort = if let Some(word) = &thinking.effort {
@@ -321,7 +323,13 @@ impl<'s> Settings<'s, '_> {
             {
                 Some(word.reborrow())
             }
-            Some(ThinkingShow::Shown(_)) => Some(auto),
+            Some(ThinkingShow::Shown(word)) => {
+                if word.is_some() {
+                    let reason = "thinking is shown in the vendor's own way";
+                    self.report(Field::ThinkingShow, LossKind::Renamed, reason);
+                }
+                Some(auto)
+            }
             Some(ThinkingShow::Hidden) => {
                 let reason = "thinking is shown only when asked for";
                 self.report(Field::ThinkingShow, LossKind::Implied, reason);

@@ -211,8 +211,6 @@ pub(in crate::protocol::openai_responses) fn is_unsaid(
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
     let is_unsaid = is_empty && !losing.is_same();
     if is_unsaid {
-        let place = part.semantics().place();
-        losing.node(place, LossKind::Implied, "an empty text says nothing");
         withhold(losing, part);
     }
     is_unsaid

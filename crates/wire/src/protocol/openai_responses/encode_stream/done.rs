@@ -66,7 +66,7 @@ impl Encoder<'_> {
     fn part_done(&mut self, (item, at): (usize, usize), out: &mut String) {
         let part = &self.items[item].parts[at];
         match part.content() {
-            Content::Text(text) if self.is_same() && is_no_part(part, text) => {}
+            Content::Text(_) if self.is_same() && is_no_part(part) => {}
             Content::Text(text) => {
                 let text = text.clone();
                 self.text_done((item, at), (&TEXT, "text", &text), out);
@@ -146,6 +146,7 @@ impl Encoder<'_> {
 }
 
 /// Whether a text only stands for a message without parts.
-fn is_no_part(part: &Part<'_>, text: &Text<'_>) -> bool {
-    part.semantics().has_shape(NO_PARTS) && text.is_empty()
+pub(super) fn is_no_part(part: &Part<'_>) -> bool {
+    let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
+    part.semantics().has_shape(NO_PARTS) && is_empty
 }

@@ -14,6 +14,7 @@ use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Delta;
+use crate::protocol::Field;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -32,6 +33,7 @@ use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
+use crate::protocol::openai_responses::encode_stream::done::is_no_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
@@ -140,15 +142,20 @@ impl Encoder<'_> {
         let mut before = self.items.iter().filter_map(|item| item.parts.first());
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
-        let is_lost = match self.source {
-            Protocol::Gemini => is_text(part) && before.next_back().is_some_and(is_text),
-            Protocol::OpenaiChat => is_thought(part) && before.any(is_thought),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+        let is_alike = |other: &&Part<'_>| {
+            is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
         };
-        if is_lost {
+        let lost = match self.source {
+            Protocol::Gemini => before.next_back().filter(is_alike),
+            Protocol::OpenaiChat => before.filter(|_| is_thought(part)).rfind(is_alike),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => None,
+        };
+        let lost = lost.map(|before| before.semantics().place());
+        let own = lost.map(|_| part.semantics().place());
+        for place in [lost, own].into_iter().flatten() {
             let reason = "what stands apart here flows together there";
             let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            losing.node(place, LossKind::Renamed, reason);
         }
     }
 
@@ -225,8 +232,19 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells of a part of a message, unless that has been done.
+    /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
     pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+        for before in 0..at {
+            let part = &self.items[item].parts[before];
+            let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+            if is_text && !self.items[item].states[before].added && !is_no_part(part) {
+                self.add_one((item, before), out);
+            }
+        }
+        self.add_one((item, at), out);
+    }
+
+    fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].added, true) {
             return;
         }
@@ -364,7 +382,7 @@ impl Encoder<'_> {
         }
         let Some((item, at)) = self.find(part) else { return };
         if self.items[item].json.is_some() {
-            return;
+            return self.lose_late((item, at), kind);
         }
         match kind {
             NoteKind::Citation(citation) => {
@@ -382,6 +400,22 @@ impl Encoder<'_> {
         }
     }
 
+    /// Reports what is said of a part after its item was told as complete.
+    fn lose_late(&mut self, (item, at): (usize, usize), kind: NoteKind<'_>) {
+        let place = self.items[item].parts[at].semantics().place();
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let field = match kind {
+            NoteKind::Citation(_) => Field::Citations,
+            NoteKind::Logprobs(_) => Field::PartLogprobs,
+            NoteKind::Semantics(later) => {
+                let mut placed = NodeSemantics::at(place);
+                placed.merge(later);
+                return losing.semantics(&placed);
+            }
+        };
+        losing.field(place, field, LossKind::Dropped, "it comes when its message is complete");
+    }
+
     fn annotate(&mut self, (item, at): (usize, usize), annotation: String, out: &mut String) {
         self.add_part((item, at), out);
         let number = self.items[item].states[at].cited;
@@ -397,9 +431,6 @@ impl Encoder<'_> {
     fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
         self.left_out[at].semantics_mut().update(later);
         let part = self.left_out[at].clone();
-        let place = part.semantics().place();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        losing.node(place, LossKind::Implied, "an empty text says nothing");
         self.hand(&part);
     }
 

@@ -5,6 +5,7 @@ mod done;
 mod item;
 
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -19,6 +20,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
+use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Event;
 use crate::protocol::Note;
@@ -66,6 +68,8 @@ pub struct Encoder<'a> {
     fault: Option<Fault<'static>>,
     /// What is said of the answer as one of several.
     candidate: NodeSemantics<'static>,
+    /// The answers beside the first, of which the report speaks.
+    other_answers: Vec<u32>,
 }
 
 /// Where a part went.
@@ -104,12 +108,13 @@ impl<'a> Encoder<'a> {
             finish: None,
             fault: None,
             candidate: NodeSemantics::default(),
+            other_answers: Vec::new(),
         }
     }
 
-    pub(in crate::protocol) fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.stage == Stage::Ended {
-            return self;
+            return;
         }
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
@@ -124,14 +129,15 @@ impl<'a> Encoder<'a> {
                 Some(known) => known.update(usage.into_owned()),
                 None => self.usage = Some(usage.into_owned()),
             },
-            Event::Finish { candidate: 0, finish } => self.finish(finish.into_owned(), out),
-            Event::Finish { .. } => {}
+            Event::Finish { candidate: 0, place, finish } => {
+                self.finish((finish.into_owned(), place), out);
+            }
+            Event::Finish { candidate, place, .. } => self.lose_answer(candidate, place),
             Event::Fault(fault) => {
                 self.begin_unsaid(out);
                 self.fail(fault.into_owned(), out);
             }
         }
-        self
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
@@ -217,7 +223,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn finish(&mut self, finish: Finish<'static>, out: &mut String) {
+    fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
+        if self.candidate.place().is_root() {
+            let said = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
+            self.candidate.merge(said);
+        }
         let failed = finish.kind == FinishKind::Failed;
         self.finish = Some(finish);
         if failed {
@@ -289,7 +299,9 @@ impl<'a> Encoder<'a> {
         }
         let items = std::mem::take(&mut self.items);
         let mut parts: Vec<Part<'static>> = items.into_iter().flat_map(|item| item.parts).collect();
-        parts.append(&mut self.left_out);
+        // What left a text behind when it began to say something stood nowhere.
+        let is_real = |part: &Part<'_>| !part.semantics().place().is_root() || !part.is_blank();
+        parts.extend(self.left_out.drain(..).filter(is_real));
         let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
         candidate.finish = self.finish.take();
         let mut response = Response::default();
@@ -299,6 +311,12 @@ impl<'a> Encoder<'a> {
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
             report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+        }
+        let is_sealed = |part: &&Part<'_>| {
+            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
+        };
+        for thought in candidate.message.parts.iter().filter(is_sealed) {
+            losing.late_seal(thought.semantics().place());
         }
         if let Some(usage) = self.usage.take() {
             report_counts(&mut losing, &usage);
@@ -311,13 +329,20 @@ impl<'a> Encoder<'a> {
     /// Leaves out a part of an answer beside the first, or one that has no place here.
     fn leave_out(&mut self, part: Part<'static>, candidate: u32) {
         if candidate > 0 {
-            let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            let place = part.semantics().place().of_candidate();
-            losing.node(place, LossKind::Dropped, "Responses gives one answer");
+            self.lose_answer(candidate, part.semantics().place());
         } else {
             self.left_out.push(part);
         }
         self.places.push(Placed::Nowhere);
+    }
+
+    /// Reports an answer beside the first, once.
+    fn lose_answer(&mut self, candidate: u32, place: Place) {
+        if !self.other_answers.contains(&candidate) {
+            self.other_answers.push(candidate);
+            let mut losing = Losing::new(self.source, THIS, &mut self.report);
+            losing.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
+        }
     }
 
     /// The part of that number and the item it is in.

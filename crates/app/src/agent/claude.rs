@@ -1,0 +1,75 @@
+//! Claude Code: variables, and the same again in a private settings file, since variables in the user's own settings
+//! would win over those of the process.
+
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
+
+use anyhow::Result;
+use sabir_wire::Protocol;
+use sabir_wire::json::Writer;
+
+use super::Access;
+use super::Folder;
+use super::Launch;
+
+pub(super) const PROGRAM: &str = "claude";
+pub(super) const PACKAGE: &str = "@anthropic-ai/claude-code";
+pub(super) const PROTOCOL: Protocol = Protocol::AnthropicMessages;
+pub(super) const OWN_MODEL: &str = "claude-sonnet-5-1";
+
+/// Each names a model for some errand: all go the same way, or an errand would end at a model that nobody serves.
+const MODELS: [&str; 5] = [
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+    "ANTHROPIC_SMALL_FAST_MODEL",
+];
+
+/// Other ways in, which would win over the address or send a second key.
+const ELSEWHERE: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_VERTEX",
+];
+
+pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
+    let mut launch = Launch::default();
+    launch.set("ANTHROPIC_BASE_URL", &access.base);
+    // A token rather than a key: for a key that it has not seen before it asks the user.
+    launch.set("ANTHROPIC_AUTH_TOKEN", access.key.expose());
+    for variable in MODELS {
+        if let Some(model) = &access.model {
+            launch.set(variable, model);
+        }
+    }
+    launch.past_proxy(&access.host);
+    launch.remove(&ELSEWHERE);
+    let settings = settings(&launch);
+    let file = folder.write(&file_name(&settings), &settings)?;
+    launch.arguments = vec!["--settings".to_owned(), file.display().to_string()];
+    Ok(launch)
+}
+
+/// The variables as settings; those that must not be set are set to nothing.
+fn settings(launch: &Launch) -> String {
+    let mut writer = Writer::with_capacity(1024);
+    writer.object(|it| {
+        it.key("env");
+        it.object(|it| {
+            launch.variables.iter().for_each(|(name, value)| it.field(name, value.as_str()));
+            launch.removed.iter().for_each(|name| it.field(name, ""));
+        });
+    });
+    writer.into_string()
+}
+
+/// A name that two runs share only if they want the same.
+fn file_name(settings: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    settings.hash(&mut hasher);
+    format!("claude/settings-{:016x}.json", hasher.finish())
+}

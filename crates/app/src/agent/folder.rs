@@ -1,0 +1,72 @@
+//! Sabir's own folder for what agent CLIs need as files: theirs to read, nobody else's.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use anyhow::Result;
+
+/// Where private files of agents are kept.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// Below the folder that the user names, else below the user's data folder, else below the system's temporary one.
+    pub(crate) fn new(named: Option<PathBuf>) -> Self {
+        let data = named.or_else(users_data).unwrap_or_else(|| env::temp_dir().join("sabir"));
+        let data = std::path::absolute(&data).unwrap_or(data);
+        Self(data.join("agents"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file whole or not at all: another run may read it at the same time.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.path(name);
+        let failed = || format!("cannot write {}", file.display());
+        let parent = file.parent().unwrap_or(&self.0);
+        create_private(parent).with_context(failed)?;
+        let draft = file.with_extension(format!("{}.new", std::process::id()));
+        let written = open_private(&draft)
+            .and_then(|mut open| open.write_all(text.as_bytes()))
+            .and_then(|()| fs::rename(&draft, &file));
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        written.with_context(failed)?;
+        Ok(file)
+    }
+}
+
+fn users_data() -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.has_root());
+    let data = if cfg!(target_os = "macos") {
+        folder("HOME")?.join("Library").join("Application Support")
+    } else if cfg!(windows) {
+        folder("APPDATA")?
+    } else {
+        folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local").join("share")))?
+    };
+    Some(data.join("sabir"))
+}
+
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn open_private(file: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
+}

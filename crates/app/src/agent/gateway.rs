@@ -1,0 +1,171 @@
+//! The gateway that an agent works on: one that runs already, else one in this process for as long as the agent lives.
+
+use std::io::Read;
+use std::io::Write;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
+use std::net::SocketAddr;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use anyhow::Context;
+use anyhow::Result;
+use sabir_backend::Secret;
+use sabir_backend::http::Proxies;
+use sabir_gateway::Gateway;
+use sabir_gateway::config::types::Config;
+use sabir_gateway::server::Server;
+
+use super::Agent;
+use super::model::default_model;
+
+/// What an agent must know of its gateway.
+#[derive(Debug)]
+pub(crate) struct Access {
+    /// The address as a URL, without a path.
+    pub(crate) base: String,
+    pub(crate) host: String,
+    pub(crate) key: Secret,
+    /// The model to ask for; the agent's own choice where there is none.
+    pub(crate) model: Option<String>,
+}
+
+/// A gateway that answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Running {
+    /// Somebody else's, which outlives the agent.
+    Found(SocketAddr),
+    /// In this process.
+    Hosted(SocketAddr),
+}
+
+/// What stands for a key where none is needed: the CLIs do not start without one.
+const PLACEHOLDER_KEY: &str = "sabir";
+
+impl Access {
+    pub(crate) fn new(
+        config: &Config,
+        agent: Agent,
+        address: SocketAddr,
+        model: Option<String>,
+    ) -> Self {
+        let needed = config.auth.keys.first().filter(|_| config.auth.required);
+        Self {
+            base: format!("http://{address}"),
+            host: address.ip().to_string(),
+            key: needed.map_or_else(|| Secret::new(PLACEHOLDER_KEY), |key| key.value.clone()),
+            model: model.or_else(|| default_model(config, agent)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn for_tests(key: &str, model: Option<&str>) -> Self {
+        Self {
+            base: "http://127.0.0.1:1".to_owned(),
+            host: "127.0.0.1".to_owned(),
+            key: Secret::new(key),
+            model: model.map(str::to_owned),
+        }
+    }
+}
+
+impl Running {
+    /// Finds the configured gateway, or starts one on a free port of this machine's own address.
+    pub(crate) fn find_or_start(config: &Config) -> Result<Self> {
+        match find(config) {
+            Some(address) => Ok(Self::Found(address)),
+            None => start(config.clone()).map(Self::Hosted),
+        }
+    }
+
+    pub(crate) fn address(self) -> SocketAddr {
+        match self {
+            Self::Found(address) | Self::Hosted(address) => address,
+        }
+    }
+}
+
+/// Where a client on this machine reaches the configured gateway, whether it runs or not.
+pub(crate) fn configured_address(config: &Config) -> SocketAddr {
+    let ip = match config.listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, config.listen.port())
+}
+
+/// The address of the configured gateway, if it answers there.
+pub(crate) fn find(config: &Config) -> Option<SocketAddr> {
+    let address = configured_address(config);
+    (address.port() != 0 && answers(address).unwrap_or(false)).then_some(address)
+}
+
+/// Enough for a gateway on the same machine; where nothing listens the refusal comes at once.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How the gateway's own page begins.
+const GREETING: &str = "Sabir is running";
+
+/// No answer is longer than this that could be the gateway's.
+const PROBE_BYTES_MAX: u64 = 4096;
+
+/// Whether a gateway answers, and not just anything that speaks HTTP.
+fn answers(address: SocketAddr) -> std::io::Result<bool> {
+    let mut stream = TcpStream::connect_timeout(&address, PROBE_TIMEOUT)?;
+    stream.set_read_timeout(Some(PROBE_TIMEOUT))?;
+    stream.set_write_timeout(Some(PROBE_TIMEOUT))?;
+    write!(stream, "GET / HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.take(PROBE_BYTES_MAX).read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
+    Ok(body.is_some_and(|body| body.contains(GREETING)))
+}
+
+fn start(mut config: Config) -> Result<SocketAddr> {
+    config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let proxies = Proxies::of(&|name| std::env::var(name).ok());
+    let server = Server::bind(Gateway::new(config), proxies)?;
+    let address = server.address();
+    let thread = std::thread::Builder::new().name("sabir-gateway".to_owned());
+    // Nobody joins the thread: it ends with the process, whose exit code is the agent's.
+    thread.spawn(move || server.run_until_stopped()).context("cannot start the gateway")?;
+    Ok(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_gateway_is_told_from_other_servers() {
+        let hosted = start(Config::default()).unwrap();
+        let config = Config { listen: hosted, ..Config::default() };
+        assert_eq!(find(&config), Some(hosted));
+
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = other.local_addr().unwrap();
+        let stranger = std::thread::spawn(move || {
+            let (mut client, _) = other.accept().unwrap();
+            let _ = client.read(&mut [0; 512]);
+            let _ = client.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        });
+        assert_eq!(find(&Config { listen: address, ..Config::default() }), None);
+        stranger.join().unwrap();
+    }
+
+    #[test]
+    fn a_gateway_for_all_addresses_is_reached_at_this_machines_own() {
+        let reached = |listen: &str| {
+            let listen = listen.parse().unwrap();
+            configured_address(&Config { listen, ..Config::default() }).to_string()
+        };
+        assert_eq!(reached("0.0.0.0:80"), "127.0.0.1:80");
+        assert_eq!(reached("[::]:80"), "[::1]:80");
+        assert_eq!(reached("192.0.2.1:80"), "192.0.2.1:80");
+    }
+}

@@ -1,0 +1,96 @@
+//! Which model an agent is told to ask for when the user names none.
+
+use sabir_gateway::config::SIMULATED_MODEL;
+use sabir_gateway::config::types::Config;
+use sabir_gateway::config::types::Endpoint;
+use sabir_gateway::config::types::Place;
+use sabir_gateway::route;
+use sabir_gateway::route::Resolved;
+use sabir_gateway::route::Route;
+
+use super::Agent;
+
+/// The model to name; none where the agent's own choice is served.
+pub(super) fn default_model(config: &Config, agent: Agent) -> Option<String> {
+    match route::resolve(config, agent.own_model(), agent.protocol()) {
+        Ok(resolved) if resolved.route == Route::Substituted => Some(substitute(config, &resolved)),
+        Ok(_) => None,
+        Err(_) => first_alias(config).or_else(|| first_default(config)),
+    }
+}
+
+/// What answers anyway, named, so that the agent shows its user who answers.
+fn substitute(config: &Config, resolved: &Resolved) -> String {
+    let target = resolved.targets.first();
+    let provider = target.and_then(|target| config.providers.get(target.provider));
+    match (target, provider) {
+        (Some(target), Some(provider)) if !provider.endpoints.iter().any(is_simulator) => {
+            format!("{}/{}", provider.name, target.model)
+        }
+        _ => SIMULATED_MODEL.to_owned(),
+    }
+}
+
+fn is_simulator(endpoint: &Endpoint) -> bool {
+    matches!(endpoint.place, Place::Simulator)
+}
+
+fn first_alias(config: &Config) -> Option<String> {
+    let mut exact = config.models.iter().filter(|model| model.name.is_exact());
+    exact.next().map(|model| model.name.as_str().to_owned())
+}
+
+fn first_default(config: &Config) -> Option<String> {
+    config.providers.iter().find_map(|provider| {
+        let model = provider.default_model.as_deref()?;
+        Some(format!("{}/{model}", provider.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use sabir_gateway::config;
+
+    use super::*;
+
+    #[track_caller]
+    fn without_file(variables: &[&str], agent: Agent, expected: Option<&str>) {
+        let lookup = |name: &str| variables.contains(&name).then(|| "key".to_owned());
+        let config = config::zero_configuration(&lookup);
+        assert_eq!(default_model(&config, agent).as_deref(), expected);
+    }
+
+    #[track_caller]
+    fn with_file(text: &str, agent: Agent, expected: Option<&str>) {
+        let config = config::parse(text, Path::new("sabir.toml"), &|_| None).unwrap();
+        assert_eq!(default_model(&config, agent).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_agents_own_choice_stands_where_it_is_served() {
+        without_file(&["ANTHROPIC_API_KEY"], Agent::Claude, None);
+        without_file(&["OPENAI_API_KEY"], Agent::Codex, None);
+        without_file(&["GEMINI_API_KEY"], Agent::Gemini, None);
+    }
+
+    #[test]
+    fn what_answers_instead_is_named() {
+        without_file(&[], Agent::Claude, Some("sim"));
+        let config = config::zero_configuration(&|name| {
+            (name == "GEMINI_API_KEY").then(|| "key".to_owned())
+        });
+        let named = default_model(&config, Agent::Codex).unwrap();
+        assert!(named.starts_with("gemini/gemini-"), "{named}");
+    }
+
+    #[test]
+    fn a_config_file_offers_its_first_model() {
+        let smart = "[[model]]\nname = \"smart\"\ntargets = [{ provider = \"sim-chat\", model = \"sim\" }]\n";
+        with_file(smart, Agent::Claude, Some("smart"));
+        let glob = smart.replace("smart", "claude-*");
+        with_file(&glob, Agent::Claude, None);
+        with_file("", Agent::Claude, Some("sim-chat/sim"));
+    }
+}

@@ -1,0 +1,43 @@
+//! `sabir env`: what `sabir run` would set, for a shell or a reader.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::agent;
+use crate::agent::Access;
+use crate::agent::Folder;
+use crate::command::run::Options;
+use crate::configuration;
+use crate::output;
+
+/// Print what `run` would set for an agent CLI.
+///
+/// The lines are for a POSIX shell: eval "$(sabir env claude)". The gateway is expected at the
+/// configured address; a private settings file that the agent needs is written.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Env {
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Env {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let Options { agent, model, file, data } = self.options;
+        let loaded = match file.load() {
+            Ok(loaded) => loaded,
+            Err(problems) => return Ok(configuration::refuse(&problems)),
+        };
+        let address = agent::configured_address(&loaded.config);
+        let access = Access::new(&loaded.config, agent, address, model);
+        let launch = agent.launch(&access, &Folder::new(data))?;
+        let mut text = agent::script(agent, &launch);
+        if agent::find(&loaded.config).is_none() {
+            text.push_str(&format!("# no gateway answers at {} yet: sabir serve\n", access.base));
+        }
+        output::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

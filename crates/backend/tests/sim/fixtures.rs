@@ -1,0 +1,171 @@
+//! Every fixture, sent as it is to its own API and translated to every other, for models of several families.
+//! What is refused is listed with its reason; a refusal that is not listed fails, and so does a listed one that is gone.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use sabir_testkit::sample;
+use sabir_testkit::sample::Kind;
+use sabir_testkit::sample::Sample;
+use sabir_testkit::translate;
+use sabir_wire::Protocol;
+use serde_json::Value;
+
+use crate::support::Mode;
+use crate::support::ask;
+
+/// A case whose request is refused, with words of the refusal: the fixture means to be wrong, or holds what only its
+/// real provider can know.
+const REFUSED_AT_HOME: &[(&str, &str)] = &[
+    // Wrong on purpose: translations repair or report these.
+    ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
+    ("empty-tool-arrays-are-left-out/openai-chat", "Invalid 'tools'"),
+    ("illegal-call-ids-are-aliased/openai-chat", "string too long"),
+    ("image-type-alias/openai-chat", "image/jpg"),
+    ("orphan-tool-result/anthropic-messages", "must define tools"),
+    ("orphan-tool-result/openai-chat", "must be a response to a preceeding message"),
+    ("root-anyof-in-a-tool/openai-chat", "type: \"object\""),
+    ("system-message-in-an-illegal-place/anthropic-messages", "must use the \"user\" role"),
+    ("text-before-results-moves-behind/anthropic-messages", "must come first"),
+    ("text-before-results-moves-behind/gemini", "come first in their turn"),
+    ("thinking-budget-not-below-the-limit/anthropic-messages", "must be greater than"),
+    ("tool-names-outside-the-alphabet/openai-chat", "does not match pattern"),
+    ("tool-without-a-name/openai-chat", "does not match pattern"),
+    ("unusual-data-urls/openai-chat", "Expected a valid URL"),
+    ("hosted-tools-without-a-counterpart/gemini", "Tool use with function calling"),
+    ("fields-of-each-protocol-come-home/anthropic-messages", "must not come after a ttl='5m'"),
+    // Members that the real API does not know; other servers of the same protocol do.
+    ("fields-of-each-protocol-come-home/openai-chat", "Unknown parameter: 'custom_field'"),
+    ("fields-of-one-protocol-only/openai-chat", "Unknown parameter: 'messages[0].x_trace'"),
+    ("reasoning-text-of-chat-servers-is-not-thinking/openai-chat", "reasoning_content"),
+    ("thinking-blocks-in-chat-history/openai-chat", "thinking_blocks"),
+    ("unknown-parts-are-kept-at-home/anthropic-messages", "content.1.type"),
+    ("unknown-parts-are-kept-at-home/gemini", "touchData"),
+    ("unknown-parts-are-kept-at-home/openai-chat", "input_touch"),
+    ("unknown-parts-are-kept-at-home/openai-responses", "touch_call"),
+    // State that no simulator has.
+    ("conversation-needs-its-server/openai-responses", "Conversation not found"),
+    ("fields-of-each-protocol-come-home/openai-responses", "Previous response"),
+    ("item-references-need-their-store/openai-responses", "Item with id"),
+    ("previous-response-needs-its-server/openai-responses", "Previous response"),
+    // Artefacts that this simulator did not issue.
+    (
+        "encrypted-reasoning-is-withheld-from-other-vendors/openai-responses",
+        "could not be verified",
+    ),
+    ("turn-of-a-responses-agent/openai-responses", "could not be verified"),
+    ("prefix-of-preserved-thinking-is-not-normalised/anthropic-messages", "Invalid `signature`"),
+    ("thinking-blocks-survive-untouched/anthropic-messages", "Invalid `signature`"),
+    ("turn-of-a-messages-agent/anthropic-messages", "Invalid `signature`"),
+    ("image-in-a-tool-result/gemini", "Corrupted thought signature"),
+    ("signature-on-an-empty-text-part/gemini", "Corrupted thought signature"),
+    ("signed-parts-are-never-merged/gemini", "Corrupted thought signature"),
+    ("thought-signatures-stay-on-their-part/gemini", "Corrupted thought signature"),
+    ("turn-of-a-gemini-agent/gemini", "Corrupted thought signature"),
+];
+
+/// A translation that is refused: a case, where it went, words of the refusal.
+const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
+    // Histories that are repaired before they are sent, not by the encoders.
+    (
+        "assistant-speaks-first/openai-chat",
+        Protocol::AnthropicMessages,
+        "must use the \"user\" role",
+    ),
+    ("call-without-a-result/openai-chat", Protocol::AnthropicMessages, "without `tool_result`"),
+    ("call-without-a-result/openai-chat", Protocol::Gemini, "number of function response parts"),
+    ("call-without-a-result/openai-chat", Protocol::OpenaiResponses, "No tool output found"),
+    ("only-system-messages/openai-chat", Protocol::AnthropicMessages, "at least one message"),
+    ("only-system-messages/openai-chat", Protocol::Gemini, "contents is not specified"),
+    ("orphan-tool-result/anthropic-messages", Protocol::Gemini, "function response turn"),
+    ("orphan-tool-result/anthropic-messages", Protocol::OpenaiChat, "preceeding message"),
+    ("orphan-tool-result/anthropic-messages", Protocol::OpenaiResponses, "No tool call found"),
+    ("orphan-tool-result/openai-chat", Protocol::AnthropicMessages, "must define tools"),
+    ("orphan-tool-result/openai-chat", Protocol::Gemini, "function response turn"),
+    ("orphan-tool-result/openai-chat", Protocol::OpenaiResponses, "No tool call found"),
+    ("two-results-for-one-call/openai-chat", Protocol::AnthropicMessages, "single result"),
+    ("two-results-for-one-call/openai-chat", Protocol::Gemini, "number of function response parts"),
+    ("two-results-for-one-call/openai-chat", Protocol::OpenaiResponses, "No tool call found"),
+    // What both OpenAI APIs refuse goes from one to the other as it is.
+    ("image-type-alias/openai-chat", Protocol::OpenaiResponses, "image/jpg"),
+    ("root-anyof-in-a-tool/openai-chat", Protocol::OpenaiResponses, "type: \"object\""),
+    // A media type in capitals is copied.
+    ("unusual-data-urls/openai-chat", Protocol::Gemini, "IMAGE/PNG"),
+    // A hosted search beside functions needs a switch that is not set.
+    ("turn-of-a-responses-agent/openai-responses", Protocol::Gemini, "include_server_side"),
+];
+
+#[test]
+fn fixtures_are_accepted_by_their_own_api() {
+    let mut refused = BTreeSet::new();
+    for sample in requests() {
+        let body: Value = serde_json::from_slice(&sample.body).expect("a fixture is JSON");
+        let answer = ask(sample.protocol, &body, Mode::Whole);
+        if answer.status == 200 {
+            continue;
+        }
+        let (case, message) = (case(&sample), answer.message());
+        let expected = REFUSED_AT_HOME.iter().find(|it| it.0 == case);
+        let is_listed = expected.is_some_and(|it| message.contains(it.1));
+        assert!(is_listed, "{case} is refused: {message}");
+        refused.insert(case);
+    }
+    let gone = REFUSED_AT_HOME.iter().find(|it| !refused.contains(it.0));
+    assert_eq!(gone, None, "listed as refused, and accepted");
+}
+
+#[test]
+fn translated_fixtures_are_accepted_by_the_other_apis() {
+    let mut refused = BTreeSet::new();
+    for sample in requests() {
+        for to in Protocol::ALL.into_iter().filter(|to| *to != sample.protocol) {
+            for model in models(to) {
+                if let Some(message) = refusal(&sample, to, model) {
+                    let case = case(&sample);
+                    let expected = REFUSED_ABROAD.iter().find(|it| it.0 == case && it.1 == to);
+                    let is_listed = expected.is_some_and(|it| message.contains(it.2));
+                    assert!(is_listed, "{case} as {to:?} for {model} is refused: {message}");
+                    refused.insert((case, to.as_str()));
+                }
+            }
+        }
+    }
+    let is_gone =
+        |it: &&(&str, Protocol, &str)| !refused.contains(&(it.0.to_owned(), it.1.as_str()));
+    assert_eq!(REFUSED_ABROAD.iter().find(is_gone), None, "listed as refused, and accepted");
+}
+
+fn requests() -> Vec<Sample> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let samples = sample::below(&folder).expect("the fixtures can be read");
+    samples.into_iter().filter(|it| it.kind == Kind::Request).collect()
+}
+
+/// `case/protocol` of a sample.
+fn case(sample: &Sample) -> String {
+    let folders: Vec<&str> = sample.name.split('/').rev().skip(1).take(2).collect();
+    format!("{}/{}", folders[1], folders[0])
+}
+
+/// Models of the families whose rules differ.
+fn models(protocol: Protocol) -> &'static [&'static str] {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => &["gpt-4.1", "gpt-5.6", "o3"],
+        Protocol::AnthropicMessages => &[
+            "claude-3-5-sonnet-20241022",
+            "claude-haiku-4-5",
+            "claude-opus-4-6",
+            "claude-sonnet-5-1",
+        ],
+        Protocol::Gemini => &["gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview"],
+    }
+}
+
+/// What a simulator has against a translation; a request that our own translation refuses never gets there.
+fn refusal(sample: &Sample, to: Protocol, model: &str) -> Option<String> {
+    let translated = translate::request(sample.protocol, to, &sample.body, Some(model));
+    let (body, _) = translated.ok()?;
+    let body: Value = serde_json::from_str(&body).expect("a translation is JSON");
+    let answer = ask(to, &body, Mode::Whole);
+    (answer.status != 200).then(|| answer.message())
+}

@@ -1,0 +1,193 @@
+//! Retries and fallback: until the first event has left, and not after.
+
+use crate::harness::*;
+
+/// A gateway whose model `m` has these providers as targets, in order.
+fn with_targets(providers: &[&Provider]) -> Running {
+    let mut toml = String::new();
+    let mut targets = Vec::new();
+    for (number, provider) in providers.iter().enumerate() {
+        toml += &provider.toml(&format!("p{number}"), "openai-chat");
+        targets.push(format!("{{ provider = \"p{number}\", model = \"up\" }}"));
+    }
+    toml += &format!("\n[[model]]\nname = \"m\"\ntargets = [{}]\n", targets.join(", "));
+    Running::start(&toml)
+}
+
+fn failing(status: u16, headers: &str) -> Script {
+    Script::Say(json(status, headers, r#"{"error":{"message":"not now","type":"server_error"}}"#))
+}
+
+fn saying(text: &str) -> Script {
+    Script::Say(json(200, "", &chat_answer(text)))
+}
+
+#[test]
+fn a_passing_failure_is_tried_once_more() {
+    for status in [502, 503, 529] {
+        let provider = Provider::start(vec![failing(status, ""), saying("second")]);
+        let gateway = with_targets(&[&provider]);
+        let reply = gateway.post("/v1/messages", &messages("m", false));
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert!(reply.body.contains("second"));
+        assert_eq!(provider.received().len(), 2);
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_before_the_answer_is_tried_once_more() {
+    let provider = Provider::start(vec![Script::Say(String::new()), saying("second")]);
+    let gateway = with_targets(&[&provider]);
+    let reply = gateway.post("/v1/chat/completions", &chat("m", false));
+    assert!(reply.body.contains("second"), "{}", reply.body);
+}
+
+#[test]
+fn the_next_target_answers_when_one_cannot() {
+    for status in [429, 500, 503] {
+        let first = Provider::start(vec![failing(status, "retry-after: 30\r\n")]);
+        let second = Provider::start(vec![saying("second")]);
+        let gateway = with_targets(&[&first, &second]);
+        let reply = gateway.post("/v1/messages", &messages("m", false));
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert_eq!(reply.header("sabir-route"), Some("fallback:2"));
+        assert_eq!(reply.header("sabir-provider"), Some("p1"));
+        assert_eq!(first.received().len(), 1, "status {status} with a long retry-after");
+    }
+}
+
+#[test]
+fn what_the_client_did_wrong_is_not_asked_again_elsewhere() {
+    let first = Provider::start(vec![failing(400, "")]);
+    let second = Provider::start(vec![saying("second")]);
+    let gateway = with_targets(&[&first, &second]);
+    let reply = gateway.post("/v1/messages", &messages("m", false));
+    assert_eq!(reply.status, 400);
+    assert_eq!(reply.json()["type"], "error");
+    assert!(second.received().is_empty());
+}
+
+#[test]
+fn a_sole_target_is_always_tried_and_its_retry_after_reaches_the_client() {
+    let provider = Provider::start(vec![failing(429, "retry-after: 7\r\n")]);
+    let gateway = with_targets(&[&provider]);
+    for _ in 0..5 {
+        let reply = gateway.post("/v1/messages", &messages("m", false));
+        assert_eq!(reply.status, 429);
+        assert_eq!(reply.header("retry-after"), Some("7"));
+        assert_eq!(reply.json()["error"]["type"], "rate_limit_error");
+    }
+    assert_eq!(provider.received().len(), 5);
+}
+
+#[test]
+fn an_error_in_place_of_the_first_event_is_a_failure_like_any_other() {
+    let error =
+        "data: {\"error\":{\"message\":\"overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n";
+    for (path, body) in
+        [("/v1/messages", messages("m", true)), ("/v1/chat/completions", chat("m", true))]
+    {
+        let first = Provider::start(vec![Script::Say(sse(error))]);
+        let second = Provider::start(vec![Script::Say(sse(&(chat_chunk("second") + CHAT_END)))]);
+        let gateway = with_targets(&[&first, &second]);
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert!(reply.body.contains("second"), "{}", reply.body);
+        assert_eq!(reply.header("sabir-route"), Some("fallback:2"));
+    }
+}
+
+#[test]
+fn after_the_first_event_a_failure_ends_the_stream_in_the_clients_own_way() {
+    let cut = sse(&chat_chunk("begun"));
+    for (path, body, sign) in [
+        ("/v1/messages", messages("m", true), "event: error"),
+        ("/v1/chat/completions", chat("m", true), "data: {\"error\""),
+        (
+            "/v1/responses",
+            r#"{"model":"m","stream":true,"input":"hello"}"#.to_owned(),
+            "response.failed",
+        ),
+        (
+            "/v1beta/models/m:streamGenerateContent?alt=sse",
+            r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#.to_owned(),
+            "\"error\"",
+        ),
+    ] {
+        let first = Provider::start(vec![Script::Say(format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{}\r\n",
+            chat_chunk("begun").len(),
+            chat_chunk("begun")
+        ))]);
+        let second = Provider::start(vec![Script::Say(cut.clone())]);
+        let gateway = with_targets(&[&first, &second]);
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 200);
+        assert!(reply.body.contains("begun"), "{path}: {}", reply.body);
+        assert!(reply.body.contains(sign), "{path}: {}", reply.body);
+        assert!(second.received().is_empty());
+    }
+}
+
+#[test]
+fn a_provider_that_is_not_there_is_a_bad_gateway_in_the_clients_shape() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gateway = Running::start(&format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{nobody}/v1\"\napi_key = {{ value = \"k\" }}\n"
+    ));
+    let reply = gateway.post("/v1/messages", &messages("p/m", false));
+    assert_eq!(reply.status, 502, "{}", reply.body);
+    assert_eq!(reply.json()["type"], "error");
+}
+
+#[test]
+fn a_redirect_is_never_followed() {
+    let elsewhere = Provider::start(vec![saying("stolen")]);
+    let head = format!("location: http://{}/v1/chat/completions\r\n", elsewhere.address);
+    let provider = Provider::start(vec![Script::Say(json(302, &head, "{}"))]);
+    let gateway = with_targets(&[&provider]);
+    let reply = gateway.post("/v1/messages", &messages("m", false));
+    assert_eq!(reply.status, 502, "{}", reply.body);
+    assert!(elsewhere.received().is_empty());
+}
+
+#[test]
+fn a_silent_provider_is_given_up() {
+    let (left, gone) = std::sync::mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(String::new(), left)]);
+    let toml = provider.toml("p", "openai-chat") + "first_byte_timeout = \"50ms\"\nretries = 0\n";
+    let gateway = Running::start(&toml);
+    let reply = gateway.post("/v1/messages", &messages("p/m", false));
+    assert_eq!(reply.status, 504, "{}", reply.body);
+    gone.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_stream_that_falls_silent_ends_with_an_error() {
+    let (left, gone) = std::sync::mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(sse(&chat_chunk("begun")), left)]);
+    let toml = provider.toml("p", "openai-chat") + "idle_timeout = \"80ms\"\n";
+    let gateway = Running::start(&toml);
+    let reply = gateway.post("/v1/messages", &messages("p/m", true));
+    assert!(reply.body.contains("begun") && reply.body.contains("event: error"), "{}", reply.body);
+    gone.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn only_so_many_requests_are_with_a_provider_at_once() {
+    let (left, gone) = std::sync::mpsc::channel();
+    let hold = Script::Hold(sse(&chat_chunk("begun")), left);
+    let provider = Provider::start(vec![hold, saying("second")]);
+    let toml = provider.toml("p", "openai-chat")
+        + "max_in_flight = 1\n[limits]\nmax_queue_wait = \"50ms\"\n";
+    let gateway = Running::start(&toml);
+    let mut first = gateway.send("POST /v1/chat/completions", &chat("p/m", true));
+    assert_eq!(read_head(&mut first).0, 200);
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    drop(first);
+    gone.recv_timeout(PATIENCE).unwrap();
+    gateway.wait_for_metric("sabir_requests_in_flight 0");
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}

@@ -1,0 +1,181 @@
+//! Who is let in, what is refused, and in which shape.
+
+use std::io::Write;
+
+use crate::harness::*;
+
+fn gateway() -> (Provider, Running) {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    (provider, gateway)
+}
+
+#[test]
+fn strange_hosts_and_pages_are_turned_away() {
+    let (provider, gateway) = gateway();
+    for headers in [
+        "host: evil.example\r\n",
+        "host: localhost.evil.example:4747\r\n",
+        "host: localhost\r\norigin: https://evil.example\r\n",
+    ] {
+        let reply =
+            gateway.request(&format!("POST /v1/messages\r\n{headers}"), &messages("p/m", false));
+        assert_eq!(reply.status, 403, "{headers}");
+        assert_eq!(reply.json()["error"]["type"], "permission_error", "{headers}");
+    }
+    assert!(provider.received().is_empty());
+    for host in ["127.0.0.1:1", "[::1]:1", "localhost"] {
+        let reply = gateway.request(&format!("GET /healthz\r\nhost: {host}\r\n"), "");
+        assert_eq!(reply.status, 200, "{host}");
+    }
+}
+
+#[test]
+fn a_page_of_an_allowed_origin_may_ask() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml =
+        format!("cors_origins = [\"https://app.example\"]\n{}", provider.toml("p", "openai-chat"));
+    let gateway = Running::start(&toml);
+    let head = "OPTIONS /v1/messages\r\norigin: https://app.example\r\naccess-control-request-method: POST\r\n";
+    let reply = gateway.request(head, "");
+    assert_eq!(reply.status, 204);
+    assert_eq!(reply.header("access-control-allow-origin"), Some("https://app.example"));
+    let head = "POST /v1/messages\r\norigin: https://app.example\r\n";
+    let reply = gateway.request(head, &messages("p/m", false));
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.header("access-control-allow-origin"), Some("https://app.example"));
+}
+
+#[test]
+fn a_gateway_that_asks_for_keys_takes_them_in_every_clients_way() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat")
+        + "[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"k1\" }\n[[auth.key]]\nname = \"b\"\nvalue = { value = \"k2\" }\n";
+    let gateway = Running::start(&toml);
+    let ask = |headers: &str| {
+        gateway.request(&format!("POST /v1/messages\r\n{headers}"), &messages("p/m", false)).status
+    };
+    assert_eq!(ask(""), 401);
+    assert_eq!(ask("x-api-key: k3\r\n"), 401);
+    assert_eq!(ask("x-api-key: k1\r\n"), 200);
+    assert_eq!(ask("authorization: Bearer k2\r\n"), 200);
+    assert_eq!(ask("x-goog-api-key: k2\r\n"), 200);
+    let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+    assert_eq!(gateway.post("/v1beta/models/p%2Fm:generateContent?key=k1", gemini).status, 200);
+    assert_eq!(gateway.post("/v1beta/models/p%2Fm:generateContent?key=no", gemini).status, 401);
+    assert_eq!(gateway.get("/metrics").status, 401);
+    assert_eq!(gateway.get("/healthz").status, 200);
+    for seen in provider.received() {
+        assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+        assert!(!format!("{seen:?}").contains("k1") && !format!("{seen:?}").contains("k2"));
+    }
+}
+
+#[test]
+fn bodies_that_cannot_be_read_are_refused_in_the_clients_shape() {
+    let (provider, gateway) = gateway();
+    for (path, body) in [
+        ("/v1/chat/completions", "{"),
+        ("/v1/chat/completions", ""),
+        ("/v1/chat/completions", r#"{"messages":[]}"#),
+        ("/v1/responses", "[]"),
+        ("/v1/messages", r#"{"model":"p/m","messages":"no"}"#),
+        ("/v1beta/models/p%2Fm:generateContent", r#"{"contents":7}"#),
+    ] {
+        let reply = gateway.post(path, body);
+        assert_eq!(reply.status, 400, "{path} {body}: {}", reply.body);
+        assert!(reply.json()["error"]["message"].is_string(), "{}", reply.body);
+    }
+    assert!(provider.received().is_empty());
+}
+
+#[test]
+fn a_model_that_nobody_serves_is_not_found_in_the_clients_shape() {
+    let (_provider, gateway) = gateway();
+    let reply = gateway.post("/v1/chat/completions", &chat("nothing", false));
+    assert_eq!(reply.status, 404);
+    assert_eq!(reply.json()["error"]["code"], "model_not_found");
+    let reply = gateway.post("/v1/messages", &messages("nothing", false));
+    assert_eq!(reply.status, 404);
+    assert_eq!(reply.json()["error"]["type"], "not_found_error");
+    let gemini = r#"{"contents":[]}"#;
+    let reply = gateway.post("/v1beta/models/nothing:generateContent", gemini);
+    assert_eq!(reply.status, 404);
+    assert_eq!(reply.json()["error"]["status"], "NOT_FOUND");
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_before_it_is_read() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_body_size = \"10KB\"\n";
+    let gateway = Running::start(&toml);
+    let body = messages("p/m", false).replace("hello", &"x".repeat(20_000));
+    let reply = gateway.post("/v1/messages", &body);
+    assert_eq!(reply.status, 413, "{}", reply.body);
+    assert_eq!(reply.json()["error"]["type"], "request_too_large");
+}
+
+#[test]
+fn a_small_body_that_inflates_beyond_the_limit_is_refused() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_body_size = \"100KB\"\n";
+    let gateway = Running::start(&toml);
+    let send = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let body = encoder.finish().unwrap();
+        let mut stream = std::net::TcpStream::connect(gateway.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let head = format!(
+            "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body).unwrap();
+        Reply::read(&mut std::io::BufReader::new(stream))
+    };
+    assert_eq!(send(&messages("p/m", false)).status, 200);
+    let bomb = messages("p/m", false).replace("hello", &"x".repeat(2_000_000));
+    assert_eq!(send(&bomb).status, 413);
+}
+
+#[test]
+fn a_gateway_that_is_its_own_upstream_notices() {
+    let probe = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = probe.local_addr().unwrap();
+    drop(probe);
+    let toml = format!(
+        "listen = \"{address}\"\nenv_providers = false\n[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\napi_key = {{ value = \"k\" }}\nmodels = [\"*\"]\n"
+    );
+    let config = sabir_gateway::config::parse(&toml, std::path::Path::new("s"), &|_| None).unwrap();
+    let gateway = sabir_gateway::Gateway::new(config);
+    let server = sabir_gateway::server::Server::bind(gateway, Default::default()).unwrap();
+    let stop = server.stop_handle();
+    let thread = std::thread::spawn(move || server.run());
+    let body = chat("m", false);
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let reply = Reply::read(&mut std::io::BufReader::new(stream));
+    stop.stop();
+    assert_eq!(reply.status, 508, "{}", reply.body);
+    thread.join().unwrap().unwrap();
+}
+
+#[test]
+fn paths_that_are_not_served_are_not_found_in_their_protocols_shape() {
+    let (_provider, gateway) = gateway();
+    for (request, member) in [
+        ("GET /v1/messages", "type"),
+        ("DELETE /v1/responses/r1", "error"),
+        ("POST /v1beta/files", "error"),
+        ("GET /nowhere", "error"),
+    ] {
+        let reply = gateway.request(request, "");
+        assert_eq!(reply.status, 404, "{request}");
+        assert!(reply.json().get(member).is_some(), "{request}: {}", reply.body);
+    }
+}

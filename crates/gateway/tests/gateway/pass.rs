@@ -1,0 +1,97 @@
+//! The same protocol on both sides: bytes pass as they are, but for the model's name.
+
+use crate::harness::*;
+
+#[test]
+fn a_whole_exchange_passes_byte_for_byte() {
+    let answer = "{ \"id\":\"c1\",\"object\":\"chat.completion\", \"choices\":[], \"x\":1.50,\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2} }";
+    let provider = Provider::start(vec![Script::Say(json(
+        200,
+        "x-request-id: req_up\r\nx-ratelimit-remaining-requests: 9\r\nset-cookie: a=b\r\n",
+        answer,
+    ))]);
+    let toml = provider.toml("p", "openai-chat")
+        + "[[model]]\nname = \"alias\"\ntargets = [{ provider = \"p\", model = \"real\" }]\n";
+    let gateway = Running::start(&toml);
+    let body = "{ \"temperature\": 1.0,\n \"model\" : \"alias\", \"messages\":[{\"role\":\"user\",\"content\":\"\\u0068i\"}], \"unknown\": {\"a\":1e2} }";
+    let head = "POST /v1/chat/completions?x=1\r\nopenai-organization: org\r\nauthorization: Bearer client\r\ncookie: c=d\r\nx-custom: y\r\n";
+    let reply = gateway.request(head, body);
+    assert_eq!(reply.body, answer);
+    assert_eq!(reply.header("x-request-id"), Some("req_up"));
+    assert_eq!(reply.header("x-ratelimit-remaining-requests"), Some("9"));
+    assert_eq!(reply.header("set-cookie"), None);
+    assert_eq!(reply.header("sabir-loss"), Some("none"));
+    assert_eq!(reply.header("sabir-model"), Some("real"));
+    assert_eq!(reply.header("sabir-route"), Some("alias"));
+    let seen = &provider.received()[0];
+    assert_eq!(seen.body, body.replace("\"alias\"", "\"real\""));
+    assert_eq!(seen.line, "POST /v1/chat/completions?x=1 HTTP/1.1");
+    assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+    assert_eq!(seen.header("openai-organization"), Some("org"));
+    assert_eq!(seen.header("accept-encoding"), Some("identity"));
+    for private in ["cookie", "x-custom", "x-api-key"] {
+        assert_eq!(seen.header(private), None, "{private}");
+    }
+    assert!(gateway.get("/metrics").body.contains("direction=\"input\"} 3"));
+}
+
+#[test]
+fn a_stream_passes_byte_for_byte() {
+    let frames =
+        format!(": hello\r\n\r\n{}data:  {{\"odd\" : true}}\n\n{CHAT_END}", chat_chunk("a"));
+    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert_eq!(reply.body, frames);
+    gateway.wait_for_metric(
+        "sabir_tokens_total{provider=\"p\",client=\"openai-chat\",upstream=\"openai-chat\",direction=\"output\"} 2",
+    );
+}
+
+#[test]
+fn a_refusal_passes_with_its_own_words_and_status() {
+    let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
+    let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!((reply.status, reply.body.as_str()), (418, body));
+    assert_eq!(reply.header("x-request-id"), Some("req_9"));
+}
+
+#[test]
+fn a_page_of_html_becomes_an_error_of_the_protocol() {
+    let page = "<html>bad gateway</html>";
+    let say = format!(
+        "HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{page}",
+        page.len()
+    );
+    let provider = Provider::start(vec![Script::Say(say)]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!(reply.status, 502);
+    assert!(reply.json()["error"]["message"].as_str().unwrap().contains("bad gateway"));
+}
+
+#[test]
+fn what_else_a_provider_offers_is_reached_by_its_name() {
+    let provider = Provider::whole("{\"files\":[]}");
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\n";
+    let reply = gateway.request(head, "");
+    assert_eq!((reply.status, reply.body.as_str()), (200, "{\"files\":[]}"));
+    let seen = &provider.received()[0];
+    assert_eq!(seen.line, "DELETE /v1/files/f1?force=true HTTP/1.1");
+    assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+    assert_eq!(gateway.get("/passthrough/nobody/x").status, 404);
+}
+
+#[test]
+fn embeddings_go_to_the_provider_of_their_model() {
+    let provider = Provider::whole("{\"object\":\"list\",\"data\":[]}");
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/embeddings", "{\"model\":\"p/e\",\"input\":\"x\"}");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let seen = &provider.received()[0];
+    assert_eq!(seen.line, "POST /v1/embeddings HTTP/1.1");
+    assert_eq!(seen.body, "{\"model\":\"e\",\"input\":\"x\"}");
+}

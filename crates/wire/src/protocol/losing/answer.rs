@@ -1,0 +1,118 @@
+//! The walk over an answer: its candidates, why they ended and what they cost.
+
+use super::Losing;
+use crate::conversation::Candidate;
+use crate::conversation::FinishKind;
+use crate::conversation::Response;
+use crate::conversation::Usage;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
+use crate::protocol::gemini;
+use crate::protocol::openai_chat;
+use crate::protocol::semantics::Extras;
+
+impl Losing<'_> {
+    /// Reports all that the target never carries of a whole response.
+    pub(in crate::protocol) fn response(&mut self, response: &Response<'_>) {
+        if self.is_same() {
+            return;
+        }
+        let root = response.semantics().place();
+        self.set_if(root, Field::ResponseId, &response.id);
+        self.set_if(root, Field::ResponseModel, &response.model);
+        self.set_if(root, Field::ResponseCreated, &response.created);
+        self.set_if(root, Field::ResponseServiceTier, &response.service_tier);
+        self.semantics(response.semantics());
+        for candidate in &response.candidates {
+            self.candidate(candidate);
+        }
+        if let Some(usage) = &response.usage {
+            self.usage(usage);
+        }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_answer_on_return(response, self.target, self);
+        }
+    }
+
+    fn candidate(&mut self, candidate: &Candidate<'_>) {
+        let place = candidate.semantics().place();
+        self.semantics(candidate.semantics());
+        self.message(&candidate.message);
+        self.unlike_on_return(&candidate.message.parts);
+        if let Some(finish) = &candidate.finish {
+            self.finish(place, finish);
+        }
+    }
+
+    /// Reports what the target never carries of a candidate's end.
+    pub(in crate::protocol) fn finish(
+        &mut self,
+        place: Place,
+        finish: &crate::conversation::Finish<'_>,
+    ) {
+        self.set(place, Field::FinishReason);
+        let finer = match self.source {
+            Protocol::Gemini if gemini::is_finer(finish) => Some(LossKind::Approximated),
+            Protocol::AnthropicMessages if finish.kind == FinishKind::Pause => {
+                Some(LossKind::Approximated)
+            }
+            Protocol::OpenaiChat if openai_chat::is_older_word(finish) => Some(LossKind::Renamed),
+            _ => None,
+        };
+        if let Some(kind) = finer {
+            self.field(place, Field::FinishReason, kind, FINER_FINISH);
+        }
+        self.set_if(place, Field::StopSequence, &finish.stop_sequence);
+        self.set_if(place, Field::FinishDetails, &finish.details);
+    }
+
+    /// Reports what the target never carries of a usage report. A count of zero that is not carried is implied.
+    pub(in crate::protocol) fn usage(&mut self, usage: &Usage<'_>) {
+        if self.is_same() {
+            return;
+        }
+        let place = usage.semantics().place();
+        let counts = [
+            (Field::UsageInput, usage.input),
+            (Field::UsageCacheRead, usage.cache_read),
+            (Field::UsageCacheWrite, usage.cache_write),
+            (Field::UsageCacheWrite5m, usage.cache_write_5m),
+            (Field::UsageCacheWrite1h, usage.cache_write_1h),
+            (Field::UsageToolPrompt, usage.tool_prompt),
+            (Field::UsageOutput, usage.output),
+            (Field::UsageReasoning, usage.reasoning),
+            (Field::UsageTotal, usage.total),
+        ];
+        for (field, count) in counts {
+            match (count, self.target.fate(field)) {
+                (Some(0), Fate::Lost(..)) => {
+                    self.field(place, field, LossKind::Implied, "a count of zero");
+                }
+                (Some(_), Fate::Lost(kind, reason)) => self.field(place, field, kind, reason),
+                (Some(_) | None, _) => {}
+            }
+        }
+        if let Some(extras) = usage.semantics().extras() {
+            self.usage_extras(place, extras);
+        }
+    }
+
+    fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
+        for extra in extras.iter().filter(|extra| !extra.is_void()) {
+            let suffix = extra.pointer();
+            let declared = self.source.declared(suffix.trim_start_matches('/'));
+            let (kind, reason) = match (extra.json.as_str(), declared) {
+                ("0" | "0.0", _) => (LossKind::Implied, "a count of zero"),
+                (_, Some(declared)) => (declared.kind, declared.reason),
+                (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
+            };
+            self.report.lose(place.pointer(&suffix), kind, reason);
+        }
+    }
+}
+
+const FINER_FINISH: &str = "other protocols have fewer finish reasons";

@@ -1,0 +1,161 @@
+//! Reporting losses: one walk over everything that is set, against the target's table of fates.
+//!
+//! What a target never carries is found here, so an encoder cannot forget it; what depends on a value or a model is
+//! reported by the encoder that decides.
+
+mod answer;
+mod node;
+mod request;
+mod returning;
+mod unlike;
+
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::Shape;
+
+/// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
+pub(in crate::protocol) struct Losing<'r> {
+    source: Protocol,
+    target: Protocol,
+    /// The shape of the whole request, which decides how some of its fields are spelled.
+    shape: Shape,
+    side: Side,
+    report: &'r mut Report,
+}
+
+/// What is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Request,
+    Answer,
+}
+
+impl<'r> Losing<'r> {
+    pub(in crate::protocol) fn new(
+        source: Protocol,
+        target: Protocol,
+        report: &'r mut Report,
+    ) -> Self {
+        Self { source, target, shape: Shape::default(), side: Side::Answer, report }
+    }
+
+    pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Whether both sides speak the same protocol, so that nothing is lost and extras come back.
+    pub(in crate::protocol) fn is_same(&self) -> bool {
+        self.source == self.target
+    }
+
+    pub(in crate::protocol) fn source(&self) -> Protocol {
+        self.source
+    }
+
+    /// Reports what happened to `field` of the node at `place`.
+    pub(in crate::protocol) fn field(
+        &mut self,
+        place: Place,
+        field: Field,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        let suffix = self.source.pointer(field, self.shape);
+        match suffix {
+            "" => self.node(place, kind, reason),
+            suffix => self.below(place, suffix, kind, reason),
+        }
+    }
+
+    /// Reports what happened inside `field` of the node at `place`; `suffix` is empty or begins with a slash.
+    pub(in crate::protocol) fn within(
+        &mut self,
+        place: Place,
+        (field, suffix): (Field, &str),
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        let suffix = format!("{}{suffix}", self.source.pointer(field, self.shape));
+        self.below(place, &suffix, kind, reason);
+    }
+
+    /// Reports what happened to the whole node at `place`.
+    pub(in crate::protocol) fn node(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.is_same() {
+            return;
+        }
+        let reason = reason.into();
+        if matches!(kind, LossKind::Renamed | LossKind::Approximated)
+            && let Some(twin) = place.twin()
+        {
+            self.report.lose(twin.pointer(""), kind, reason.clone());
+        }
+        self.report.lose(place.pointer(""), kind, reason);
+    }
+
+    /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
+    pub(in crate::protocol) fn below(
+        &mut self,
+        place: Place,
+        suffix: &str,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if !self.is_same() {
+            self.report.lose(place.pointer(suffix), kind, reason);
+        }
+    }
+
+    /// Reports what happened to the item whose content opened at `place` in a stream of Responses, where only its id tells it.
+    pub(in crate::protocol) fn item(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.source == Protocol::OpenaiResponses {
+            self.below(place, "../item_id", kind, reason);
+        }
+    }
+
+    /// Consults the target's table for a field that is set.
+    fn set(&mut self, place: Place, field: Field) {
+        match self.target.fate(field) {
+            Fate::Carried | Fate::Depends(_) => {}
+            Fate::Lost(kind, reason) => self.field(place, field, kind, reason),
+        }
+    }
+
+    fn set_if(&mut self, place: Place, field: Field, is_set: impl Into<IsSet>) {
+        if is_set.into().0 {
+            self.set(place, field);
+        }
+    }
+}
+
+const RESPELLED: &str = "the target spells this its own way";
+
+/// Whether a field is set, from the forms in which fields are held.
+struct IsSet(bool);
+
+impl From<bool> for IsSet {
+    fn from(is_set: bool) -> Self {
+        Self(is_set)
+    }
+}
+
+impl<T> From<&Option<T>> for IsSet {
+    fn from(value: &Option<T>) -> Self {
+        Self(value.is_some())
+    }
+}

@@ -1,0 +1,161 @@
+//! The walk over messages and parts, which requests and answers share.
+
+use super::Losing;
+use super::RESPELLED;
+use super::Side;
+use crate::conversation::Content;
+use crate::conversation::Media;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Source;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::ArtefactKind;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+impl Losing<'_> {
+    pub(super) fn message(&mut self, message: &Message<'_>) {
+        let place = message.semantics().place();
+        self.set_if(place, Field::MessageName, &message.name);
+        self.semantics(message.semantics());
+        for part in &message.parts {
+            self.part(part);
+        }
+    }
+
+    fn part(&mut self, part: &Part<'_>) {
+        let place = part.semantics().place();
+        self.semantics(part.semantics());
+        match part.content() {
+            Content::Text(_) => self.set(place, Field::Text),
+            Content::Media(media) => self.media(place, media),
+            Content::ToolCall(call) => {
+                self.set(place, Field::ToolCall);
+                self.set_if(place, Field::CallId, &call.id);
+            }
+            Content::ToolResult(result) => self.result(place, result),
+            Content::Reasoning(_) => self.set(place, Field::Reasoning),
+            Content::Refusal(_) => self.set(place, Field::Refusal),
+            Content::Opaque(_) => self.set(place, Field::Opaque),
+        }
+    }
+
+    fn media(&mut self, place: Place, media: &Media<'_>) {
+        let Media { kind, source, detail, name } = media;
+        self.set(place, media_field(*kind));
+        self.set_if(place, Field::MediaDetail, detail);
+        self.media_name(place, name.as_ref());
+        match source {
+            Source::File { .. } => self.set(place, Field::MediaFile),
+            Source::Url { mime, .. } => {
+                self.set(place, Field::MediaUrl);
+                if self.source == Protocol::Gemini && mime.is_some() {
+                    let reason = "what stands at an address says itself what it is";
+                    self.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+                }
+            }
+            Source::Base64 { .. } | Source::Text { .. } => {}
+        }
+    }
+
+    fn result(&mut self, place: Place, result: &crate::conversation::ToolResult<'_>) {
+        let crate::conversation::ToolResult { call_id, name, output, is_error, form: _ } = result;
+        self.set(place, Field::ToolResult);
+        self.set_if(place, Field::ResultCallId, call_id);
+        self.result_name(place, name.as_ref());
+        self.set_if(place, Field::ResultIsError, is_error);
+        for part in output.parts() {
+            self.part(part);
+        }
+    }
+
+    /// Reports all that the target never carries of a node's semantics.
+    pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        let place = semantics.place();
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(self.outer(place), LossKind::Renamed, RESPELLED);
+        }
+        if let Some(extras) = semantics.extras() {
+            self.extras(place, extras);
+        }
+        self.cache_marker(place, semantics);
+        if let Some(artefact) = semantics.artefact() {
+            self.set(
+                place,
+                match artefact.kind() {
+                    ArtefactKind::Signature => Field::Signature,
+                    ArtefactKind::Ciphertext => Field::Ciphertext,
+                },
+            );
+        }
+        self.set_if(place, Field::Citations, !semantics.citations().is_empty());
+        self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
+        if let Some(item) = semantics.item() {
+            let place = place.of_item();
+            self.set_if(place, Field::ItemId, &item.id);
+            self.set_if(place, Field::ItemStatus, &item.status);
+            self.set_if(place, Field::ItemPhase, &item.phase);
+            self.extras(place, &item.extras);
+        }
+    }
+
+    /// Marks are for requests; an answer that has one cannot hand it on.
+    fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
+        if semantics.cache().is_none() {
+            return;
+        }
+        match (self.target.fate(Field::CacheMarker), self.side) {
+            (Fate::Carried | Fate::Depends(_), Side::Answer) => {
+                let reason = "answers elsewhere have no cache markers";
+                self.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            }
+            _ => self.set(place, Field::CacheMarker),
+        }
+    }
+
+    /// Reports undeclared fields, which no other protocol can carry; those that say nothing are no loss.
+    pub(in crate::protocol) fn extras(&mut self, place: Place, extras: &Extras<'_>) {
+        if self.is_same() {
+            return;
+        }
+        for extra in extras.iter().filter(|extra| !extra.is_void()) {
+            let suffix = extra.pointer();
+            let (kind, reason) = self
+                .source
+                .declared(suffix.trim_start_matches('/'))
+                .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
+                    (declared.kind, declared.reason)
+                });
+            let told = match (self.source, &*extra.scope, &*extra.key) {
+                // How a data URL is spelled is kept in transit as if it stood below the URL.
+                (
+                    Protocol::OpenaiResponses,
+                    scope @ ("image_url" | "file_data"),
+                    "prefix" | "url",
+                ) => {
+                    format!("/{scope}")
+                }
+                _ => suffix,
+            };
+            self.report.lose(place.pointer(&told), kind, reason);
+        }
+    }
+}
+
+/// The field that media of a kind are.
+pub(super) fn media_field(kind: MediaKind) -> Field {
+    match kind {
+        MediaKind::Image => Field::Image,
+        MediaKind::Audio => Field::Audio,
+        MediaKind::Video => Field::Video,
+        MediaKind::Document => Field::Document,
+    }
+}
+
+const UNKNOWN_FIELD: &str = "the target protocol has no such field";

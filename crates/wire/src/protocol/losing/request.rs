@@ -1,0 +1,196 @@
+//! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
+
+use super::Losing;
+use super::RESPELLED;
+use super::Side;
+use crate::conversation::OutputFormat;
+use crate::conversation::Tool;
+use crate::conversation::ToolKind;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+
+impl Losing<'_> {
+    /// Reports all that the target never carries of a request.
+    pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
+        self.shape = exchange.semantics().shape();
+        self.side = Side::Request;
+        if self.is_same() {
+            return;
+        }
+        self.request_fields(exchange);
+        self.request_semantics(exchange);
+        for message in &exchange.request.messages {
+            self.message(message);
+        }
+        for tool in &exchange.request.tools {
+            self.tool(tool);
+        }
+        self.returning(exchange);
+    }
+
+    fn request_fields(&mut self, exchange: &Exchange<'_>) {
+        let crate::conversation::Request {
+            model,
+            stream,
+            messages: _,
+            tools: _,
+            tool_choice,
+            parallel_tool_calls,
+            max_output_tokens,
+            sampling,
+            stop,
+            output,
+            verbosity,
+            thinking,
+            safety_identifier,
+            user,
+            metadata,
+            service_tier,
+            store,
+            cache,
+        } = &exchange.request;
+        let root = Place::default();
+        self.set_if(root, Field::Model, model);
+        self.set_if(root, Field::Stream, stream);
+        self.set_if(root, Field::ToolChoice, tool_choice);
+        self.set_if(root, Field::ParallelToolCalls, parallel_tool_calls);
+        self.set_if(root, Field::MaxOutputTokens, max_output_tokens);
+        self.sampling(sampling);
+        self.set_if(root, Field::Stop, !stop.is_empty());
+        self.output(output);
+        self.set_if(root, Field::Verbosity, verbosity);
+        self.thinking(thinking);
+        self.set_if(root, Field::SafetyIdentifier, safety_identifier);
+        self.set_if(root, Field::User, user);
+        self.set_if(root, Field::Metadata, metadata);
+        self.set_if(root, Field::ServiceTier, service_tier);
+        self.set_if(root, Field::Store, store);
+        let crate::conversation::CacheOptions { key, options, retention } = cache;
+        self.set_if(root, Field::CacheKey, key);
+        self.set_if(root, Field::CacheOptions, options);
+        self.set_if(root, Field::CacheRetention, retention);
+    }
+
+    fn sampling(&mut self, sampling: &crate::conversation::Sampling<'_>) {
+        let crate::conversation::Sampling {
+            temperature,
+            top_p,
+            top_k,
+            seed,
+            presence_penalty,
+            frequency_penalty,
+            candidates,
+            logprobs,
+            top_logprobs,
+        } = sampling;
+        let root = Place::default();
+        self.set_if(root, Field::Temperature, temperature);
+        self.set_if(root, Field::TopP, top_p);
+        self.set_if(root, Field::TopK, top_k);
+        self.set_if(root, Field::Seed, seed);
+        self.set_if(root, Field::PresencePenalty, presence_penalty);
+        self.set_if(root, Field::FrequencyPenalty, frequency_penalty);
+        self.set_if(root, Field::Candidates, candidates);
+        self.set_if(root, Field::Logprobs, logprobs);
+        self.set_if(root, Field::TopLogprobs, top_logprobs);
+    }
+
+    fn output(&mut self, output: &OutputFormat<'_>) {
+        let root = Place::default();
+        match output {
+            OutputFormat::Unsaid => {}
+            OutputFormat::Text | OutputFormat::JsonObject => self.set(root, Field::OutputFormat),
+            OutputFormat::JsonSchema(schema) => {
+                let crate::conversation::OutputSchema { name, description, schema, strict } =
+                    &**schema;
+                self.set_if(root, Field::OutputSchemaName, name);
+                self.set_if(root, Field::OutputSchemaDescription, description);
+                self.set_if(root, Field::OutputSchema, schema);
+                self.set_if(root, Field::OutputSchemaStrict, strict);
+            }
+        }
+    }
+
+    fn thinking(&mut self, thinking: &crate::conversation::Thinking<'_>) {
+        let crate::conversation::Thinking { mode, effort, budget, show } = thinking;
+        let root = Place::default();
+        self.set_if(root, Field::ThinkingMode, mode);
+        self.set_if(root, Field::ThinkingEffort, effort);
+        self.set_if(root, Field::ThinkingBudget, budget);
+        self.set_if(root, Field::ThinkingShow, show);
+    }
+
+    fn request_semantics(&mut self, exchange: &Exchange<'_>) {
+        let root = Place::default();
+        let semantics = exchange.semantics();
+        let session = semantics.session();
+        self.set_if(root, Field::PreviousResponse, &session.previous_response_id);
+        self.set_if(root, Field::Conversation, &session.conversation);
+        self.set_if(root, Field::ToolsStatedEmpty, semantics.tools_stated_empty());
+        let mut declared: Vec<&'static Declared> = Vec::new();
+        declared.extend(semantics.chat().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.responses().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.anthropic().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.gemini().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        for Declared { path, kind, reason } in declared {
+            self.report.lose(["/", path].concat(), *kind, *reason);
+        }
+        for path in semantics.respelled() {
+            self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
+        }
+        for (path, reason) in semantics.unsaid() {
+            self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
+        }
+        self.extras(root, semantics.extras());
+    }
+
+    fn tool(&mut self, tool: &Tool<'_>) {
+        let place = tool.semantics().place();
+        self.tool_semantics(tool.semantics());
+        match &tool.kind {
+            ToolKind::Function(function) => {
+                let crate::conversation::FunctionTool {
+                    name: _,
+                    description,
+                    parameters,
+                    strict,
+                    output_schema,
+                } = function;
+                self.set(place, Field::Tool);
+                self.set_if(place, Field::ToolDescription, description);
+                self.set_if(place, Field::ToolParameters, parameters);
+                self.set_if(place, Field::ToolStrict, strict);
+                if strict.is_none() && self.source == Protocol::OpenaiResponses {
+                    let reason = "left out, it is strict only where that is possible";
+                    self.field(place, Field::ToolStrict, LossKind::Implied, reason);
+                }
+                self.set_if(place, Field::ToolOutputSchema, output_schema);
+            }
+            ToolKind::Custom(custom) => {
+                self.set(place, Field::CustomTool);
+                self.set_if(place, Field::CustomFormat, &custom.format);
+            }
+            ToolKind::Hosted(_) => self.set(place, Field::HostedTool),
+            ToolKind::Namespace(namespace) => {
+                self.set(place, Field::NamespaceTool);
+                namespace.tools.iter().for_each(|tool| self.tool(tool));
+            }
+        }
+    }
+
+    fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        if semantics.has_shape(Shape::RESPELLED) {
+            self.node(semantics.place(), LossKind::Renamed, RESPELLED);
+        }
+        self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
+        if let Some(extras) = semantics.extras() {
+            self.extras(semantics.place(), extras);
+        }
+    }
+}

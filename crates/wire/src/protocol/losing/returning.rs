@@ -1,0 +1,260 @@
+//! What arrives but comes back otherwise: the source has one way to say it where the target has two, or none.
+
+use super::Losing;
+use super::node::media_field;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::OutputFormat;
+use crate::conversation::Part;
+use crate::conversation::Role;
+use crate::conversation::Source;
+use crate::conversation::Tool;
+use crate::conversation::ToolChoice;
+use crate::conversation::ToolKind;
+use crate::json::Json;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Exchange;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::anthropic_messages;
+use crate::protocol::dialect;
+use crate::protocol::openai_chat::UNNAMED_FILE;
+use crate::schema;
+use crate::schema::Dialect;
+
+impl Losing<'_> {
+    /// Reports what the source itself has no other way to say, so that its own encoder spells it otherwise.
+    pub(super) fn returning(&mut self, exchange: &Exchange<'_>) {
+        let request = &exchange.request;
+        self.joined_turns(&request.messages);
+        self.early_results(&request.messages);
+        self.leading(&request.messages);
+        for message in &request.messages {
+            self.instructions(message);
+            self.refusals(message);
+            message.parts.iter().for_each(|part| self.blank(part));
+        }
+        request.tools.iter().for_each(|tool| self.parameters(tool));
+        request.tool_choice.iter().for_each(|choice| self.tool_choice(choice));
+        if let OutputFormat::JsonSchema(output) = &request.output
+            && let Some(schema) = &output.schema
+        {
+            let dialect = match self.source {
+                Protocol::AnthropicMessages => Dialect::AnthropicStrict,
+                _ if self.is_openai() && output.strict == Some(true) => Dialect::OpenaiStrict,
+                _ => dialect::of_output(exchange),
+            };
+            self.schema(Place::default(), (Field::OutputSchema, schema), dialect);
+        }
+        if self.source == Protocol::AnthropicMessages {
+            anthropic_messages::lose_on_return(request, self.target, self);
+        }
+    }
+
+    fn is_openai(&self) -> bool {
+        matches!(self.source, Protocol::OpenaiChat | Protocol::OpenaiResponses)
+    }
+
+    /// Where custom tools are functions, so is the one that is chosen.
+    fn tool_choice(&mut self, choice: &ToolChoice<'_>) {
+        let has_custom = match self.target {
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => true,
+            Protocol::AnthropicMessages | Protocol::Gemini => false,
+        };
+        if let ToolChoice::Named { form: CallForm::Custom, .. } = choice
+            && !has_custom
+        {
+            let reason = "custom tools are functions here";
+            self.field(Place::default(), Field::ToolChoice, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Instructions in several parts become several instructions where they have a slot, not a message.
+    fn instructions(&mut self, message: &Message<'_>) {
+        let has_slot = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
+        let is_message = self.is_openai() && message.role.instructs();
+        if has_slot && is_message && message.parts.len() > 1 {
+            let reason = "each part is an instruction of its own";
+            self.node(message.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// In Chat a refusal is a field of its message or a part of its content, which comes to the same.
+    fn refusals(&mut self, message: &Message<'_>) {
+        let is_refusal = |part: &&Part<'_>| matches!(part.content(), Content::Refusal(_));
+        let is_items = self.source == Protocol::OpenaiResponses;
+        if is_items
+            && self.target == Protocol::OpenaiChat
+            && message.parts.iter().any(|it| is_refusal(&it))
+        {
+            let reason = "a refusal stands behind the words of its message";
+            for part in message.parts.iter().filter(|it| matches!(it.content(), Content::Text(_))) {
+                self.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
+            }
+        }
+        if self.source != Protocol::OpenaiChat || !message.parts.iter().any(|it| is_refusal(&it)) {
+            return;
+        }
+        let place = message.semantics().place();
+        let reason = "a refusal stands beside the content or in it";
+        self.below(place, "/refusal", LossKind::Renamed, reason);
+        for part in message.parts.iter().filter(is_refusal) {
+            self.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// A result does not say itself what it answers where its call does not stand before it.
+    fn early_results(&mut self, messages: &[Message<'_>]) {
+        let mut customs: Vec<&Text<'_>> = Vec::new();
+        for part in messages.iter().flat_map(|message| &message.parts) {
+            match part.content() {
+                Content::ToolCall(call) if call.form == CallForm::Custom => {
+                    customs.extend(&call.id);
+                }
+                Content::ToolResult(result) if result.form == CallForm::Custom => {
+                    let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(&id));
+                    if !is_told {
+                        let reason = "no call says that it answers a custom tool";
+                        self.node(part.semantics().place(), LossKind::Approximated, reason);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn parameters(&mut self, tool: &Tool<'_>) {
+        let ToolKind::Function(function) = &tool.kind else { return };
+        if let Some(schema) = &function.parameters {
+            let is_strict = function.strict == Some(true) && self.is_openai();
+            let dialect = match is_strict {
+                true => Dialect::OpenaiStrict,
+                false => dialect::of_parameters(self.source, tool),
+            };
+            self.schema(tool.semantics().place(), (Field::ToolParameters, schema), dialect);
+        }
+    }
+
+    /// What a vendor does not read of its own schemas need not come back.
+    fn schema(&mut self, place: Place, (field, schema): (Field, &Json<'_>), dialect: Dialect) {
+        let reads_all = dialect == Dialect::JsonSchema;
+        if !reads_all && !schema::is_supported(schema, dialect) {
+            let reason = "the vendor does not read all words of this schema";
+            self.field(place, field, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Anthropic and Gemini refuse a text of nothing but white space.
+    fn blank(&mut self, part: &Part<'_>) {
+        let refuses = matches!(self.source, Protocol::AnthropicMessages | Protocol::Gemini);
+        match part.content() {
+            _ if !refuses => {}
+            Content::Text(text) if text.is_blank() => {
+                let reason = "white space alone says nothing";
+                self.node(part.semantics().place(), LossKind::Implied, reason);
+            }
+            Content::ToolResult(result) => {
+                result.output.parts().iter().for_each(|part| self.blank(part));
+            }
+            _ => {}
+        }
+    }
+
+    /// In Chat a result may name its tool, which its call has named already.
+    pub(super) fn result_name(&mut self, place: Place, name: Option<&Text<'_>>) {
+        match self.target.fate(Field::ResultName) {
+            Fate::Carried | Fate::Depends(_)
+                if self.source == Protocol::OpenaiChat && name.is_some() =>
+            {
+                let reason = "the call names the tool";
+                self.field(place, Field::ResultName, LossKind::Implied, reason);
+            }
+            _ => self.set_if(place, Field::ResultName, name.is_some()),
+        }
+    }
+
+    /// Gemini's neighbouring contents of one side are one turn, and a content without words is none: elsewhere they
+    /// may be told apart, but they do not come back that way.
+    fn joined_turns(&mut self, messages: &[Message<'_>]) {
+        if self.source != Protocol::Gemini {
+            return;
+        }
+        let is_turn = |message: &&Message<'_>| !message.role.instructs();
+        let mut before: Option<&Message<'_>> = None;
+        for message in messages.iter().filter(is_turn) {
+            let place = message.semantics().place();
+            if !message.parts.iter().any(|part| self.arrives(part)) {
+                if message.parts.is_empty() || message.parts.iter().any(Part::is_blank) {
+                    self.node(place, LossKind::Implied, "a turn without words");
+                }
+                continue;
+            }
+            let same_side = before
+                .filter(|it| (it.role == Role::Assistant) == (message.role == Role::Assistant));
+            if let Some(before) = same_side {
+                let reason = "neighbours of one side are one turn";
+                self.node(before.semantics().place(), LossKind::Renamed, reason);
+                self.node(place, LossKind::Renamed, reason);
+            }
+            before = Some(message);
+        }
+    }
+
+    /// Whether the target hears of a part at all.
+    fn arrives(&self, part: &Part<'_>) -> bool {
+        match part.content() {
+            Content::Text(_) => !part.is_blank(),
+            Content::Opaque(_) | Content::Reasoning(_) => false,
+            Content::Media(media) => {
+                let is_image = media.kind == MediaKind::Image;
+                let is_known = !matches!(self.target.fate(media_field(media.kind)), Fate::Lost(..));
+                match media.source {
+                    Source::File { .. } => false,
+                    Source::Url { .. } => {
+                        is_known && (is_image || self.target != Protocol::OpenaiChat)
+                    }
+                    Source::Base64 { .. } | Source::Text { .. } => is_known,
+                }
+            }
+            Content::ToolCall(_) | Content::ToolResult(_) | Content::Refusal(_) => true,
+        }
+    }
+
+    /// In Responses, instructions before which nothing is heard are those that have a field of their own.
+    fn leading(&mut self, messages: &[Message<'_>]) {
+        if self.source != Protocol::OpenaiResponses {
+            return;
+        }
+        let mut is_first = true;
+        for message in messages {
+            let is_heard = message.parts.iter().any(|part| self.arrives(part));
+            if is_heard && !message.role.instructs() {
+                return;
+            }
+            if is_heard && !is_first {
+                let reason = "instructions that come first have a field of their own";
+                self.node(message.semantics().place(), LossKind::Renamed, reason);
+                self.below(Place::default(), "/instructions", LossKind::Renamed, reason);
+            }
+            is_first = false;
+        }
+    }
+
+    /// A file of the name that Chat gives to nameless ones gets it again.
+    pub(super) fn media_name(&mut self, place: Place, name: Option<&Text<'_>>) {
+        let Some(name) = name else { return };
+        let is_given_again = self.source == Protocol::OpenaiChat && *name == UNNAMED_FILE;
+        match self.target.fate(Field::MediaName) {
+            Fate::Lost(..) if is_given_again => {
+                let reason = "the name of files that have none";
+                self.field(place, Field::MediaName, LossKind::Implied, reason);
+            }
+            _ => self.set(place, Field::MediaName),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What of an answer comes back otherwise, whatever protocol it was translated to.
+
+use super::Losing;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::NodeSemantics;
+
+impl Losing<'_> {
+    /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
+    pub(super) fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
+        let is_empty = |part: &&Part<'_>| match part.content() {
+            Content::Text(text) => text.is_empty(),
+            Content::Reasoning(thought) => {
+                let says = thought.texts.iter().any(|text| !text.is_empty());
+                !says && part.semantics().artefact().is_none()
+            }
+            _ => false,
+        };
+        for part in parts.iter().filter(is_empty) {
+            self.unsaid(part.semantics());
+        }
+        match self.source {
+            Protocol::OpenaiResponses => {
+                self.empty_summaries(parts);
+                self.parted_items(parts);
+            }
+            Protocol::Gemini => self.handed_seals(parts),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages => {}
+        }
+    }
+
+    /// The signature of a Gemini thought comes back on the part behind it, whose own has nothing to ride in.
+    fn handed_seals(&mut self, parts: &[Part<'_>]) {
+        let is_sealed = |part: &Part<'_>| {
+            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
+        };
+        let takes =
+            |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
+        for pair in parts.windows(2).filter(|pair| is_sealed(&pair[0]) && takes(&pair[1])) {
+            for part in pair {
+                let reason = "the signature of a thought goes to the part behind it";
+                let place = part.semantics().place();
+                self.field(place, Field::Signature, LossKind::Renamed, reason);
+            }
+        }
+    }
+
+    /// The empty pieces of a Responses summary, which only shows that there was something to think.
+    fn empty_summaries(&mut self, parts: &[Part<'_>]) {
+        for part in parts {
+            let Content::Reasoning(thought) = part.content() else { continue };
+            if thought.texts.iter().any(Text::is_empty) {
+                let place = self.outer(part.semantics().place());
+                self.below(place, "/summary", LossKind::Implied, "an empty piece says nothing");
+            }
+        }
+    }
+
+    /// Each part of a Responses message is a message of its own when it comes back.
+    fn parted_items(&mut self, parts: &[Part<'_>]) {
+        let continues = |part: &&Part<'_>| part.semantics().item().is_none();
+        for part in parts.iter().filter(continues) {
+            let place = part.semantics().place();
+            if place != place.of_item() {
+                self.node(place.of_item(), LossKind::Renamed, PARTED);
+            }
+        }
+    }
+
+    /// Reports an empty text of an answer, which comes back from nowhere, and what was said of it besides.
+    pub(in crate::protocol) fn unsaid(&mut self, semantics: &NodeSemantics<'_>) {
+        let (place, reason) = (semantics.place(), "an empty text says nothing");
+        self.node(self.outer(place), LossKind::Implied, reason);
+        if !semantics.citations().is_empty() {
+            self.field(place, Field::Citations, LossKind::Approximated, reason);
+        }
+        if semantics.logprobs().is_some() {
+            self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Reports all that the target never carries of what opens a part in a stream. A part that goes on with an item of
+    /// Responses is a message of its own when it comes back.
+    pub(in crate::protocol) fn opened(&mut self, semantics: &NodeSemantics<'_>) {
+        self.semantics(semantics);
+        if semantics.item().is_none() {
+            self.item(semantics.place(), LossKind::Renamed, PARTED);
+        }
+    }
+
+    /// Reports a thought of a stream that comes back without its signature, which stands in a part of its own behind it or
+    /// on the call that follows: Gemini's streams have sent the text when the signature comes.
+    pub(in crate::protocol) fn late_seal(&mut self, place: Place) {
+        if self.source == Protocol::Gemini {
+            let reason = "the signature of a thought follows it";
+            self.field(place, Field::Signature, LossKind::Renamed, reason);
+            self.below(place, "../parts", LossKind::Renamed, reason);
+        }
+    }
+
+    /// Reports what an answer that failed says besides, where an error is all there is.
+    pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
+        let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+        self.field(root, Field::FinishReason, LossKind::Renamed, reason);
+        self.below(root, "/error", LossKind::Renamed, reason);
+        let told = [
+            (Field::ResponseModel, response.model.is_some()),
+            (Field::ResponseServiceTier, response.service_tier.is_some()),
+        ];
+        for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+            self.field(root, field, LossKind::Dropped, reason);
+        }
+        if let Some(usage) = &response.usage {
+            self.node(usage.semantics().place(), LossKind::Dropped, reason);
+        }
+        for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+            self.node(self.outer(part.semantics().place()), LossKind::Dropped, reason);
+        }
+    }
+
+    /// The place of the Responses item that a node stands in; elsewhere the node's own.
+    pub(super) fn outer(&self, place: Place) -> Place {
+        match self.source {
+            Protocol::OpenaiResponses => place.of_item(),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+        }
+    }
+}
+
+const PARTED: &str = "each part becomes a message";

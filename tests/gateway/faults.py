@@ -1,0 +1,234 @@
+"""Every fault of the simulators, as each SDK must see it: the right exception, in time."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from conversation import Ask, Failure, User
+from scenarios import equal, holds
+from servers import Simulators
+
+# What each SDK raises for a status.
+OPENAI = {
+    400: "BadRequestError",
+    401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    413: "APIStatusError",
+    429: "RateLimitError",
+}
+ANTHROPIC = {
+    400: "BadRequestError",
+    401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    413: "ContentTooLargeError",
+    429: "RateLimitError",
+    503: "ServiceUnavailableError",
+    504: "GatewayTimeoutError",
+    529: "OverloadedError",
+}
+# What stands for the class in the body of an error, where a client looks at it.
+ANTHROPIC_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+GEMINI_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+# Only one call of these at a time: the simulator counts them all together.
+ONE_BY_ONE = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fault of one upstream, seen by one client."""
+
+    client: Any
+    provider: str
+    upstream: str
+    is_streamed: bool
+    fault: str
+    name: str
+    simulators: Simulators
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.client.protocol != self.upstream
+
+    def ask(self, text: str = "hello there") -> "Seen":
+        ask = Ask(f"{self.provider}/{self.name}-fault-{self.fault}", (User(text),))
+        pieces: list = []
+        try:
+            if self.is_streamed:
+                for piece in self.client.pieces(ask):
+                    pieces.append(piece)
+            else:
+                self.client.whole(ask)
+        except Exception as error:
+            return Seen(self.client.failure(error), pieces, False)
+        return Seen(None, pieces, not self.is_streamed or self.client.is_finished(pieces))
+
+    def arrivals(self) -> int:
+        found = self.simulators.arrived(f"{self.name}-fault-{self.fault}")
+        for request in found:
+            equal(request.is_valid, True, "validity upstream")
+        return len(found)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a request: the failure if there was one, what a stream brought before, and whether it ended well."""
+
+    failure: Optional[Failure]
+    pieces: list
+    is_finished: bool
+
+
+def raised(cell: Cell, seen: Seen, status: int) -> Failure:
+    """The failure, which must be the exception of a status."""
+    failure = seen.failure
+    if failure is None:
+        raise AssertionError(f"no exception; finished: {seen.is_finished}, pieces: {len(seen.pieces)}")
+    usual = "InternalServerError" if status >= 500 else "APIStatusError"
+    kinds = {
+        "openai-chat": OPENAI.get(status, usual),
+        "openai-responses": OPENAI.get(status, usual),
+        "anthropic-messages": ANTHROPIC.get(status, usual),
+        "gemini": "ClientError" if status < 500 else "ServerError",
+    }
+    equal((failure.kind, failure.status), (kinds[cell.client.protocol], status), f"exception ({failure.message})")
+    if cell.client.protocol == "anthropic-messages" and status in ANTHROPIC_TYPES:
+        equal(failure.details.get("type"), ANTHROPIC_TYPES[status], "the error's type")
+    if cell.client.protocol == "gemini" and status in GEMINI_STATUSES:
+        equal(failure.details.get("status"), GEMINI_STATUSES[status], "the error's status")
+        equal(failure.details.get("code"), status, "the error's code")
+    equal(bool(failure.message), True, "there are words")
+    equal(seen.pieces, [], "pieces before the error")
+    return failure
+
+
+def overloaded(cell: Cell) -> int:
+    """The status of an overload: Anthropic has one of its own."""
+    return 529 if cell.client.protocol == "anthropic-messages" else 503
+
+
+def status(cell: Cell, number: int) -> None:
+    expected = number
+    if number in (503, 529) and cell.is_foreign:
+        expected = overloaded(cell)
+    if number == 529 and cell.upstream == "gemini" and not cell.is_foreign:
+        expected = 503
+    failure = raised(cell, cell.ask(), expected)
+    words = {404: "does not exist", 503: "verloaded", 529: "verloaded"}.get(number, "Simulated fault")
+    holds(failure.message, words, "the upstream's words")
+    equal(cell.arrivals(), 2 if number in (502, 503, 529) else 1, "requests upstream")
+
+
+def rate_limit(cell: Cell, seconds: int) -> None:
+    failure = raised(cell, cell.ask(), 429)
+    equal(failure.retry_after, str(seconds), "retry-after")
+    equal(cell.arrivals(), 1, "requests upstream")
+
+
+def busy(cell: Cell) -> None:
+    """An overload that asks for a long pause is handed to the client at once."""
+    expected = overloaded(cell) if cell.is_foreign else 503
+    failure = raised(cell, cell.ask(), expected)
+    equal(failure.retry_after, "30", "retry-after")
+    equal(cell.arrivals(), 1, "requests upstream")
+
+
+def answered(cell: Cell) -> None:
+    """Slowness alone is no failure."""
+    seen = cell.ask()
+    equal((seen.failure, seen.is_finished), (None, True), "the answer")
+
+
+def flaky(cell: Cell) -> None:
+    """The gateway tries again where the upstream failed before its first event."""
+    with ONE_BY_ONE:
+        answered(cell)
+        equal(cell.arrivals() in (1, 2), True, "requests upstream")
+
+
+def bad_gateway(cell: Cell) -> None:
+    raised(cell, cell.ask(), 502)
+
+
+def timeout(cell: Cell) -> None:
+    raised(cell, cell.ask(), 504)
+
+
+def stream_error(cell: Cell) -> None:
+    if cell.is_streamed:
+        broken(cell)
+    else:
+        raised(cell, cell.ask(), 500)
+
+
+def stream_error_first(cell: Cell) -> None:
+    raised(cell, cell.ask(), overloaded(cell) if cell.is_streamed else 500)
+
+
+def disconnect(cell: Cell) -> None:
+    broken(cell) if cell.is_streamed else bad_gateway(cell)
+
+
+def silent(cell: Cell) -> None:
+    broken(cell) if cell.is_streamed else timeout(cell)
+
+
+def broken(cell: Cell) -> None:
+    """A stream that breaks off: what came before is there, then the SDK raises."""
+    seen = cell.ask("repeat 40 words")
+    equal(seen.is_finished, False, "a good end")
+    equal(len(seen.pieces) > 1, True, f"pieces before the fault ({seen.failure})")
+    if seen.failure is None:
+        raise AssertionError(f"no exception after {len(seen.pieces)} pieces")
+    kinds = {
+        "openai-chat": ("APIError",),
+        "openai-responses": ("APIError",),
+        "anthropic-messages": ("APIStatusError",),
+        "gemini": ("ServerError", "APIError"),
+    }
+    holds(kinds[cell.client.protocol], seen.failure.kind, f"exception ({seen.failure.message})")
+    equal(bool(seen.failure.message), True, "there are words")
+
+
+FAULTS: tuple[tuple[str, Callable[[Cell], None]], ...] = (
+    *((str(number), lambda cell, number=number: status(cell, number)) for number in (400, 401, 403, 404, 413, 500, 502)),
+    *((str(number), lambda cell, number=number: status(cell, number)) for number in (503, 504, 529)),
+    ("429", lambda cell: rate_limit(cell, 1)),
+    ("429-30", lambda cell: rate_limit(cell, 30)),
+    ("503-30", busy),
+    ("flaky", flaky),
+    ("html-502", bad_gateway),
+    ("slow-first-byte-200", answered),
+    ("slow-stream-20", answered),
+    ("slow-first-byte", timeout),
+    ("stream-error", stream_error),
+    ("stream-error-first", stream_error_first),
+    ("disconnect", disconnect),
+    ("disconnect-first", bad_gateway),
+    ("garbage", bad_gateway),
+    ("garbage-stream", disconnect),
+    ("truncated", disconnect),
+    ("silent", silent),
+    ("never-ending", silent),
+)

@@ -1,0 +1,143 @@
+"""Runs the official SDKs against a gateway on the simulators: scenarios, faults, and streams left half-way."""
+
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anthropic_messages
+import faults
+import gemini
+import leaving
+import openai_chat
+import openai_responses
+import scenarios
+from servers import PROVIDERS, Gateway, Simulators
+
+CLIENTS = (openai_chat.Client, openai_responses.Client, anthropic_messages.Client, gemini.Client)
+# Faults are mostly waited for.
+SCENARIO_THREADS = 6
+FAULT_THREADS = 24
+TIMEOUT_S = 30.0
+SETTLE_S = 15.0
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    run: Callable[[], None]
+
+
+class Suites:
+    """A gateway and its simulators, and what was found wrong with them."""
+
+    def __init__(self, binary: Path, folder: Path, only: str) -> None:
+        self.simulators = Simulators(binary, folder)
+        self.gateway = Gateway(binary, folder, self.simulators.base)
+        self.only = only
+        self.failed = 0
+
+    def end(self) -> None:
+        self.gateway.end()
+        self.simulators.end()
+
+    def run(self, suite: str, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
+        """Runs a suite's cases with clients of its own, after which nothing may be under way."""
+        started = time.monotonic()
+        clients = [client(self.gateway.base, TIMEOUT_S) for client in CLIENTS]
+        cases = [case for case in make(clients) if self.only in case.title]
+        with ThreadPoolExecutor(threads) as pool:
+            complaints = list(pool.map(attempt, cases))
+        for client in clients:
+            client.close()
+        pairs = [*zip(cases, complaints), *self.aftermath()]
+        wrong = [(case, complaint) for case, complaint in pairs if complaint]
+        for case, complaint in wrong:
+            print(f"FAILED {case.title}\n       {complaint}")
+        took = time.monotonic() - started
+        print(f"{suite}: {len(pairs) - len(wrong)} passed, {len(wrong)} failed, {took:.1f} s", flush=True)
+        self.failed += len(wrong)
+
+    def aftermath(self) -> list[tuple[Case, str]]:
+        case = Case("aftermath: nothing is under way", self.is_quiet)
+        return [(case, attempt(case))]
+
+    def is_quiet(self) -> None:
+        metrics = self.gateway.settled(SETTLE_S)
+        scenarios.equal(metrics["sabir_requests_in_flight"], 0, "requests in flight")
+        scenarios.equal(metrics["sabir_connections"] <= 1, True, f"{metrics['sabir_connections']} connections")
+        scenarios.equal((self.gateway.is_running(), self.simulators.is_running()), (True, True), "both still run")
+
+    def scenarios(self, clients: list) -> Iterator[Case]:
+        for scenario, who in scenarios.TABLE:
+            for client, provider, upstream, is_streamed, number in places(clients):
+                if client.protocol in who:
+                    name = f"{scenario.__name__.replace('_', '-')}-{number}"
+                    cell = scenarios.Cell(client, provider, upstream, is_streamed, name, self.simulators)
+                    yield case(scenario.__name__, scenario, cell)
+
+    def faults(self, clients: list) -> Iterator[Case]:
+        for fault, expect in faults.FAULTS:
+            for client, provider, upstream, is_streamed, number in places(clients):
+                cell = faults.Cell(client, provider, upstream, is_streamed, fault, f"cell-{number}", self.simulators)
+                yield case(f"fault {fault}", expect, cell)
+
+    def leaving(self, clients: list) -> Iterator[Case]:
+        yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
+
+    def leaving_at_once(self, _: list) -> Iterator[Case]:
+        yield Case("leaving at once", lambda: leaving.by_sockets(self.gateway, self.simulators))
+
+
+def places(clients: list) -> Iterator[tuple]:
+    """Every client on every upstream, whole and streamed."""
+    number = 0
+    for client in clients:
+        for provider, (upstream, _) in PROVIDERS.items():
+            for is_streamed in (False, True):
+                number += 1
+                yield client, provider, upstream, is_streamed, number
+
+
+def case(name: str, run: Callable[[Any], None], cell: Any) -> Case:
+    way = "streamed" if cell.is_streamed else "whole"
+    return Case(f"{name}: {cell.client.protocol} on {cell.upstream}, {way}", lambda: run(cell))
+
+
+def attempt(case: Case) -> str:
+    try:
+        case.run()
+    except AssertionError as error:
+        return str(error)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("binary", type=Path, help="the binary `sabir`")
+    parser.add_argument("--only", default="", help="run the cases whose title holds this")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        suites = Suites(options.binary, Path(folder), options.only)
+        try:
+            suites.run("scenarios", SCENARIO_THREADS, suites.scenarios)
+            suites.run("faults", FAULT_THREADS, suites.faults)
+            suites.run("leaving", 1, suites.leaving)
+            suites.run("leaving at once", 1, suites.leaving_at_once)
+        finally:
+            suites.end()
+    return 1 if suites.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""The simulators and a gateway before them, each a process of its own on a free port of the loopback."""
+
+import json
+import re
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Optional
+
+from arrived import Arrived, camel
+
+PROVIDERS = {
+    "chat": ("openai-chat", "/openai/v1"),
+    "responses": ("openai-responses", "/openai/v1"),
+    "anthropic": ("anthropic-messages", "/anthropic"),
+    "gemini": ("gemini", "/gemini"),
+}
+START_S = 20
+END_S = 10
+# How long the gateway waits for the next byte of an upstream, and how long an answer may take altogether.
+PATIENCE_S = 3
+DURATION_S = 8
+
+
+class Process:
+    """A command of the binary that listens; the first line that names its address says that it does."""
+
+    def __init__(self, arguments: list[str], log: Path) -> None:
+        self.log = log.open("ab")
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True
+        )
+        self.base = self._base()
+        # What is printed later is read too, or the process would block on a full pipe.
+        threading.Thread(target=self._drain, daemon=True).start()
+
+    def _base(self) -> str:
+        timer = threading.Timer(START_S, self.process.kill)
+        timer.start()
+        try:
+            for line in self.process.stdout:
+                found = re.search(r"http://127\.0\.0\.1:\d+", line)
+                if found:
+                    return found.group()
+        finally:
+            timer.cancel()
+        raise RuntimeError(f"{self.process.args} did not start; see {self.log.name}")
+
+    def _drain(self) -> None:
+        for _ in self.process.stdout:
+            pass
+
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(self.base + path, timeout=10) as reply:
+            return reply.read().decode()
+
+    def open_files(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
+    def sockets(self) -> int:
+        """How many sockets the process holds, its listening ones included."""
+        links = Path(f"/proc/{self.process.pid}/fd").iterdir()
+        return sum(_target(link).startswith("socket:") for link in links)
+
+    def resident_bytes(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:
+        return ""
+
+
+class Simulators(Process):
+    def __init__(self, binary: Path, folder: Path) -> None:
+        super().__init__([str(binary), "sim", "--listen", "127.0.0.1:0"], folder / "sim.log")
+
+    def arrived(self, model: str) -> list[Arrived]:
+        """The requests for a model, in the order of their arrival."""
+        found = json.loads(self.get("/_sim/requests"))
+        return [_arrived(it) for it in found if model in (_last(it["body"].get("model")), _model_in(it["path"]))]
+
+    def again(self, request: Arrived) -> dict:
+        """Sends a request that arrived once more, for a whole answer: what the upstream itself says to it."""
+        root = {protocol: root for protocol, root in PROVIDERS.values()}[request.protocol].removesuffix("/v1")
+        path = request.path.replace("streamGenerateContent", "generateContent").replace("?alt=sse", "")
+        body = {key: value for key, value in request.body.items() if key not in ("stream", "stream_options")}
+        headers = {"content-type": "application/json", "authorization": "Bearer none"}
+        headers["anthropic-version"] = "2023-06-01"
+        asked = urllib.request.Request(self.base + root + path, json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(asked, timeout=10) as reply:
+            return json.load(reply)
+
+
+def _arrived(found: dict) -> Arrived:
+    return Arrived(
+        protocol=found["protocol"],
+        path=found["path"],
+        headers=found["headers"],
+        body=camel(found["body"]) if found["protocol"] == "gemini" else found["body"],
+        status=found["status"],
+        is_valid=found["valid"],
+    )
+
+
+def _last(model: Optional[str]) -> str:
+    return (model or "").removeprefix("models/")
+
+
+def _model_in(path: str) -> str:
+    found = re.search(r"/models/([^:?]+):", path)
+    return found.group(1) if found else ""
+
+
+class Gateway(Process):
+    def __init__(self, binary: Path, folder: Path, upstream: str) -> None:
+        config = folder / "sabir.toml"
+        config.write_text(_config(upstream))
+        arguments = [str(binary), "serve", "--config", str(config), "--listen", "127.0.0.1:0", "--data", str(folder)]
+        super().__init__(arguments, folder / "gateway.log")
+
+    def metrics(self) -> dict[str, float]:
+        lines = [line for line in self.get("/metrics").splitlines() if line and not line.startswith("#")]
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def settled(self, deadline_s: float) -> dict[str, float]:
+        """The metrics once nothing is under way but the reading of them, or the last ones before the deadline."""
+        end = time.monotonic() + deadline_s
+        while True:
+            metrics = self.metrics()
+            is_quiet = metrics["sabir_requests_in_flight"] == 0 and metrics["sabir_connections"] <= 1
+            if is_quiet or time.monotonic() > end:
+                return metrics
+            time.sleep(0.05)
+
+
+def _config(upstream: str) -> str:
+    head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{DURATION_S}s"\n'
+    return head + "".join(
+        f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'
+        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{PATIENCE_S}s"\nfirst_byte_timeout = "{PATIENCE_S}s"\n'
+        for name, (protocol, root) in PROVIDERS.items()
+    )
