@@ -15,7 +15,7 @@ impl Losing<'_> {
     /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
     pub(super) fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
         let is_empty = |part: &&Part<'_>| match part.content() {
-            Content::Text(text) => text.is_empty(),
+            Content::Text(text) | Content::Refusal(text) => text.is_empty(),
             Content::Reasoning(thought) => {
                 let says = thought.texts.iter().any(|text| !text.is_empty());
                 !says && part.semantics().artefact().is_none()

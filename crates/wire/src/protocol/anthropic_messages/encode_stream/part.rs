@@ -47,6 +47,8 @@ pub(super) struct Current {
     begun: bool,
     /// Whether it came in several pieces, which are one here.
     in_pieces: bool,
+    /// Whether its text is a refusal; some servers state an empty one where there is none.
+    refuses: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -84,7 +86,14 @@ impl Writing<'_> {
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current { part, shown, begun: false, in_pieces: false, semantics });
+        self.current = Some(Current {
+            part,
+            shown,
+            begun: false,
+            in_pieces: false,
+            refuses: false,
+            semantics,
+        });
         match opening {
             Opening::Text | Opening::Reasoning(_) => {
                 if self.is_own() {
@@ -92,7 +101,9 @@ impl Writing<'_> {
                 }
             }
             Opening::Refusal => {
-                self.answering.refused();
+                if let Some(current) = &mut self.current {
+                    current.refuses = true;
+                }
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
                 let mut losing = self.losing();
                 lose_refusal(place, &mut losing);
@@ -295,6 +306,9 @@ impl Writing<'_> {
             return;
         }
         let shown = current.shown;
+        if current.refuses {
+            self.answering.refused();
+        }
         self.begin_block(out);
         match shown {
             Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),

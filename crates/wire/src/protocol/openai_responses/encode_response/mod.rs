@@ -95,8 +95,7 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
 /// Whether a part says something, so that a refusal is told in words.
 pub(super) fn is_said(part: &Part<'_>) -> bool {
     match part.content() {
-        Content::Refusal(_) => true,
-        Content::Text(text) => !text.is_blank(),
+        Content::Text(text) | Content::Refusal(text) => !text.is_blank(),
         Content::Media(_)
         | Content::ToolCall(_)
         | Content::ToolResult(_)
