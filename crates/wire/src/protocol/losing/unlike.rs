@@ -42,7 +42,9 @@ impl Losing<'_> {
         };
         let takes =
             |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
-        for pair in parts.windows(2).filter(|pair| is_sealed(&pair[0]) && takes(&pair[1])) {
+        let is_known = |part: &&Part<'_>| !matches!(part.content(), Content::Opaque(_));
+        let known: Vec<&Part<'_>> = parts.iter().filter(is_known).collect();
+        for pair in known.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
                 let reason = "the signature of a thought goes to the part behind it";
                 let place = part.semantics().place();

@@ -49,6 +49,8 @@ pub(super) struct Current {
     in_pieces: bool,
     /// Whether its text is a refusal; some servers state an empty one where there is none.
     refuses: bool,
+    /// Whether it has got text.
+    said: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -92,6 +94,7 @@ impl Writing<'_> {
             begun: false,
             in_pieces: false,
             refuses: false,
+            said: false,
             semantics,
         });
         match opening {
@@ -310,6 +313,9 @@ impl Writing<'_> {
             self.answering.refused();
         }
         self.begin_block(out);
+        if let Some(current) = &mut self.current {
+            current.said = true;
+        }
         match shown {
             Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
             Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
@@ -373,7 +379,10 @@ impl Writing<'_> {
         if current.begun {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
-        } else {
+        }
+        // A text of nothing but sources does not come back.
+        let is_silent = !current.begun || current.shown == Shown::Text && !current.said;
+        if is_silent {
             self.lose_silent(&current);
         }
     }
