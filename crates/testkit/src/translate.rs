@@ -95,6 +95,15 @@ pub fn decode_stream<'c>(
     emit: &mut dyn FnMut(Event<'_>),
 ) {
     let mut decoder = Some(StreamDecoder::new(protocol));
+    let mut has_failed = false;
+    // Nothing follows a failure, even where the frame that tells of it cannot be read to its end.
+    let mut emit = |event: Event<'_>| {
+        let is_wanted = !has_failed;
+        has_failed |= matches!(event, Event::Fault(_));
+        if is_wanted {
+            emit(event);
+        }
+    };
     let read = read_frames(chunks, &mut |frame| {
         if let Some(current) = decoder.take() {
             decoder = Some(current.step(&frame, &mut |event| emit(event))?);
@@ -138,4 +147,24 @@ pub fn fold(protocol: Protocol, bytes: &[u8]) -> Response<'static> {
     let mut fold = Fold::default();
     decode_stream(protocol, [bytes], &mut |event| fold.step(event));
     fold.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_whose_frame_cannot_be_read_to_its_end_is_told_once() {
+        let frames = [
+            (Protocol::OpenaiChat, r#"data: {"error":{"message":"Full.","code":"x"}}rest"#),
+            (Protocol::Gemini, r#"data: {"error":{"code":429,"message":"Full."}}rest"#),
+        ];
+        for (protocol, frame) in frames {
+            let mut faults = 0;
+            decode_stream(protocol, [format!("{frame}\n\n").as_bytes()], &mut |event| {
+                faults += usize::from(matches!(event, Event::Fault(_)));
+            });
+            assert_eq!(faults, 1, "{protocol:?}");
+        }
+    }
 }

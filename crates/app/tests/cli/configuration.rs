@@ -1,45 +1,8 @@
 //! `check` and `models`: problems with their places, and what a configuration comes to.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-use crate::run::Run;
-
-/// A folder of its own for a test, gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn with(self, file: &str, text: &str) -> Self {
-        fs::write(self.0.join(file), text).unwrap();
-        self
-    }
-
-    /// Runs `sabir` in this folder, with no variables but these.
-    fn sabir(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
-        command.args(arguments.split_whitespace()).current_dir(&self.0);
-        command.env_clear().envs(variables.iter().copied());
-        let output = command.output().unwrap();
-        Run {
-            code: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::folder::Folder;
 
 const FINE: &str = r#"
 [[provider]]
@@ -108,7 +71,7 @@ fn models_are_listed_with_where_they_go() {
     assert!(rows.contains(&vec!["xai/*", "xai/*", "direct"]), "{rows:?}");
     assert!(rows.contains(&vec!["grok-*", "xai/grok-*", "claim"]), "{rows:?}");
     assert!(!run.stdout.contains("substituted") && !run.stdout.contains("sesame"));
-    fs::remove_file(folder.0.join("sabir.toml")).unwrap();
+    fs::remove_file(folder.path().join("sabir.toml")).unwrap();
     let run = folder.sabir("models", &key).exits(0);
     assert!(run.stdout.contains("substituted"), "{}", run.stdout);
 }

@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
+#[cfg(unix)]
+mod agent;
 mod configuration;
 mod convert;
 mod errors;
+mod folder;
 mod inspect;
 mod report;
 mod run;

@@ -1,6 +1,7 @@
 //! Pointers into the frames of a stream, as pointers into the answer that the stream adds up to.
 
 use sabir_wire::Protocol;
+use sabir_wire::protocol::Asked;
 use serde_json::Value;
 
 use crate::translate;
@@ -10,30 +11,76 @@ pub(super) fn values(bytes: &[u8]) -> Vec<Value> {
     translate::frames(bytes).iter().map(|it| serde_json::from_str(it).unwrap_or_default()).collect()
 }
 
-/// Where the node of a frame stands in the answer; none where only all frames together tell.
+/// Where the node of a frame stands in the answer; none for what the answer does not hold.
 pub(super) fn in_answer(protocol: Protocol, frames: &[Value], pointer: &str) -> Option<String> {
     let (number, rest) = pointer.strip_prefix('/')?.split_once('/')?;
-    let frame = frames.get(number.parse::<usize>().ok()?)?;
+    let number = number.parse::<usize>().ok()?;
+    let frame = frames.get(number)?;
     let (head, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     match protocol {
-        Protocol::OpenaiChat => in_chat(frame, rest),
+        Protocol::OpenaiChat => in_chat(&frames[..=number], rest),
         Protocol::OpenaiResponses => in_responses(frame, head, tail),
         Protocol::AnthropicMessages => in_anthropic(frame, head, tail),
-        Protocol::Gemini => None,
+        Protocol::Gemini => in_gemini(&frames[..=number], rest),
     }
 }
 
-fn in_chat(frame: &Value, rest: &str) -> Option<String> {
-    let Some(rest) = rest.strip_prefix("choices/") else { return Some(format!("/{rest}")) };
-    let (position, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let index = &frame["choices"][position.parse::<usize>().ok()?]["index"];
-    let below = match rest.strip_prefix("/delta") {
-        // Calls have numbers of their own.
-        Some(rest) if rest.starts_with("/tool_calls/") => return None,
-        Some(rest) => format!("/message{rest}"),
-        None => rest.to_owned(),
+/// How long a list of the answer is after these frames; the last of them may be cut short.
+fn length_after(protocol: Protocol, frames: &[Value], list: &str) -> usize {
+    let stream: String = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
+    let answer = translate::fold(protocol, stream.as_bytes());
+    let body = protocol.encode_response(&answer, protocol, &Asked::default()).body;
+    let answer: Value = serde_json::from_str(&body).unwrap_or_default();
+    answer.pointer(list).and_then(Value::as_array).map_or(0, Vec::len)
+}
+
+/// Frames of which the last has only the elements up to this one in a list.
+fn cut_behind(frames: &[Value], list: &str, position: usize) -> Vec<Value> {
+    let mut frames = frames.to_vec();
+    let last = frames.last_mut().and_then(|frame| frame.pointer_mut(list));
+    if let Some(elements) = last.and_then(Value::as_array_mut) {
+        elements.truncate(position + 1);
+    }
+    frames
+}
+
+/// A pointer that begins with an element of a list, as the number of that element and the rest.
+fn element(pointer: &str) -> Option<(usize, &str)> {
+    let (position, rest) = pointer.split_at(pointer.find('/').unwrap_or(pointer.len()));
+    Some((position.parse().ok()?, rest))
+}
+
+fn in_chat(frames: &[Value], rest: &str) -> Option<String> {
+    let Some(choice) = rest.strip_prefix("choices/") else { return Some(format!("/{rest}")) };
+    let (position, rest) = element(choice)?;
+    let index = frames.last()?["choices"][position]["index"].as_u64().unwrap_or(0);
+    let Some(rest) = rest.strip_prefix("/delta") else {
+        return Some(format!("/choices/{index}{rest}"));
     };
-    Some(format!("/choices/{}{below}", index.as_u64().unwrap_or(0)))
+    let message = format!("/choices/{index}/message");
+    let Some(call) = rest.strip_prefix("/tool_calls/") else {
+        return Some(format!("{message}{}", rest.strip_prefix("/message").unwrap_or(rest)));
+    };
+    // Calls have numbers of their own, which count up as they begin.
+    let (number, rest) = element(call)?;
+    let frames = cut_behind(frames, &format!("/choices/{position}/delta/tool_calls"), number);
+    let calls = length_after(Protocol::OpenaiChat, &frames, &format!("{message}/tool_calls"));
+    Some(format!("{message}/tool_calls/{}{rest}", calls.checked_sub(1)?))
+}
+
+fn in_gemini(frames: &[Value], rest: &str) -> Option<String> {
+    let Some(candidate) = rest.strip_prefix("candidates/") else { return Some(format!("/{rest}")) };
+    let (position, rest) = element(candidate)?;
+    let index = frames.last()?["candidates"][position]["index"].as_u64().unwrap_or(0);
+    let Some(part) = rest.strip_prefix("/content/parts/") else {
+        return Some(format!("/candidates/{index}{rest}"));
+    };
+    // A part goes on where the one before it ended, or begins a new one.
+    let (number, rest) = element(part)?;
+    let frames = cut_behind(frames, &format!("/candidates/{position}/content/parts"), number);
+    let list = format!("/candidates/{index}/content/parts");
+    let parts = length_after(Protocol::Gemini, &frames, &list);
+    Some(format!("{list}/{}{rest}", parts.checked_sub(1)?))
 }
 
 fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
@@ -43,7 +90,7 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
         // What happens to the whole item of a part is told at its id.
         "item_id" => Some(format!("/output/{}{tail}", number("output_index")?)),
         "item" => Some(format!("/output/{}{tail}", number("output_index")?)),
-        "part" => {
+        "part" | "delta" => {
             let inner = match number("summary_index") {
                 Some(index) => format!("summary/{index}"),
                 None => format!("content/{}", number("content_index")?),
@@ -52,6 +99,15 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Where else in the answer an entry may stand: what opens a message of Responses speaks for its first part, too.
+pub(super) fn in_first_part(protocol: Protocol, frames: &[Value], pointer: &str) -> Option<String> {
+    let (number, rest) = pointer.strip_prefix('/')?.split_once("/item/")?;
+    let frame = frames.get(number.parse::<usize>().ok()?)?;
+    let is_message = frame["item"]["type"] == "message" && protocol == Protocol::OpenaiResponses;
+    let index = frame["output_index"].as_u64().filter(|_| is_message)?;
+    Some(format!("/output/{index}/content/0/{rest}"))
 }
 
 fn in_anthropic(frame: &Value, head: &str, tail: &str) -> Option<String> {
@@ -85,9 +141,17 @@ mod tests {
     }
 
     #[test]
-    fn what_no_frame_tells_alone_is_left_to_its_name() {
-        let frame = json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}]});
-        check(Protocol::Gemini, frame, "/0/candidates/0/content/parts/0", None);
+    fn parts_stand_where_the_frames_before_them_put_them() {
+        let frame = |text: &str, thought: bool| {
+            let part = json!({"text": text, "thought": thought});
+            json!({"candidates": [{"content": {"parts": [part]}}]})
+        };
+        let frames = [frame("a", true), frame("b", true), frame("c", false)];
+        let place = |number: usize| {
+            in_answer(Protocol::Gemini, &frames, &format!("/{number}/candidates/0/content/parts/0"))
+        };
+        assert_eq!(place(1).as_deref(), Some("/candidates/0/content/parts/0"));
+        assert_eq!(place(2).as_deref(), Some("/candidates/0/content/parts/1"));
         check(Protocol::AnthropicMessages, json!({}), "/9/usage", None);
     }
 }

@@ -195,14 +195,18 @@ fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
     let frames = frames::values(bytes);
     let mut both = report.clone();
     for loss in report.entries() {
-        if let Some(pointer) = frames::in_answer(protocol, &frames, &loss.pointer) {
+        let places = [
+            frames::in_answer(protocol, &frames, &loss.pointer),
+            frames::in_first_part(protocol, &frames, &loss.pointer),
+        ];
+        for pointer in places.into_iter().flatten() {
             both.lose(pointer, loss.kind, loss.reason.clone());
         }
     }
     both
 }
 
-/// Law 5 for streams. Where a frame does not tell its place in the answer, an entry covers the fields of its own name.
+/// Law 5 for streams, by the answers that both of them fold to.
 fn honesty(
     protocol: Protocol,
     target: Protocol,
@@ -211,16 +215,7 @@ fn honesty(
     report: &Report,
 ) -> Option<Violation> {
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
-    let names: Vec<&str> =
-        report.entries().iter().filter_map(|it| last_name(&it.pointer)).collect();
-    let unreported: Vec<String> = meaning::unreported(protocol, &before, &after, report)
-        .into_iter()
-        .filter(|pointer| !pointer.split('/').any(|step| names.contains(&step)))
-        .collect();
+    let unreported = meaning::unreported(protocol, &before, &after, report);
     let detail = format!("not reported: {}", unreported.join(" "));
     (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
-}
-
-fn last_name(pointer: &str) -> Option<&str> {
-    pointer.rsplit('/').find(|step| step.parse::<usize>().is_err())
 }

@@ -260,9 +260,10 @@ fn prefill(body: &Value, messages: &[Value], model: Claude) -> Result<(), Proble
     Ok(())
 }
 
-/// With thinking on, the model's turn of a running tool loop begins with what it thought.
+/// With a budget for thinking, the model's turn of a running tool loop begins with what it thought. Adaptive thinking
+/// does without: there a turn may hold none.
 fn thinking_first(body: &Value, messages: &[Value]) -> Result<(), Problem> {
-    if !matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive")) {
+    if body["thinking"]["type"] != "enabled" {
         return Ok(());
     }
     let turns = turns(messages);

@@ -98,7 +98,7 @@ pub struct Note<'a> {
     pub kind: NoteKind<'a>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteAt {
     Response,
     Candidate(u32),

@@ -4,6 +4,7 @@ use super::Losing;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -13,13 +14,22 @@ use crate::protocol::semantics::NodeSemantics;
 impl Losing<'_> {
     /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
     pub(super) fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
-        let is_empty =
-            |part: &&Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
+        let is_empty = |part: &&Part<'_>| match part.content() {
+            Content::Text(text) | Content::Refusal(text) => text.is_empty(),
+            Content::Reasoning(thought) => {
+                let says = thought.texts.iter().any(|text| !text.is_empty());
+                !says && part.semantics().artefact().is_none()
+            }
+            _ => false,
+        };
         for part in parts.iter().filter(is_empty) {
             self.unsaid(part.semantics());
         }
         match self.source {
-            Protocol::OpenaiResponses => self.parted_items(parts),
+            Protocol::OpenaiResponses => {
+                self.empty_summaries(parts);
+                self.parted_items(parts);
+            }
             Protocol::Gemini => self.handed_seals(parts),
             Protocol::OpenaiChat | Protocol::AnthropicMessages => {}
         }
@@ -32,11 +42,24 @@ impl Losing<'_> {
         };
         let takes =
             |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
-        for pair in parts.windows(2).filter(|pair| is_sealed(&pair[0]) && takes(&pair[1])) {
+        let is_known = |part: &&Part<'_>| !matches!(part.content(), Content::Opaque(_));
+        let known: Vec<&Part<'_>> = parts.iter().filter(is_known).collect();
+        for pair in known.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
                 let reason = "the signature of a thought goes to the part behind it";
                 let place = part.semantics().place();
                 self.field(place, Field::Signature, LossKind::Renamed, reason);
+            }
+        }
+    }
+
+    /// The empty pieces of a Responses summary, which only shows that there was something to think.
+    fn empty_summaries(&mut self, parts: &[Part<'_>]) {
+        for part in parts {
+            let Content::Reasoning(thought) = part.content() else { continue };
+            if thought.texts.iter().any(Text::is_empty) {
+                let place = self.outer(part.semantics().place());
+                self.below(place, "/summary", LossKind::Implied, "an empty piece says nothing");
             }
         }
     }
@@ -57,10 +80,10 @@ impl Losing<'_> {
         let (place, reason) = (semantics.place(), "an empty text says nothing");
         self.node(self.outer(place), LossKind::Implied, reason);
         if !semantics.citations().is_empty() {
-            self.field(place, Field::Citations, LossKind::Dropped, reason);
+            self.field(place, Field::Citations, LossKind::Approximated, reason);
         }
         if semantics.logprobs().is_some() {
-            self.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
+            self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
         }
     }
 

@@ -60,13 +60,15 @@ struct Writing<'a> {
     others: Vec<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
+    /// The block before, if it was a text or a thought, and where it came from.
+    last_block: Option<(part::Shown, Place)>,
     /// Sealed thoughts of another vendor that wait for what they lead to.
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
     thoughts: u32,
     answering: Answering,
-    /// What is reported once, however often it comes.
-    reported: Vec<Field>,
+    /// What is reported once of a part, however often it comes.
+    reported: Vec<(Field, Place)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,7 @@ impl<'a> Encoder<'a> {
             others: Vec::new(),
             other_answers: Vec::new(),
             current: None,
+            last_block: None,
             sealed: Vec::new(),
             blocks: 0,
             thoughts: 0,
@@ -274,13 +277,13 @@ impl Writing<'_> {
         }
     }
 
-    /// Reports a field that never arrives, once.
+    /// Reports a field of a part that never arrives, once.
     fn lose_once(&mut self, field: Field) {
-        if self.reported.contains(&field) || self.is_own() {
+        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        if self.reported.contains(&(field, place)) || self.is_own() {
             return;
         }
-        self.reported.push(field);
-        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+        self.reported.push((field, place));
         let reason = "no place for it is left in this stream";
         self.losing().field(place, field, LossKind::Dropped, reason);
     }

@@ -47,12 +47,16 @@ pub(super) struct Current {
     begun: bool,
     /// Whether it came in several pieces, which are one here.
     in_pieces: bool,
+    /// Whether its text is a refusal; some servers state an empty one where there is none.
+    refuses: bool,
+    /// Whether it has got text.
+    said: bool,
     semantics: NodeSemantics<'static>,
 }
 
 /// How a part shows in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+pub(super) enum Shown {
     Text,
     Thinking,
     /// Thinking that only its issuer can read.
@@ -84,7 +88,15 @@ impl Writing<'_> {
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current { part, shown, begun: false, in_pieces: false, semantics });
+        self.current = Some(Current {
+            part,
+            shown,
+            begun: false,
+            in_pieces: false,
+            refuses: false,
+            said: false,
+            semantics,
+        });
         match opening {
             Opening::Text | Opening::Reasoning(_) => {
                 if self.is_own() {
@@ -92,7 +104,9 @@ impl Writing<'_> {
                 }
             }
             Opening::Refusal => {
-                self.answering.refused();
+                if let Some(current) = &mut self.current {
+                    current.refuses = true;
+                }
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
                 let mut losing = self.losing();
                 lose_refusal(place, &mut losing);
@@ -149,6 +163,7 @@ impl Writing<'_> {
             return;
         }
         self.write_sealed(out);
+        self.lose_border();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
@@ -162,6 +177,21 @@ impl Writing<'_> {
         });
     }
 
+    /// Reports that the block which begins and the one before it flow together where they came from: Gemini's streams tell
+    /// neighbouring texts, or thoughts, apart by their signatures alone.
+    fn lose_border(&mut self) {
+        let Some(current) = &self.current else { return };
+        let now = (current.shown, current.place());
+        let before = self.last_block.replace(now);
+        let Some(before) = before.filter(|it| it.0 == now.0) else { return };
+        if self.source == Protocol::Gemini {
+            for place in [before.1, now.1] {
+                let reason = "what stands apart here flows together there";
+                self.losing().node(place, LossKind::Renamed, reason);
+            }
+        }
+    }
+
     fn begin_call(
         &mut self,
         id: Option<Text<'static>>,
@@ -172,6 +202,7 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        self.last_block = None;
         if form == CallForm::Custom {
             let place = current.place();
             Losing::new(self.source, HERE, &mut self.report).node(
@@ -278,7 +309,13 @@ impl Writing<'_> {
             return;
         }
         let shown = current.shown;
+        if current.refuses {
+            self.answering.refused();
+        }
         self.begin_block(out);
+        if let Some(current) = &mut self.current {
+            current.said = true;
+        }
         match shown {
             Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
             Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
@@ -308,9 +345,9 @@ impl Writing<'_> {
             self.begin_block(out);
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
-        if !self.reported.contains(&Field::Citations) {
-            self.reported.push(Field::Citations);
-            let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        if !self.reported.contains(&(Field::Citations, place)) {
+            self.reported.push((Field::Citations, place));
             lose_citations(place, &mut self.losing());
         }
     }
@@ -342,7 +379,10 @@ impl Writing<'_> {
         if current.begun {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
-        } else {
+        }
+        // A text of nothing but sources does not come back.
+        let is_silent = !current.begun || current.shown == Shown::Text && !current.said;
+        if is_silent {
             self.lose_silent(&current);
         }
     }
@@ -352,8 +392,8 @@ impl Writing<'_> {
         if self.is_own() {
             return;
         }
-        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-        let mut late = NodeSemantics::at(place);
+        let place = self.current.as_ref().map(Current::place);
+        let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
         self.losing().semantics(&late);
     }
@@ -367,6 +407,7 @@ impl Writing<'_> {
             Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
         };
         self.losing().node(current.place(), LossKind::Implied, reason);
+        self.losing().item(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.

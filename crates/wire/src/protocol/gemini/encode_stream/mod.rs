@@ -158,11 +158,7 @@ impl<'a> Encoder<'a> {
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, citation),
             (NoteAt::Part(part), NoteKind::Logprobs(_)) => {
-                let place = self.find(part).map(|part| part.place).unwrap_or_default();
-                let reason = "the entries are not those of other protocols";
-                self.lose(|losing| {
-                    losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
-                });
+                self.weigh(part);
             }
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
@@ -171,7 +167,7 @@ impl<'a> Encoder<'a> {
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let Ending { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.lose(|losing| {
+        self.tell(|losing| {
             losing.finish(place, &finish);
             if let Some(change) = fate {
                 report_finish(losing, place, change);

@@ -40,11 +40,34 @@ pub(super) struct OpenPart {
     state: State,
     /// Whether nothing of it goes out.
     pub(super) silent: bool,
+    flow: Flow,
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether it came in several pieces.
     in_pieces: bool,
+    /// Whether it came with log probabilities.
+    weighed: bool,
+    /// Whether it is a refusal; some servers state an empty one where there is none.
+    refuses: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
+}
+
+/// With what a part flows together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Texts,
+    Thoughts,
+    Apart,
+}
+
+impl Flow {
+    fn of(opening: &Opening<'_>) -> Self {
+        match opening {
+            Opening::Text | Opening::Refusal => Self::Texts,
+            Opening::Reasoning(_) | Opening::Whole(Content::Reasoning(_)) => Self::Thoughts,
+            Opening::ToolCall { .. } | Opening::Whole(_) => Self::Apart,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -67,11 +90,10 @@ impl Encoder<'_> {
         self.tell(|losing| losing.opened(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
-        if matches!(opening, Opening::Refusal) {
-            self.ending(candidate).refused = true;
-        }
+        let refuses = matches!(opening, Opening::Refusal);
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
+        let flow = Flow::of(&opening);
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
                 State::Streaming { thought: false, begun: false }
@@ -80,9 +102,7 @@ impl Encoder<'_> {
             opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
-        if text.is_some() {
-            self.report_joined(candidate, place);
-        }
+        self.report_joined(candidate, (flow, place));
         let (citations, in_pieces) = (Vec::new(), false);
         self.parts.push(OpenPart {
             id,
@@ -90,8 +110,11 @@ impl Encoder<'_> {
             place,
             state,
             silent,
+            flow,
             citations,
             in_pieces,
+            weighed: false,
+            refuses,
             text,
         });
     }
@@ -121,10 +144,12 @@ impl Encoder<'_> {
         }
     }
 
-    /// Texts that follow each other are one text to the readers of a stream.
-    fn report_joined(&mut self, candidate: u32, place: Place) {
-        let before = self.parts.iter().rev().find(|part| part.candidate == candidate);
-        let Some(before) = before.filter(|part| part.text.is_some()) else { return };
+    /// Texts that follow each other are one text to the readers of a stream, and thoughts are one thought.
+    fn report_joined(&mut self, candidate: u32, (flow, place): (Flow, Place)) {
+        let is_shown = |part: &&OpenPart| part.candidate == candidate && !part.silent;
+        let before = self.parts.iter().rev().find(is_shown);
+        let flows = |part: &&OpenPart| flow != Flow::Apart && part.flow == flow;
+        let Some(before) = before.filter(flows) else { return };
         let first = before.place;
         self.tell(|losing| {
             for place in [first, place] {
@@ -182,9 +207,11 @@ impl Encoder<'_> {
             (State::Streaming { thought, begun }, Delta::Text(text)) => {
                 let thought = *thought;
                 *begun = true;
+                let refuses = open.refuses && !text.is_empty();
                 if let Some(kept) = &mut open.text {
                     kept.push(&text);
                 }
+                self.ending(candidate).refused |= refuses;
                 self.text_frame(candidate, thought, &text, out);
             }
             (State::Streaming { thought, begun }, Delta::NextPiece) => {
@@ -203,6 +230,15 @@ impl Encoder<'_> {
             }
             (State::Closed, _) => {}
         }
+    }
+
+    /// Reports, once, that a part came with log probabilities.
+    pub(super) fn weigh(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.weighed) else { return };
+        open.weighed = true;
+        let place = open.place;
+        let reason = "the entries are not those of other protocols";
+        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -243,6 +279,8 @@ impl Encoder<'_> {
         self.tell(|losing| losing.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
+        let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
+        open.silent |= is_unsaid && semantics.artefact().is_none();
         let part = match state {
             State::Buffered(mut part) => {
                 part.semantics_mut().merge(semantics.into_owned());

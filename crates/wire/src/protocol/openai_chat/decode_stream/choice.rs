@@ -222,7 +222,7 @@ impl Choice {
             })?;
         }
         if let Some(json) = logprobs {
-            self.probabilities(&json, place, sink)?;
+            self.probabilities(&json, place.parent(), sink)?;
         }
         if let Some(word) = chunk.finish {
             self.finish(finish_of(word), place, sink);

@@ -12,6 +12,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::Field;
+use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
@@ -110,7 +111,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, Some(part), |losing| losing.opened(&semantics));
+        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.opened(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -149,14 +150,20 @@ impl Encoder<'_> {
         opening: &Opening<'_>,
         place: Place,
     ) {
-        let mut before = self.parts.iter().filter(|part| part.candidate == candidate);
-        let joined = match opening {
-            Opening::Text => before.any(|part| !matches!(part.kind, PartKind::Reasoning(_))),
-            Opening::Reasoning(_) => before.any(|part| matches!(part.kind, PartKind::Reasoning(_))),
+        let of_choice = |it: &&Part| it.candidate == candidate;
+        let is_like = |it: &Part| match opening {
+            Opening::Text => matches!(it.kind, PartKind::Text),
+            Opening::Reasoning(_) => matches!(it.kind, PartKind::Reasoning(_)),
             Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
         };
-        if joined {
-            self.losses.add(self.source, Some(part), |losing| {
+        let stands_apart = |it: &Part| !matches!(it.kind, PartKind::Reasoning(_));
+        let is_behind = matches!(opening, Opening::Text)
+            && self.parts.iter().filter(of_choice).any(stands_apart);
+        let earlier = self.parts.iter().rposition(|it| of_choice(&it) && is_like(it));
+        let before = earlier.map(|at| (PartId(at as u32), self.parts[at].place));
+        let own = (before.is_some() || is_behind).then_some((part, place));
+        for (part, place) in [before, own].into_iter().flatten() {
+            self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
                 losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
@@ -170,7 +177,7 @@ impl Encoder<'_> {
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(self.source, Some(part), |losing| {
+            self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
@@ -223,7 +230,7 @@ impl Encoder<'_> {
         let number = self.choices[call.choice].calls;
         self.choices[call.choice].calls += 1;
         if call.id.is_none() {
-            self.losses.add(self.source, Some(call.part), |losing| {
+            self.losses.add(self.source, NoteAt::Part(call.part), |losing| {
                 let reason = "Chat pairs results with calls by id";
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
@@ -292,7 +299,7 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(self.source, Some(part), |losing| {
+            _ => self.losses.add(self.source, NoteAt::Part(part), |losing| {
                 let reason = "Chat has nothing like it in answers";
                 losing.node(semantics.place(), LossKind::Dropped, reason);
             }),
@@ -305,7 +312,8 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) {
-        self.losses.add(self.source, None, |losing| losing.semantics(semantics));
+        let at = NoteAt::Candidate(index);
+        self.losses.add(self.source, at, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.frame(out, |writer| {
@@ -342,7 +350,7 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = "stop";
-        self.losses.add(self.source, None, |losing| {
+        self.losses.add(self.source, NoteAt::Candidate(candidate), |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);
         });

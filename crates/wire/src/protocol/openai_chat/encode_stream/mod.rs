@@ -49,17 +49,12 @@ pub struct Encoder<'a> {
 #[derive(Debug, Default)]
 struct Losses {
     report: Report,
-    seen: BTreeSet<(Option<PartId>, LossKind, String)>,
+    seen: BTreeSet<(NoteAt, LossKind, String)>,
 }
 
 impl Losses {
-    /// Reports what `report` finds of the part, or else of the answer, unless an earlier frame had it too.
-    fn add(
-        &mut self,
-        source: Protocol,
-        part: Option<PartId>,
-        report: impl FnOnce(&mut Losing<'_>),
-    ) {
+    /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
+    fn add(&mut self, source: Protocol, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
         if source == Protocol::OpenaiChat {
             return;
         }
@@ -67,7 +62,7 @@ impl Losses {
         report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
-            if self.seen.insert((part, loss.kind, below.to_owned())) {
+            if self.seen.insert((at, loss.kind, below.to_owned())) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }
@@ -116,7 +111,7 @@ impl<'a> Encoder<'a> {
         if !self.failed {
             self.begin_unsaid(out);
             if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
-                self.losses.add(self.source, None, |losing| {
+                self.losses.add(self.source, NoteAt::Response, |losing| {
                     encode_response::report_absent(&usage, losing);
                 });
                 let mut unused = Report::default();
@@ -156,7 +151,7 @@ impl<'a> Encoder<'a> {
             writer.optional("service_tier", word.as_ref());
         }
         self.head = writer.into_string();
-        self.losses.add(self.source, None, |losing| {
+        self.losses.add(self.source, NoteAt::Response, |losing| {
             let kind = LossKind::Synthesised;
             if id.is_none() {
                 losing.field(place, Field::ResponseId, kind, "Chat wants an id");
@@ -203,7 +198,8 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses.add(self.source, None, |losing| losing.semantics(&semantics));
+                self.losses
+                    .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -225,7 +221,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(self.source, None, |losing| {
+            self.losses.add(self.source, NoteAt::Response, |losing| {
                 losing.usage(usage);
                 encode_response::report_usage(usage, losing);
             });

@@ -7,6 +7,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
+use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
@@ -174,7 +175,7 @@ impl Encoder<'_> {
             self.parts.get(id.0 as usize)
         {
             let place = *place;
-            self.losses.add(self.source, Some(id), |losing| {
+            self.losses.add(self.source, NoteAt::Part(id), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
             self.delta(id, &Text::plain("\n\n"), out);
@@ -186,7 +187,7 @@ impl Encoder<'_> {
         let same = self.is_same();
         let mut placed = NodeSemantics::at(self.place(id));
         placed.merge(semantics);
-        self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+        self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
         self.cite_waiting(id, out);
         self.write_waiting_logprobs(id, out);
         self.tell_details(id, &placed, out);
@@ -211,13 +212,13 @@ impl Encoder<'_> {
             }
             PartKind::Text | PartKind::Refusal if !part.is_told => {
                 let place = part.place;
-                self.losses.add(self.source, Some(id), |losing| {
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
                     losing.node(place, LossKind::Implied, "an empty text says nothing");
                 });
             }
             PartKind::Reasoning(_) if !part.is_told => {
                 let place = part.place;
-                self.losses.add(self.source, Some(id), |losing| {
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
                     losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 });
             }
@@ -240,7 +241,7 @@ impl Encoder<'_> {
             NoteKind::Citation(citation) => {
                 let mut cited = NodeSemantics::at(place);
                 cited.add_citation(citation.clone());
-                self.losses.add(self.source, Some(id), |losing| {
+                self.losses.add(self.source, NoteAt::Part(id), |losing| {
                     encode_response::report_citations(&cited, losing);
                 });
                 self.cite(id, citation, out);
@@ -249,7 +250,7 @@ impl Encoder<'_> {
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
-                self.losses.add(self.source, Some(id), |losing| losing.semantics(&placed));
+                self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
                 self.tell_details(id, &placed, out);
             }
         }

@@ -184,8 +184,8 @@ impl Items {
                 form: CallForm::Function,
             })),
         };
-        let part = Part::new(content).with_semantics(NodeSemantics::at(place));
-        self.open(at, slot, part, emit);
+        let semantics = NodeSemantics::at(place.step(Step::Delta));
+        self.open(at, slot, Part::new(content).with_semantics(semantics), emit);
         self.items[at].parts.len() - 1
     }
 
@@ -394,7 +394,7 @@ impl Items {
         if let (Some(first), Some(later)) = (first, later)
             && let Some(item) = later.item()
         {
-            let mut semantics = NodeSemantics::default();
+            let mut semantics = NodeSemantics::at(self.items[at].place.unwrap_or_default());
             semantics.set_item(item.clone());
             let kind = NoteKind::Semantics(semantics);
             emit(Event::Note(Note { at: NoteAt::Part(first), kind }));

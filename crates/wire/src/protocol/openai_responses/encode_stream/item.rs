@@ -142,15 +142,20 @@ impl Encoder<'_> {
         let mut before = self.items.iter().filter_map(|item| item.parts.first());
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
-        let is_lost = match self.source {
-            Protocol::Gemini => is_text(part) && before.next_back().is_some_and(is_text),
-            Protocol::OpenaiChat => is_thought(part) && before.any(is_thought),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+        let is_alike = |other: &&Part<'_>| {
+            is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
         };
-        if is_lost {
+        let lost = match self.source {
+            Protocol::Gemini => before.next_back().filter(is_alike),
+            Protocol::OpenaiChat => before.filter(|_| is_thought(part)).rfind(is_alike),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => None,
+        };
+        let lost = lost.map(|before| before.semantics().place());
+        let own = lost.map(|_| part.semantics().place());
+        for place in [lost, own].into_iter().flatten() {
             let reason = "what stands apart here flows together there";
             let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            losing.node(place, LossKind::Renamed, reason);
         }
     }
 
@@ -426,7 +431,6 @@ impl Encoder<'_> {
     fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
         self.left_out[at].semantics_mut().update(later);
         let part = self.left_out[at].clone();
-        Losing::new(self.source, THIS, &mut self.report).unsaid(part.semantics());
         self.hand(&part);
     }
 

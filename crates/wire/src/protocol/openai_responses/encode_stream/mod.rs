@@ -299,7 +299,9 @@ impl<'a> Encoder<'a> {
         }
         let items = std::mem::take(&mut self.items);
         let mut parts: Vec<Part<'static>> = items.into_iter().flat_map(|item| item.parts).collect();
-        parts.append(&mut self.left_out);
+        // What left a text behind when it began to say something stood nowhere.
+        let is_real = |part: &Part<'_>| !part.semantics().place().is_root() || !part.is_blank();
+        parts.extend(self.left_out.drain(..).filter(is_real));
         let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
         candidate.finish = self.finish.take();
         let mut response = Response::default();

@@ -1,0 +1,47 @@
+//! Running the binary in a folder that a test has for itself.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::run::Run;
+
+/// A folder of its own for a test, gone afterwards.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn with(self, file: &str, text: &str) -> Self {
+        fs::write(self.0.join(file), text).unwrap();
+        self
+    }
+
+    /// Runs `sabir` in this folder, with no variables but these.
+    pub(crate) fn sabir(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
+        command.args(arguments.split_whitespace()).current_dir(&self.0);
+        command.env_clear().envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        Run {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

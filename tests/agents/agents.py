@@ -1,0 +1,125 @@
+"""The agent CLIs: how each is asked to do a task without a person, and what its own output says of it."""
+
+import json
+import os
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Report:
+    """What an agent said it did."""
+
+    tools: list[str] = field(default_factory=list)
+    """The tools that ran and succeeded, in order."""
+
+    answer: str = ""
+    """Its last word to the user."""
+
+    errors: list[str] = field(default_factory=list)
+
+
+def lines(output):
+    """The JSON objects of an output that has one a line."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+def dictate(*calls):
+    """A prompt that has a simulator make these calls, each in a round of its own."""
+    orders = [f"call {tool} with {json.dumps(arguments)}" for tool, arguments in calls]
+    return "Work in this folder.\n" + "\nthen ".join(orders)
+
+
+class Claude:
+    """Claude Code."""
+
+    name = "claude"
+    tools = ["Bash", "Read"]
+    variables = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
+
+    def arguments(self, folder):
+        prompt = dictate(
+            ("Bash", {"command": "cp note.txt copy.txt"}),
+            ("Read", {"file_path": os.path.join(folder, "copy.txt")}),
+        )
+        options = ["--output-format", "stream-json", "--verbose", "--allowedTools", *self.tools]
+        return ["-p", *options, "--", prompt]
+
+    def report(self, output):
+        report = Report()
+        called = {}
+        for line in lines(output):
+            content = line.get("message", {}).get("content", [])
+            for block in content if isinstance(content, list) else []:
+                if block["type"] == "tool_use":
+                    called[block["id"]] = block["name"]
+                elif block["type"] == "tool_result" and not block.get("is_error"):
+                    report.tools.append(called[block["tool_use_id"]])
+                elif block["type"] == "tool_result":
+                    report.errors.append(str(block["content"]))
+            if line["type"] == "result":
+                report.answer = line["result"]
+                if line["is_error"]:
+                    report.errors.append(line["result"])
+        return report
+
+
+class Codex:
+    """Codex."""
+
+    name = "codex"
+    tools = ["cp note.txt copy.txt", "cat copy.txt"]
+    variables = {}
+
+    def arguments(self, folder):
+        prompt = dictate(*(("exec_command", {"cmd": command}) for command in self.tools))
+        options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"]
+        return ["exec", *options, "-C", folder, "--", prompt]
+
+    def report(self, output):
+        report = Report()
+        for line in lines(output):
+            item = line.get("item", {}) if line["type"] == "item.completed" else {}
+            if item.get("type") == "command_execution" and item["exit_code"] == 0:
+                # It wraps each command in a shell's.
+                report.tools += [it for it in self.tools if it in item["command"]]
+            elif item.get("type") == "command_execution":
+                report.errors.append(item["aggregated_output"])
+            elif item.get("type") == "agent_message":
+                # The last one counts: it is what `--output-last-message` writes.
+                report.answer = item["text"]
+            elif line["type"] in ("error", "turn.failed"):
+                report.errors.append(json.dumps(line))
+        return report
+
+
+class Gemini:
+    """Gemini CLI."""
+
+    name = "gemini"
+    tools = ["run_shell_command", "read_file"]
+    variables = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def arguments(self, folder):
+        prompt = dictate(
+            ("run_shell_command", {"command": "cp note.txt copy.txt"}),
+            ("read_file", {"file_path": os.path.join(folder, "copy.txt")}),
+        )
+        return ["--output-format", "stream-json", "--yolo", "-p", prompt]
+
+    def report(self, output):
+        report = Report()
+        called = {}
+        for line in lines(output):
+            if line["type"] == "tool_use":
+                called[line["tool_id"]] = line["tool_name"]
+                report.answer = ""
+            elif line["type"] == "tool_result" and line["status"] == "success":
+                report.tools.append(called[line["tool_id"]])
+            elif line["type"] == "message" and line["role"] == "assistant":
+                report.answer += line["content"]
+            elif line["type"] == "error" or line.get("status") == "error":
+                report.errors.append(json.dumps(line))
+        return report
+
+
+AGENTS = [Claude(), Codex(), Gemini()]

@@ -1,0 +1,184 @@
+"""Real agent CLIs on the gateway: each does a task with tools on a simulator of each provider API.
+
+Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the folder with the CLIs and a CELL such as
+`codex/gemini` picks one of the twelve.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+from agents import AGENTS
+
+UPSTREAMS = {
+    "chat": "openai-chat",
+    "responses": "openai-responses",
+    "anthropic": "anthropic-messages",
+    "gemini": "gemini",
+}
+
+CELL_SECONDS_MAX = 90
+START_SECONDS_MAX = 20
+
+AT_ONCE = 3
+"""How many cells run at the same time: most of a cell is a CLI that starts."""
+
+REQUESTS_LEAST = 3
+"""Two rounds of tools and an answer."""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sabir")
+    parser.add_argument("programs")
+    parser.add_argument("cells", nargs="*")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sabir-agents-") as root:
+        bench = Bench(os.path.abspath(chosen.sabir), os.path.abspath(chosen.programs), root)
+        sys.exit(1 if bench.run(chosen.cells) else 0)
+
+
+class Bench:
+    """A gateway, and a folder for all that the CLIs write."""
+
+    def __init__(self, sabir, programs, root):
+        self.sabir, self.programs, self.root = sabir, programs, root
+        self.address = f"127.0.0.1:{free_port()}"
+        self.config = os.path.join(root, "sabir.toml")
+        with open(self.config, "w") as config:
+            config.write(f'listen = "{self.address}"\nenv_providers = false\n')
+
+    def run(self, chosen):
+        """Runs the cells and returns how many failed."""
+        with open(os.path.join(self.root, "gateway.log"), "w") as log:
+            command = [self.sabir, "serve", "--config", self.config]
+            gateway = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            try:
+                self.wait_for(gateway)
+                failures = self.run_cells(chosen)
+                failures += 0 if chosen else self.verdict("claude/hosted", self.hosted)
+            finally:
+                gateway.terminate()
+                gateway.wait(START_SECONDS_MAX)
+        return failures
+
+    def wait_for(self, gateway):
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < deadline and gateway.poll() is None:
+            try:
+                return self.ask("/readyz")
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit("the gateway did not start")
+
+    def ask(self, path):
+        with urllib.request.urlopen(f"http://{self.address}{path}", timeout=5) as reply:
+            return reply.read()
+
+    def run_cells(self, chosen):
+        cells = [(agent, upstream) for agent in AGENTS for upstream in UPSTREAMS]
+        cells = [it for it in cells if not chosen or f"{it[0].name}/{it[1]}" in chosen]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            done = [pool.submit(self.verdict, f"{it[0].name}/{it[1]}", self.cell, *it) for it in cells]
+            return sum(it.result() for it in done)
+
+    def verdict(self, name, cell, *arguments):
+        """Runs a cell, says how it went, and returns 1 for a failure."""
+        started = time.monotonic()
+        try:
+            remark = cell(*arguments)
+            failed = 0
+        except (AssertionError, subprocess.TimeoutExpired) as problem:
+            remark, failed = str(problem)[-3000:], 1
+        word = "FAILED" if failed else "ok"
+        print(f"{name:<18} {word:<7}{time.monotonic() - started:5.1f} s  {remark}", flush=True)
+        return failed
+
+    def cell(self, agent, upstream):
+        """One CLI on the gateway that runs, with one provider API behind it."""
+        model = f"sim-{upstream}/with-{agent.name}"
+        folder, word = self.scratch(f"{agent.name}-{upstream}")
+        run = self.start(agent, folder, ["--config", self.config, "--model", model])
+        self.check(agent, folder, word, run)
+        return self.check_exchanges(model, UPSTREAMS[upstream])
+
+    def hosted(self):
+        """A CLI on a gateway that lives as long as the CLI, with nothing configured and no model named."""
+        agent = AGENTS[0]
+        folder, word = self.scratch("hosted")
+        run = self.start(agent, folder, ["--config", self.empty_config()])
+        self.check(agent, folder, word, run)
+        return "on a gateway of its own"
+
+    def empty_config(self):
+        """A configuration whose address nobody listens at."""
+        path = os.path.join(self.root, "empty.toml")
+        with open(path, "w") as config:
+            config.write(f'listen = "127.0.0.1:{free_port()}"\nenv_providers = false\n')
+        return path
+
+    def scratch(self, name):
+        """A folder with a file to read, and a home beside it."""
+        folder = os.path.join(self.root, name, "work")
+        os.makedirs(folder)
+        os.makedirs(os.path.join(self.root, name, "home"))
+        word = secrets.token_hex(12)
+        with open(os.path.join(folder, "note.txt"), "w") as note:
+            note.write(word + "\n")
+        return folder, word
+
+    def start(self, agent, folder, options):
+        home = os.path.join(os.path.dirname(folder), "home")
+        path = os.pathsep.join([self.programs, os.environ["PATH"]])
+        # A key that must not be used: the CLI is to send what Sabir gives it.
+        variables = {"HOME": home, "PATH": path, "ANTHROPIC_API_KEY": "wrong", "GOOGLE_API_KEY": "wrong"}
+        command = [self.sabir, "run", agent.name, *options, "--", *agent.arguments(folder)]
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=variables | agent.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=CELL_SECONDS_MAX,
+        )
+
+    def check(self, agent, folder, word, run):
+        told = f"{run.stdout}\n{run.stderr}"
+        assert run.returncode == 0, f"exit code {run.returncode}: {told}"
+        report = agent.report(run.stdout)
+        assert not report.errors, f"{report.errors}"
+        assert report.tools == agent.tools, f"expected {agent.tools}, ran {report.tools}: {told}"
+        copy = os.path.join(folder, "copy.txt")
+        assert os.path.exists(copy) and word in open(copy).read(), f"nothing was copied: {told}"
+        # The beginning and the end of what a simulator says: an answer in pieces would lack one of them.
+        assert report.answer.startswith("This is Sabir's "), f"the answer lacks its beginning: {report.answer!r}"
+        assert word in report.answer, f"the answer does not quote the file: {report.answer!r}"
+
+    def check_exchanges(self, model, protocol):
+        """What the gateway says of the cell's requests."""
+        seen = json.loads(self.ask("/sabir/v1/exchanges"))["exchanges"]
+        seen = [it for it in seen if it["requested_model"] == model]
+        assert len(seen) >= REQUESTS_LEAST, f"{len(seen)} requests reached the gateway"
+        for exchange in seen:
+            assert exchange["upstream_protocol"] == protocol, f"served by {exchange['upstream_protocol']}"
+            assert (exchange["outcome"], exchange["status"]) == ("answered", 200), json.dumps(exchange)
+        return f"{len(seen)} requests, {protocol}"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main()
