@@ -106,8 +106,6 @@ fn translated(
         false => encoded,
     };
     let asked = Asked {
-        // Some clients take an answer under another name for the work of another model, and drop its thinking.
-        model: Some(Text::plain(call.model.clone())),
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(trace.id().to_owned()),
         created_s: trace.began_s(),
