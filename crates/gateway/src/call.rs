@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) query: Option<String>,
     /// The body as it was sent, compression taken off.
     pub(crate) body: Bytes,
-    /// The parameter that continues a conversation which only a provider of Responses has.
+    /// The parameter that asks for something which only a provider of Responses keeps.
     pub(crate) session: Option<&'static str>,
 }
 

@@ -6,6 +6,7 @@ use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::splice_model;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
@@ -87,8 +88,8 @@ fn translated(
 ) -> Result<(Bytes, Manner)> {
     if let Some(param) = call.session {
         let message = format!(
-            "`{param}` continues a conversation that only a provider of the Responses API has; \
-             the model you asked for is served by {} over {}",
+            "`{param}` needs a provider that keeps responses; the model you asked for is served \
+             by {} over {}, which does not",
             provider.name,
             upstream.as_str()
         );
@@ -105,7 +106,12 @@ fn translated(
         true => encoded.strict().map_err(refused)?,
         false => encoded,
     };
+    let echo = match call.client {
+        Protocol::OpenaiResponses => Some(Echo::of(&call.body)?.into_owned()),
+        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
+    };
     let asked = Asked {
+        echo,
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(trace.id().to_owned()),
         created_s: trace.began_s(),

@@ -13,7 +13,7 @@ use crate::failure::Result;
 pub(crate) struct Skimmed {
     pub(crate) model: Option<String>,
     pub(crate) is_stream: bool,
-    /// The parameter that continues a conversation which only its provider has.
+    /// The parameter that asks for something which only a provider of Responses keeps.
     pub(crate) session: Option<&'static str>,
 }
 
@@ -31,22 +31,32 @@ pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
                 skimmed.model = Some(reader.string()?.into_str().into_owned())
             }
             ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
-            ("previous_response_id", Kind::String) if client == Protocol::OpenaiResponses => {
-                reader.skip()?;
-                skimmed.session = Some("previous_response_id");
+            ("background", Kind::Boolean) => {
+                if reader.boolean()? {
+                    kept(&mut skimmed, "background");
+                }
             }
-            ("conversation", Kind::String | Kind::Object)
-                if client == Protocol::OpenaiResponses =>
-            {
+            ("previous_response_id", Kind::String) => {
                 reader.skip()?;
-                skimmed.session = Some("conversation");
+                kept(&mut skimmed, "previous_response_id");
+            }
+            ("conversation", Kind::String | Kind::Object) => {
+                reader.skip()?;
+                kept(&mut skimmed, "conversation");
             }
             _ => reader.skip()?,
         }
         Ok(())
     })?;
     reader.finish()?;
+    if client != Protocol::OpenaiResponses {
+        skimmed.session = None;
+    }
     Ok(skimmed)
+}
+
+fn kept(skimmed: &mut Skimmed, parameter: &'static str) {
+    skimmed.session.get_or_insert(parameter);
 }
 
 #[cfg(test)]
