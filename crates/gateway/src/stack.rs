@@ -167,6 +167,7 @@ where
         query: asked.uri.query().map(str::to_owned),
         headers: asked.headers,
         body,
+        model_at: skimmed.model_at,
         session: skimmed.session,
     })
 }

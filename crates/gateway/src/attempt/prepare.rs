@@ -1,13 +1,16 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
-use sabir_wire::protocol::splice_model;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
@@ -27,7 +30,7 @@ use crate::route::Candidate;
 pub(crate) struct Prepared<'g> {
     pub(crate) endpoint: &'g Endpoint,
     pub(crate) path: String,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Cow<'g, HeaderMap>,
     pub(crate) body: Bytes,
     pub(crate) manner: Manner,
 }
@@ -54,14 +57,14 @@ pub(crate) fn prepare<'g>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        (spliced(call, &candidate.model)?, Manner::Through)
+        (spliced(call, &candidate.model), Manner::Through)
     } else {
         translated(call, provider, endpoint.protocol, &candidate.model, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
-        headers: headers::outgoing(gateway, call, provider, endpoint.protocol),
+        headers: headers::outgoing(call, provider, endpoint),
         endpoint,
         body,
         manner,
@@ -69,14 +72,17 @@ pub(crate) fn prepare<'g>(
 }
 
 /// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, model: &str) -> Result<Bytes> {
-    if call.client == Protocol::Gemini || call.model == model {
-        return Ok(call.body.clone());
+fn spliced(call: &Call, model: &str) -> Bytes {
+    let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
+    match place {
+        Some(Range { start, end }) if call.model != model => {
+            let mut name = Writer::default();
+            name.value(model);
+            let pieces = [&call.body[..start], name.as_str().as_bytes(), &call.body[end..]];
+            pieces.concat().into()
+        }
+        _ => call.body.clone(),
     }
-    let body = std::str::from_utf8(&call.body)
-        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
-    let spliced = splice_model(body, model)?;
-    Ok(spliced.map_or_else(|| call.body.clone(), Bytes::from))
 }
 
 fn translated(
