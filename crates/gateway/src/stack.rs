@@ -88,9 +88,7 @@ where
             call(gateway, client, asked, body).await
         }
         Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
-        Endpoint::Models { shape, listing } => {
-            admin::models(Means { gateway, client }, gateway, shape, listing).await
-        }
+        Endpoint::Models { shape, listing } => admin::models(gateway, client, shape, listing).await,
         Endpoint::Embeddings => admin::embeddings(gateway, client, headers, body).await,
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers };
