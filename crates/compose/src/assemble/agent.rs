@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::plain;
 use super::sections::Sections;
 use super::trim;
+use super::trim::Fitted;
 
 /// Who reads the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,11 +81,12 @@ impl Agent {
     /// # Ok::<(), sabir_compose::assemble::Overflow>(())
     /// ```
     pub fn assemble(self, input: &Input<'_>) -> Result<Output, Overflow> {
-        let layout = self.layout();
-        let mut sections = Sections::of(input, layout);
-        let trimmed = trim::fit(&mut sections, input.bytes_max)?;
-        let output = Output { prompt: sections.prompt(), system_flag: sections.flag(), trimmed };
-        debug_assert_eq!(output.bytes(), sections.bytes());
+        let sections = Sections::of(input, self.layout());
+        let Fitted { sections, bytes, trimmed } = trim::fit(sections, input.bytes_max)?;
+        let system_flag = sections.flag();
+        let prompt = sections.prompt(bytes - system_flag.as_ref().map_or(0, String::len));
+        let output = Output { prompt, system_flag, trimmed };
+        debug_assert_eq!(output.bytes(), bytes);
         Ok(output)
     }
 

@@ -10,9 +10,9 @@ pub(super) const LAYOUT: Layout = Layout {
     team_task: "[TEAM_TASK]\n",
     context: "[CONTEXT]\n",
     task: "[MESSAGE]\n",
-    line,
+    lines: &line,
 };
 
 fn line<'m>(message: &'m ContextMessage<'_>) -> Line<'m> {
-    Line(["- ", &message.from, " -> ", message.addressee(), ": ", &message.content])
+    ["- ", &message.from, " -> ", message.addressee(), ": ", &message.content]
 }

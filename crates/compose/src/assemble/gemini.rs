@@ -10,9 +10,9 @@ pub(super) const LAYOUT: Layout = Layout {
     team_task: "Team Task:\n",
     context: "Conversation so far:\n",
     task: "Your task:\n",
-    line,
+    lines: &line,
 };
 
 fn line<'m>(message: &'m ContextMessage<'_>) -> Line<'m> {
-    Line(["- ", &message.from, ": ", &message.content, "", ""])
+    ["- ", &message.from, ": ", &message.content, "", ""]
 }

@@ -4,6 +4,7 @@ use super::ContextMessage;
 use super::Input;
 use super::layout::InstructionsPlace;
 use super::layout::Layout;
+use super::layout::Newest;
 use super::text::trimmed;
 
 /// What stands between two sections, and between two texts of instructions.
@@ -31,11 +32,6 @@ impl<'i> Sections<'i> {
         }
     }
 
-    /// What counts against the budget: the prompt and what goes beside it.
-    pub(super) fn bytes(&self) -> usize {
-        self.fixed_with([self.context_bytes(), self.task_bytes(self.task)])
-    }
-
     /// The size of what is never cut.
     pub(super) fn fixed_bytes(&self) -> usize {
         self.fixed_with([0, 0])
@@ -44,7 +40,7 @@ impl<'i> Sections<'i> {
     /// How many bytes of lines the context may have beside the whole task; none if not even its header fits.
     pub(super) fn context_room(&self, bytes_max: usize) -> Option<usize> {
         let least = self.layout.context.len() + 1;
-        let taken = self.fixed_with([least, self.task_bytes(self.task)]) - 1;
+        let taken = self.fixed_with([least, self.task_bytes()]) - 1;
         bytes_max.checked_sub(taken)
     }
 
@@ -54,9 +50,15 @@ impl<'i> Sections<'i> {
         bytes_max.checked_sub(taken)
     }
 
-    /// The size of one line of context.
-    pub(super) fn line_bytes(&self, message: &ContextMessage<'_>) -> usize {
-        (self.layout.line)(message).bytes()
+    /// The size of everything, when the lines of context take so many bytes.
+    pub(super) fn bytes(&self, lines: usize) -> usize {
+        let context = section_bytes(self.layout.context, lines);
+        self.fixed_with([context, self.task_bytes()])
+    }
+
+    /// As much of the newest context as has lines of at most so many bytes.
+    pub(super) fn newest(&self, room: usize) -> Newest {
+        self.layout.lines.newest(self.context, room)
     }
 
     /// The instructions, where they go beside the prompt.
@@ -65,13 +67,14 @@ impl<'i> Sections<'i> {
         (is_flag && !self.instructions.is_empty()).then(|| self.instructions.join(JOINT))
     }
 
-    pub(super) fn prompt(&self) -> String {
-        let mut out = String::with_capacity(self.bytes());
-        if let InstructionsPlace::Section(header) = self.layout.instructions
-            && !self.instructions.is_empty()
-        {
-            begin(&mut out, header);
-            push_joined(&mut out, JOINT, &self.instructions, |out, text| out.push_str(text));
+    /// Writes the prompt, which takes no more than so many bytes.
+    pub(super) fn prompt(&self, bytes: usize) -> String {
+        let mut out = String::with_capacity(bytes);
+        if let InstructionsPlace::Section(header) = self.layout.instructions {
+            for (index, text) in self.instructions.iter().enumerate() {
+                begin(&mut out, if index == 0 { header } else { "" });
+                out.push_str(text);
+            }
         }
         if !self.team_task.is_empty() {
             begin(&mut out, self.layout.team_task);
@@ -79,8 +82,7 @@ impl<'i> Sections<'i> {
         }
         if !self.context.is_empty() {
             begin(&mut out, self.layout.context);
-            let push_line = |out: &mut String, message| (self.layout.line)(message).push_to(out);
-            push_joined(&mut out, "\n", self.context, push_line);
+            self.layout.lines.push(self.context, &mut out);
         }
         if !self.task.is_empty() {
             begin(&mut out, self.layout.task);
@@ -103,13 +105,8 @@ impl<'i> Sections<'i> {
         }
     }
 
-    fn context_bytes(&self) -> usize {
-        let lines: usize = self.context.iter().map(|message| self.line_bytes(message)).sum();
-        section_bytes(self.layout.context, lines + self.context.len().saturating_sub(1))
-    }
-
-    fn task_bytes(&self, task: &str) -> usize {
-        section_bytes(self.layout.task, task.len())
+    fn task_bytes(&self) -> usize {
+        section_bytes(self.layout.task, self.task.len())
     }
 }
 
@@ -132,18 +129,4 @@ fn begin(out: &mut String, header: &str) {
         out.push_str(JOINT);
     }
     out.push_str(header);
-}
-
-fn push_joined<'t, T>(
-    out: &mut String,
-    separator: &str,
-    items: &'t [T],
-    push: impl Fn(&mut String, &'t T),
-) {
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push_str(separator);
-        }
-        push(out, item);
-    }
 }
