@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use anyhow::anyhow;
 use clap::Args;
 use sabir_compose::Log;
 use sabir_compose::Policy;
@@ -14,7 +13,7 @@ use sabir_wire::Protocol;
 use sabir_wire::Report;
 
 use crate::arguments::protocols;
-use crate::input::Input;
+use crate::input::Document;
 use crate::output;
 
 /// Build the messages of a request from a stored history.
@@ -39,13 +38,8 @@ Exit codes:
 
 impl Build {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let bytes = Input::Stdin.read_whole()?;
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|_| anyhow!("standard input: expected UTF-8, found other bytes"))?;
-        let history =
-            History::parse(text.strip_prefix('\u{feff}').unwrap_or(text)).map_err(|error| {
-                anyhow!("standard input: {}", output::printable(&error.to_string()))
-            })?;
+        let bytes = HISTORY.read()?;
+        let history = parse(&bytes)?;
         let policy = self.to.map(policy).unwrap_or_default();
         let built = match history.builder().set_policy(policy).build() {
             Ok(built) => built,
@@ -67,6 +61,15 @@ impl Build {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+const HISTORY: Document = Document { phrase: "a history" };
+
+fn parse(bytes: &[u8]) -> Result<History<'_>> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| HISTORY.wrong("expected UTF-8, found other bytes", ""))?;
+    let history = History::parse(text.strip_prefix('\u{feff}').unwrap_or(text));
+    Ok(history.map_err(|error| HISTORY.wrong(error.message(), error.pointer()))?)
 }
 
 /// OpenAI takes empty messages of users and an assistant who speaks first; the others get what their providers demand.

@@ -109,10 +109,10 @@ fn what_cannot_be_built_is_said_in_the_builders_words() {
 #[test]
 fn what_cannot_be_read_is_an_error_with_its_place() {
     for (input, words) in [
-        ("", "standard input is empty"),
-        ("{", "standard input: "),
+        ("", "the input is empty"),
+        ("{", "read as a history"),
         ("{}", "expected `messages`"),
-        (r#"{"messages":[{"role":"owl"}]}"#, "at /messages/0/role"),
+        (r#"{"messages":[{"role":"owl"}]}"#, "at: /messages/0/role"),
     ] {
         let run = sabir("build", input).exits(1);
         assert_eq!(run.stdout, "");

@@ -4,6 +4,7 @@
 
 #[cfg(unix)]
 mod agent;
+mod assemble;
 mod build;
 mod configuration;
 mod convert;

@@ -1,13 +1,17 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::splice_model;
+use sabir_wire::protocol::Echo;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
@@ -29,7 +33,7 @@ use crate::route::Candidate;
 pub(crate) struct Prepared<'g> {
     pub(crate) endpoint: &'g Endpoint,
     pub(crate) path: String,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Cow<'g, HeaderMap>,
     pub(crate) body: Bytes,
     pub(crate) manner: Manner,
 }
@@ -57,18 +61,17 @@ pub(crate) fn prepare<'g>(
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
         let repaired = match gateway.config.repair {
-            Repair::Always => repair::own(call, &target(provider, &candidate.model), trace)?,
+            Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
             Repair::Translated | Repair::Off => None,
         };
-        let body = repaired.as_ref().unwrap_or(&call.body);
-        (spliced(call, body, &candidate.model)?, Manner::Through)
+        (repaired.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
         translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
-        headers: headers::outgoing(gateway, call, provider, endpoint.protocol),
+        headers: headers::outgoing(call, provider, endpoint),
         endpoint,
         body,
         manner,
@@ -76,14 +79,17 @@ pub(crate) fn prepare<'g>(
 }
 
 /// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, body: &Bytes, model: &str) -> Result<Bytes> {
-    if call.client == Protocol::Gemini || call.model == model {
-        return Ok(body.clone());
+fn spliced(call: &Call, model: &str) -> Bytes {
+    let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
+    match place {
+        Some(Range { start, end }) if call.model != model => {
+            let mut name = Writer::default();
+            name.value(model);
+            let pieces = [&call.body[..start], name.as_str().as_bytes(), &call.body[end..]];
+            pieces.concat().into()
+        }
+        _ => call.body.clone(),
     }
-    let text = std::str::from_utf8(body)
-        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
-    let spliced = splice_model(text, model)?;
-    Ok(spliced.map_or_else(|| body.clone(), Bytes::from))
 }
 
 fn translated(
@@ -97,8 +103,8 @@ fn translated(
     let model = candidate.model.as_str();
     if let Some(param) = call.session {
         let message = format!(
-            "`{param}` continues a conversation that only a provider of the Responses API has; \
-             the model you asked for is served by {} over {}",
+            "`{param}` needs a provider that keeps responses; the model you asked for is served \
+             by {} over {}, which does not",
             provider.name,
             upstream.as_str()
         );
@@ -119,7 +125,12 @@ fn translated(
         true => encoded.strict().map_err(refused)?,
         false => encoded,
     };
+    let echo = match call.client {
+        Protocol::OpenaiResponses => Some(Echo::of(&call.body)?.into_owned()),
+        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
+    };
     let asked = Asked {
+        echo,
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(trace.id().to_owned()),
         created_s: trace.began_s(),

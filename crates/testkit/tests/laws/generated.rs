@@ -16,8 +16,6 @@ use crate::config;
 use crate::fixtures::encoded;
 use crate::fixtures::told;
 
-/// The laws of requests that can be told exactly: equality, order, ends. Those of meaning hold over fixtures and
-/// recordings.
 /// Checks every law over what a strategy generates.
 fn keep(samples: impl Strategy<Value = Sample>) {
     let outcome = TestRunner::new(config()).run(&samples, |sample| {
