@@ -7,18 +7,22 @@ use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::Report;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
+use sabir_wire::protocol::splice_model;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::headers;
+use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
+use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -57,9 +61,17 @@ pub(crate) fn prepare<'g>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        (spliced(call, &candidate.model), Manner::Through)
+        let repaired = match gateway.config.repair {
+            Repair::Always => repair::own(call, &target(provider, &candidate.model), trace)?,
+            Repair::Translated | Repair::Off => None,
+        };
+        let body = match repaired {
+            Some(body) => renamed(&body, &candidate.model)?,
+            None => spliced(call, &candidate.model),
+        };
+        (body, Manner::Through)
     } else {
-        translated(call, provider, endpoint.protocol, &candidate.model, trace)?
+        translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
@@ -85,13 +97,22 @@ fn spliced(call: &Call, model: &str) -> Bytes {
     }
 }
 
+/// A mended body with the target's model.
+fn renamed(body: &Bytes, model: &str) -> Result<Bytes> {
+    let text = std::str::from_utf8(body)
+        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
+    Ok(splice_model(text, model)?.map_or_else(|| body.clone(), Bytes::from))
+}
+
 fn translated(
+    gateway: &Gateway,
     call: &Call,
-    provider: &Provider,
+    candidate: &Candidate,
     upstream: Protocol,
-    model: &str,
     trace: &mut Trace,
 ) -> Result<(Bytes, Manner)> {
+    let provider = &gateway.config.providers[candidate.provider];
+    let model = candidate.model.as_str();
     if let Some(param) = call.session {
         let message = format!(
             "`{param}` needs a provider that keeps responses; the model you asked for is served \
@@ -102,6 +123,10 @@ fn translated(
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
     let mut exchange = call.client.decode_request(&call.body)?;
+    let repairs = match gateway.config.repair {
+        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Off => Report::default(),
+    };
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -123,6 +148,7 @@ fn translated(
         created_s: trace.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
+    trace.loses(repairs);
     trace.loses(encoded.report);
     Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
 }
