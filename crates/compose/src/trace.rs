@@ -71,6 +71,11 @@ impl StepName {
         }
     }
 
+    /// Whether what the step does is a repair rather than what was asked for.
+    pub fn repairs(self) -> bool {
+        self.loss_kind() == LossKind::Repaired
+    }
+
     fn loss_kind(self) -> LossKind {
         match self {
             Self::Filter | Self::Pair | Self::Open => LossKind::Repaired,

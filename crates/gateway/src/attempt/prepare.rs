@@ -13,7 +13,6 @@ use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
-use sabir_wire::protocol::splice_model;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
@@ -63,14 +62,10 @@ pub(crate) fn prepare<'g>(
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
         let repaired = match gateway.config.repair {
-            Repair::Always => repair::own(call, &target(provider, &candidate.model), trace)?,
+            Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
             Repair::Translated | Repair::Off => None,
         };
-        let body = match repaired {
-            Some(body) => renamed(&body, &candidate.model)?,
-            None => spliced(call, &candidate.model),
-        };
-        (body, Manner::Through)
+        (repaired.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
         translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
@@ -96,13 +91,6 @@ fn spliced(call: &Call, model: &str) -> Bytes {
         }
         _ => call.body.clone(),
     }
-}
-
-/// A mended body with the target's model.
-fn renamed(body: &Bytes, model: &str) -> Result<Bytes> {
-    let text = std::str::from_utf8(body)
-        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
-    Ok(splice_model(text, model)?.map_or_else(|| body.clone(), Bytes::from))
 }
 
 fn translated(

@@ -9,9 +9,11 @@ use sabir_wire::Report;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
-use sabir_wire::target::Target;
+use sabir_wire::json::Text;
 
+use crate::attempt::prepare::target;
 use crate::call::Call;
+use crate::config::types::Provider;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -23,7 +25,12 @@ pub(super) fn mend(request: &mut Request<'_>, upstream: Protocol) -> Result<Repo
 }
 
 /// The body of a request that stays in its protocol, if it needed repair; else the client's own bytes will do.
-pub(super) fn own(call: &Call, target: &Target, trace: &mut Trace) -> Result<Option<Bytes>> {
+pub(super) fn own(
+    call: &Call,
+    model: &str,
+    provider: &Provider,
+    trace: &mut Trace,
+) -> Result<Option<Bytes>> {
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request(&call.body) else { return Ok(None) };
     if call.session.is_some() || refers_elsewhere(&exchange.request) {
@@ -33,7 +40,10 @@ pub(super) fn own(call: &Call, target: &Target, trace: &mut Trace) -> Result<Opt
     if report.is_empty() {
         return Ok(None);
     }
-    let encoded = exchange.encode(call.client, target)?;
+    if call.client != Protocol::Gemini {
+        exchange.request.model = Some(Text::plain(model));
+    }
+    let encoded = exchange.encode(call.client, &target(provider, model))?;
     trace.loses(report);
     trace.loses(encoded.report);
     Ok(Some(encoded.body.into()))
