@@ -40,7 +40,8 @@ pub fn request_with_rich_schemas(protocol: Protocol, bytes: usize) -> String {
     body(protocol, &Conversation::with_rich_schemas(bytes))
 }
 
-fn body(protocol: Protocol, conversation: &Conversation) -> String {
+/// A conversation as a request.
+pub fn body(protocol: Protocol, conversation: &Conversation) -> String {
     let mut writer = Writer::default();
     writer.object(|writer| match protocol {
         Protocol::OpenaiChat => chat(writer, conversation),

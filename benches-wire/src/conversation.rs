@@ -67,11 +67,36 @@ impl Conversation {
         conversation
     }
 
+    /// A conversation of so many rounds, each a question, a call, its result of about `output_bytes` and an answer: four
+    /// messages in every protocol, and one more at the end.
+    pub fn of_rounds(rounds: usize, output_bytes: usize) -> Self {
+        let mut words = Words::new(rounds as u64);
+        let mut conversation =
+            Self { system: system(2_000), tools: TOOLS.to_vec(), turns: Vec::new() };
+        for round in 0..rounds {
+            conversation.turns.push(Turn::User(words.prose(output_bytes / 5)));
+            conversation.add_call(round, output_bytes, &mut words);
+            let text = words.prose(output_bytes / 4);
+            conversation.turns.push(Turn::Assistant { text, call: None });
+        }
+        conversation.turns.push(Turn::User("Thank you. What is left to do?".to_owned()));
+        conversation
+    }
+
     /// One request, a call, its result and a closing word.
     fn add_round(&mut self, round: usize, output_bytes: usize, words: &mut Words) {
         if round.is_multiple_of(3) {
             self.turns.push(Turn::User(words.prose(output_bytes / 8 + 60)));
         }
+        self.add_call(round, output_bytes, words);
+        if round % 3 == 2 {
+            self.turns
+                .push(Turn::Assistant { text: words.prose(output_bytes / 4 + 40), call: None });
+        }
+    }
+
+    /// A call and its result.
+    fn add_call(&mut self, round: usize, output_bytes: usize, words: &mut Words) {
         let name = self.tools[round % self.tools.len()].name;
         let call = Call {
             id: format!("call_{round:06}{:012x}", words.next()),
@@ -81,10 +106,6 @@ impl Conversation {
         let answer = Answer { call_id: call.id.clone(), name, output: words.code(output_bytes) };
         self.turns.push(Turn::Assistant { text: words.prose(80), call: Some(call) });
         self.turns.push(Turn::Result(answer));
-        if round % 3 == 2 {
-            self.turns
-                .push(Turn::Assistant { text: words.prose(output_bytes / 4 + 40), call: None });
-        }
     }
 
     /// The size of the content with what a protocol puts around it, roughly.

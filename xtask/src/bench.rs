@@ -14,7 +14,7 @@ use anyhow::ensure;
 
 use self::counts::Counts;
 
-const USAGE: &str = "expected `wire`, `wire --check`, `wire --record` or `peers`";
+const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `peers` or `gateway [--quick] [NAME…]`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -22,7 +22,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         ["wire"] => time(&WIRE),
         ["wire", "--check"] => check(),
         ["wire", "--record"] => record(),
+        ["compose"] => time(&COMPOSE),
         ["peers"] => time(&PEERS),
+        ["gateway", rest @ ..] => gateway(rest),
         _ => bail!(USAGE),
     }
 }
@@ -37,7 +39,11 @@ struct Bench {
 
 const WIRE: Bench =
     Bench { folder: "benches-wire", binary: "sabir-benches-wire", arguments: &["time"] };
+const COMPOSE: Bench =
+    Bench { folder: "bench-compose", binary: "sabir-bench-compose", arguments: &[] };
 const PEERS: Bench = Bench { folder: "bench-peers", binary: "sabir-bench-peers", arguments: &[] };
+const GATEWAY: Bench =
+    Bench { folder: "bench-gateway", binary: "sabir-bench-gateway", arguments: &[] };
 
 impl Bench {
     /// Builds the benchmark and answers where its binary is. A peer may ask for a newer compiler than it needs.
@@ -57,6 +63,22 @@ impl Bench {
 fn time(bench: &Bench) -> Result<ExitCode> {
     let binary = bench.build()?;
     let status = Command::new(&binary).args(bench.arguments).status().context("cannot run it")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Builds the gateway as it is released, and measures it beside nginx.
+fn gateway(arguments: &[&str]) -> Result<ExitCode> {
+    let root = crate::project_root();
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", "sabir", "--target-dir", "target"])
+        .current_dir(root)
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "sabir does not build");
+    let binary = GATEWAY.build()?;
+    let mut command = Command::new(&binary);
+    command.arg("--sabir").arg(root.join("target/release/sabir")).args(arguments);
+    let status = command.status().context("cannot run it")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -88,9 +88,7 @@ where
             call(gateway, client, asked, body).await
         }
         Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
-        Endpoint::Models { shape, listing } => {
-            admin::models(Means { gateway, client }, gateway, shape, listing).await
-        }
+        Endpoint::Models { shape, listing } => admin::models(gateway, client, shape, listing).await,
         Endpoint::Embeddings => admin::embeddings(gateway, client, headers, body).await,
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers };
@@ -169,6 +167,7 @@ where
         query: asked.uri.query().map(str::to_owned),
         headers: asked.headers,
         body,
+        model_at: skimmed.model_at,
         session: skimmed.session,
     })
 }

@@ -148,3 +148,23 @@ pub fn fold(protocol: Protocol, bytes: &[u8]) -> Response<'static> {
     decode_stream(protocol, [bytes], &mut |event| fold.step(event));
     fold.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_whose_frame_cannot_be_read_to_its_end_is_told_once() {
+        let frames = [
+            (Protocol::OpenaiChat, r#"data: {"error":{"message":"Full.","code":"x"}}rest"#),
+            (Protocol::Gemini, r#"data: {"error":{"code":429,"message":"Full."}}rest"#),
+        ];
+        for (protocol, frame) in frames {
+            let mut faults = 0;
+            decode_stream(protocol, [format!("{frame}\n\n").as_bytes()], &mut |event| {
+                faults += usize::from(matches!(event, Event::Fault(_)));
+            });
+            assert_eq!(faults, 1, "{protocol:?}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 #[cfg(unix)]
 mod agent;
+mod assemble;
 mod configuration;
 mod convert;
 mod errors;

@@ -1,12 +1,14 @@
 //! The list of models: every `[[model]]`, and each provider's own as `provider/id`, in the shape that the client knows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
 use http::HeaderMap;
 use http::Method;
 use http::StatusCode;
+use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::json::Kind;
@@ -14,6 +16,7 @@ use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 
+use crate::Gateway;
 use crate::attempt;
 use crate::attempt::Means;
 use crate::attempt::RawRequest;
@@ -36,14 +39,14 @@ const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub(crate) type Cached = Option<(Instant, Vec<String>)>;
 
 pub(crate) async fn models(
-    means: Means<'_>,
-    gateway: &std::sync::Arc<crate::Gateway>,
+    gateway: &Arc<Gateway>,
+    client: &Client,
     shape: Protocol,
     listing: Listing,
 ) -> Reply {
     match listing {
-        Listing::All => egress::json(StatusCode::OK, list(shape, &all(means).await)),
-        Listing::One(id) => match route::resolve(&means.gateway.config, &id, shape) {
+        Listing::All => egress::json(StatusCode::OK, list(shape, &all(gateway, client).await)),
+        Listing::One(id) => match route::resolve(&gateway.config, &id, shape) {
             Ok(_) => {
                 let mut writer = Writer::with_capacity(256);
                 write_model(shape, &id, &mut writer);
@@ -59,20 +62,38 @@ pub(crate) async fn models(
 }
 
 /// The names that can be asked for, each once: those of the configuration first.
-async fn all(means: Means<'_>) -> Vec<String> {
-    let config = &means.gateway.config;
+async fn all(gateway: &Arc<Gateway>, client: &Client) -> Vec<String> {
+    let config = &gateway.config;
     let named = config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
     if names.is_empty() {
         names.push(crate::config::SIMULATED_MODEL.to_owned());
     }
-    for (index, provider) in config.providers.iter().enumerate() {
-        let own = provider_list(means, index).await;
+    let lists = all_lists(gateway, client).await;
+    for (provider, own) in config.providers.iter().zip(lists) {
         names.extend(own.into_iter().map(|id| format!("{}/{id}", provider.name)));
     }
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     names
+}
+
+/// The providers' own lists, asked for at the same time.
+async fn all_lists(gateway: &Arc<Gateway>, client: &Client) -> Vec<Vec<String>> {
+    let asking: Vec<_> = (0..gateway.config.providers.len())
+        .map(|index| {
+            let (gateway, client) = (Arc::clone(gateway), client.clone());
+            let list = async move {
+                provider_list(Means { gateway: &gateway, client: &client }, index).await
+            };
+            tokio::task::spawn_local(list)
+        })
+        .collect();
+    let mut lists = Vec::with_capacity(asking.len());
+    for list in asking {
+        lists.push(list.await.unwrap_or_default());
+    }
+    lists
 }
 
 /// A provider's own list, from memory if it is fresh. One that gives none has none.
@@ -93,7 +114,8 @@ async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
 async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
     let provider = &means.gateway.config.providers[index];
     let endpoint = means.gateway.upstreams[index].endpoints.first()?;
-    let mut headers: HeaderMap = attempt::base_headers(means.gateway, provider, endpoint.protocol);
+    let mut headers: HeaderMap =
+        attempt::base_headers(&means.gateway.instance, provider, endpoint.protocol);
     headers.extend(provider.headers.iter().cloned());
     let path = format!("{}/models", endpoint.base_path);
     let request = RawRequest {

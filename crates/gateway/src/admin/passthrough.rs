@@ -173,7 +173,7 @@ async fn pass(
     let mut headers = HeaderMap::new();
     let own = raw.headers.iter().filter(|(name, _)| !is_hop_by_hop(name) && !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    headers.extend(attempt::base_headers(gateway, config, endpoint.protocol));
+    headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
     headers.extend(config.headers.iter().cloned());
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };

@@ -8,6 +8,7 @@ mod health;
 mod open;
 mod prepare;
 mod queue;
+mod repair;
 mod upstream;
 mod verdict;
 

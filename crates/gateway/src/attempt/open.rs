@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::Method;
-use http::header::CONTENT_TYPE;
 use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
@@ -25,9 +24,10 @@ use crate::attempt::prepare::Manner;
 use crate::attempt::upstream::End;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
-use crate::call::Delivery;
 use crate::egress::Along;
+use crate::egress::Frames;
 use crate::egress::Translation;
+use crate::egress::is_event_stream;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::failure::Result;
@@ -75,6 +75,7 @@ pub(crate) async fn open(
     trace: &mut Trace,
 ) -> Result<Opened> {
     let bytes_max = means.gateway.config.limits.answer_bytes_max;
+    let frame_bytes_max = means.gateway.config.limits.frame_bytes_max;
     let protocol = prepared.endpoint.protocol;
     let (status, headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
@@ -84,7 +85,10 @@ pub(crate) async fn open(
     let is_stream =
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
     match (&prepared.manner, is_stream) {
-        (Manner::Through, true) => through(call, headers, feed).await,
+        (Manner::Through, true) => {
+            let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
+            through(along, headers, feed).await
+        }
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
             if !is_object(&body) {
@@ -94,7 +98,10 @@ pub(crate) async fn open(
             Ok(Opened::Whole(Whole { headers, body }))
         }
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
-            translated(call, protocol, asked, headers, feed).await
+            let frames = Some(Frames::of(&headers, frame_bytes_max));
+            let asked = Asked::clone(asked);
+            let translation = Translation::new(call, protocol, asked, frames);
+            translated(Box::new(translation), headers, feed).await
         }
         (Manner::Translated(asked), true) => {
             let body = collect(&mut feed, bytes_max).await?;
@@ -182,8 +189,7 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
 }
 
 /// Waits for the first event of a stream that passes through: an error in its place is a failure like any other.
-async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Opened> {
-    let mut along = Along::new(call.client, is_event_stream(&headers));
+async fn through(mut along: Along, headers: HeaderMap, mut feed: Feed) -> Result<Opened> {
     let mut first = Vec::new();
     while !along.has_begun() {
         let mut read = Ok(());
@@ -212,16 +218,10 @@ async fn through(call: &Call, headers: HeaderMap, mut feed: Feed) -> Result<Open
 
 /// Waits for the first event of a stream that is translated.
 async fn translated(
-    call: &Call,
-    protocol: Protocol,
-    asked: &Asked<'static>,
+    mut translation: Box<Translation>,
     headers: HeaderMap,
     mut feed: Feed,
 ) -> Result<Opened> {
-    let is_sse = is_event_stream(&headers);
-    let is_array = call.delivery == Delivery::Array;
-    let mut translation =
-        Box::new(Translation::new(call.client, protocol, asked.clone(), is_sse, is_array));
     while !translation.has_begun() {
         match poll_fn(|cx| feed.poll_data(cx, &mut |data| translation.push(data))).await {
             None => {
@@ -257,9 +257,7 @@ fn whole(
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
     note_counts(protocol, body, trace);
     if call.delivery.is_stream() {
-        let is_array = call.delivery == Delivery::Array;
-        let mut translation =
-            Box::new(Translation::new(call.client, protocol, asked.clone(), true, is_array));
+        let mut translation = Box::new(Translation::new(call, protocol, asked.clone(), None));
         unfold(response, &mut |event| translation.event(event));
         translation.finish();
         return Ok(Opened::Translated { headers, translation, feed: None });
@@ -301,11 +299,6 @@ fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
     if let Some(counts) = counts {
         trace.counts(counts);
     }
-}
-
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
-    kind.get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/event-stream"))
 }
 
 /// An error status, read in the manner of the provider's protocol.

@@ -30,17 +30,17 @@ struct Seen {
 }
 
 impl Along {
-    pub(crate) fn new(protocol: Protocol, is_sse: bool) -> Self {
+    pub(crate) fn new(protocol: Protocol, frames: Frames) -> Self {
         let seen = Seen {
             protocol,
-            is_sse,
+            is_sse: frames.is_sse(),
             has_begun: false,
             at_first: None,
             has_failed: false,
             has_finished: false,
             counts: Counts::default(),
         };
-        Self { frames: Frames::new(is_sse), seen }
+        Self { frames, seen }
     }
 
     /// Reads along; an error says that this is no stream of the protocol.

@@ -1,5 +1,7 @@
 //! The frames of a provider's stream: server-sent events, or the elements of one JSON list.
 
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
@@ -10,18 +12,24 @@ use sabir_wire::sse::Frame;
 use sabir_wire::sse::JsonArray;
 use sabir_wire::sse::Parser;
 
+/// Takes a provider's stream apart.
 #[derive(Debug)]
-pub(super) enum Frames {
+pub(crate) enum Frames {
     Sse(Parser),
     Array(JsonArray),
 }
 
 impl Frames {
-    pub(super) fn new(is_sse: bool) -> Self {
-        match is_sse {
-            true => Self::Sse(Parser::default()),
-            false => Self::Array(JsonArray::default()),
+    /// Frames as the answer's head says they come.
+    pub(crate) fn of(headers: &HeaderMap, frame_bytes_max: usize) -> Self {
+        match is_event_stream(headers) {
+            true => Self::Sse(Parser::with_limit(frame_bytes_max)),
+            false => Self::Array(JsonArray::with_limit(frame_bytes_max)),
         }
+    }
+
+    pub(super) fn is_sse(&self) -> bool {
+        matches!(self, Self::Sse(_))
     }
 
     pub(super) fn push(
@@ -41,6 +49,11 @@ impl Frames {
             Self::Array(parser) => parser.end(emit),
         }
     }
+}
+
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    kind.get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/event-stream"))
 }
 
 /// Reads a stream that is all there; what cannot be read ends it with a fault.

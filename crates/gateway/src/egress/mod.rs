@@ -10,7 +10,9 @@ mod rescue;
 mod translation;
 
 pub(crate) use along::Along;
+pub(crate) use frames::Frames;
 pub(crate) use frames::decode_all;
+pub(crate) use frames::is_event_stream;
 pub(crate) use live::Live;
 pub(crate) use reply::Reply;
 pub(crate) use reply::ReplyBody;

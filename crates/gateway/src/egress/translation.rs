@@ -12,6 +12,8 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
+use crate::call::Call;
+use crate::call::Delivery;
 use crate::egress::array::ArrayWriter;
 use crate::egress::frames::Frames;
 use crate::egress::frames::UNREADABLE;
@@ -41,17 +43,17 @@ struct Writing {
 }
 
 impl Translation {
+    /// A translation of what `frames` will take apart; an answer that is all there has none.
     pub(crate) fn new(
-        client: Protocol,
+        call: &Call,
         upstream: Protocol,
         asked: Asked<'static>,
-        is_sse: bool,
-        is_array: bool,
+        frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {
-            encoder: Some(StreamEncoder::new(client, upstream, asked)),
+            encoder: Some(StreamEncoder::new(call.client, upstream, asked)),
             out: String::new(),
-            array: is_array.then(ArrayWriter::default),
+            array: (call.delivery == Delivery::Array).then(ArrayWriter::default),
             has_begun: false,
             has_finished: false,
             at_first: None,
@@ -60,7 +62,7 @@ impl Translation {
             report: None,
         };
         let decoder = Some(StreamDecoder::new(upstream));
-        Self { frames: Some(Frames::new(is_sse)), decoder, writing }
+        Self { frames, decoder, writing }
     }
 
     /// Reads the next bytes of the provider's stream.

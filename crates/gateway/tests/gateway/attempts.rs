@@ -191,3 +191,14 @@ fn only_so_many_requests_are_with_a_provider_at_once() {
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
+
+#[test]
+fn a_frame_over_the_limit_ends_the_stream() {
+    let frames = chat_chunk("begun") + &chat_chunk(&"x".repeat(20_000)) + CHAT_END;
+    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_frame_size = \"10KB\"\n";
+    let gateway = Running::start(&toml);
+    let reply = gateway.post("/v1/messages", &messages("p/m", true));
+    assert!(reply.body.contains("event: error"), "{}", reply.body);
+    assert!(!reply.body.contains("xxx"));
+}

@@ -40,13 +40,18 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
 fn a_conversation_that_only_its_provider_has_is_refused_elsewhere() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    for param in ["previous_response_id", "conversation"] {
-        let body = json!({"model": "p/m", "input": "hello", param: "x_1"}).to_string();
+    for (param, value) in [
+        ("previous_response_id", json!("x_1")),
+        ("conversation", json!("x_1")),
+        ("background", json!(true)),
+    ] {
+        let body = json!({"model": "p/m", "input": "hello", param: value}).to_string();
         let reply = gateway.post("/v1/responses", &body);
         assert_eq!(reply.status, 400);
         assert_eq!(reply.json()["error"]["param"], param);
     }
-    let body = json!({"model": "p/m", "input": "hello", "store": true}).to_string();
+    let body =
+        json!({"model": "p/m", "input": "hello", "store": true, "background": false}).to_string();
     assert_eq!(gateway.post("/v1/responses", &body).status, 200);
 }
 

@@ -10,8 +10,9 @@ use crate::sse::Frame;
 ///
 /// Gemini streams in this form where the client does not ask for server-sent events. A value that stands alone, such as
 /// an error, is an element too. Whether an element is JSON is for its reader to see.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct JsonArray {
+    element_bytes_max: usize,
     /// The element that has begun and not ended.
     element: Vec<u8>,
     /// How many brackets are open inside the element.
@@ -45,7 +46,24 @@ enum Stage {
     After,
 }
 
+impl Default for JsonArray {
+    fn default() -> Self {
+        Self::with_limit(FRAME_BYTES_MAX)
+    }
+}
+
 impl JsonArray {
+    /// A parser that refuses elements of more bytes.
+    pub fn with_limit(element_bytes_max: usize) -> Self {
+        Self {
+            element_bytes_max,
+            element: Vec::new(),
+            depth: 0,
+            within: Within::default(),
+            stage: Stage::default(),
+        }
+    }
+
     /// Reads the next bytes and calls `emit` for every element that they complete.
     pub fn push(
         &mut self,
@@ -147,8 +165,8 @@ impl JsonArray {
     }
 
     fn keep(&mut self, byte: u8) -> Result<()> {
-        if self.element.len() == FRAME_BYTES_MAX {
-            let message = format!("expected elements of at most {FRAME_BYTES_MAX} bytes");
+        if self.element.len() == self.element_bytes_max {
+            let message = format!("expected elements of at most {} bytes", self.element_bytes_max);
             return Err(Error::new(ErrorKind::Limit, message));
         }
         self.element.push(byte);

@@ -12,8 +12,9 @@ use crate::sse::Frame;
 ///
 /// Accepts line ends of any kind, a byte order mark, comments, fields without a space after the colon and data over
 /// several lines. Bytes are read as UTF-8 line by line, never chunk by chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Parser {
+    frame_bytes_max: usize,
     /// A line that has begun and not ended.
     line: Vec<u8>,
     event: String,
@@ -25,7 +26,27 @@ pub struct Parser {
     after_return: bool,
 }
 
+impl Default for Parser {
+    fn default() -> Self {
+        Self::with_limit(FRAME_BYTES_MAX)
+    }
+}
+
 impl Parser {
+    /// A parser that refuses frames of more bytes.
+    pub fn with_limit(frame_bytes_max: usize) -> Self {
+        Self {
+            frame_bytes_max,
+            line: Vec::new(),
+            event: String::new(),
+            has_event: false,
+            data: String::new(),
+            has_data: false,
+            begun: false,
+            after_return: false,
+        }
+    }
+
     /// Reads the next bytes and calls `emit` for every frame that they complete.
     pub fn push(
         &mut self,
@@ -78,8 +99,8 @@ impl Parser {
     ) -> Result<()> {
         let value = &line[b"data:".len()..];
         let value = utf8(value.strip_prefix(b" ").unwrap_or(value))?;
-        if value.len() > FRAME_BYTES_MAX {
-            return Err(too_long());
+        if value.len() > self.frame_bytes_max {
+            return Err(too_long(self.frame_bytes_max));
         }
         let event = self.has_event.then_some(self.event.as_str());
         let emitted = emit(Frame { event, data: value });
@@ -98,8 +119,8 @@ impl Parser {
     }
 
     fn hold(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.line.len() + bytes.len() > FRAME_BYTES_MAX {
-            return Err(too_long());
+        if self.line.len() + bytes.len() > self.frame_bytes_max {
+            return Err(too_long(self.frame_bytes_max));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
@@ -134,8 +155,8 @@ impl Parser {
     }
 
     fn add_data(&mut self, value: &str) -> Result<()> {
-        if self.data.len() + value.len() > FRAME_BYTES_MAX {
-            return Err(too_long());
+        if self.data.len() + value.len() > self.frame_bytes_max {
+            return Err(too_long(self.frame_bytes_max));
         }
         if self.has_data {
             self.data.push('\n');
@@ -165,6 +186,6 @@ fn utf8(line: &[u8]) -> Result<&str> {
         .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the event stream"))
 }
 
-fn too_long() -> Error {
-    Error::new(ErrorKind::Limit, format!("expected frames of at most {FRAME_BYTES_MAX} bytes"))
+fn too_long(bytes_max: usize) -> Error {
+    Error::new(ErrorKind::Limit, format!("expected frames of at most {bytes_max} bytes"))
 }

@@ -15,7 +15,7 @@ impl Losing<'_> {
     /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
     pub(super) fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
         let is_empty = |part: &&Part<'_>| match part.content() {
-            Content::Text(text) => text.is_empty(),
+            Content::Text(text) | Content::Refusal(text) => text.is_empty(),
             Content::Reasoning(thought) => {
                 let says = thought.texts.iter().any(|text| !text.is_empty());
                 !says && part.semantics().artefact().is_none()
@@ -42,7 +42,9 @@ impl Losing<'_> {
         };
         let takes =
             |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
-        for pair in parts.windows(2).filter(|pair| is_sealed(&pair[0]) && takes(&pair[1])) {
+        let is_known = |part: &&Part<'_>| !matches!(part.content(), Content::Opaque(_));
+        let known: Vec<&Part<'_>> = parts.iter().filter(is_known).collect();
+        for pair in known.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
                 let reason = "the signature of a thought goes to the part behind it";
                 let place = part.semantics().place();

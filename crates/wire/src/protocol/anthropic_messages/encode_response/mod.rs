@@ -226,6 +226,8 @@ impl Answering {
                     write_cited(list, text, semantics, losing);
                 }
             }
+            // Some servers state an empty refusal where there is none.
+            Content::Refusal(text) if text.is_empty() => {}
             Content::Refusal(text) => {
                 self.refused();
                 lose_refusal(place, losing);

@@ -47,6 +47,10 @@ pub(super) struct Current {
     begun: bool,
     /// Whether it came in several pieces, which are one here.
     in_pieces: bool,
+    /// Whether its text is a refusal; some servers state an empty one where there is none.
+    refuses: bool,
+    /// Whether it has got text.
+    said: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -84,7 +88,15 @@ impl Writing<'_> {
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current { part, shown, begun: false, in_pieces: false, semantics });
+        self.current = Some(Current {
+            part,
+            shown,
+            begun: false,
+            in_pieces: false,
+            refuses: false,
+            said: false,
+            semantics,
+        });
         match opening {
             Opening::Text | Opening::Reasoning(_) => {
                 if self.is_own() {
@@ -92,7 +104,9 @@ impl Writing<'_> {
                 }
             }
             Opening::Refusal => {
-                self.answering.refused();
+                if let Some(current) = &mut self.current {
+                    current.refuses = true;
+                }
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
                 let mut losing = self.losing();
                 lose_refusal(place, &mut losing);
@@ -295,7 +309,13 @@ impl Writing<'_> {
             return;
         }
         let shown = current.shown;
+        if current.refuses {
+            self.answering.refused();
+        }
         self.begin_block(out);
+        if let Some(current) = &mut self.current {
+            current.said = true;
+        }
         match shown {
             Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
             Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
@@ -359,7 +379,10 @@ impl Writing<'_> {
         if current.begun {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
-        } else {
+        }
+        // A text of nothing but sources does not come back.
+        let is_silent = !current.begun || current.shown == Shown::Text && !current.said;
+        if is_silent {
             self.lose_silent(&current);
         }
     }

@@ -95,7 +95,8 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
     }
 }
 
-/// Joins a foreign signature to the thoughts that it seals: a stream told it in an empty part behind them.
+/// Joins a foreign signature to the thoughts that it seals: a stream told them piece by piece, each a part, and the
+/// signature in an empty part behind them.
 pub(super) fn sealed(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     if !parts.iter().any(is_foreign_seal) {
         return parts;
@@ -106,11 +107,27 @@ pub(super) fn sealed(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
             Some(last) if is_foreign_seal(&part) && is_unsealed(last) => {
                 last.semantics_mut().merge(part.semantics().clone());
                 last.semantics_mut().add_shape(SEALED_APART);
+                join_thoughts(&mut joined);
             }
             _ => joined.push(part),
         }
     }
     joined
+}
+
+/// Joins the thoughts before the last one, as far as nothing seals them, to it: one signature is for all of them.
+fn join_thoughts(parts: &mut Vec<Part<'_>>) {
+    let Some(mut whole) = parts.pop() else { return };
+    while let Some(before) = parts.pop_if(|part| is_unsealed(part)) {
+        let (Content::Reasoning(before), Content::Reasoning(thought)) =
+            (before.content(), whole.content_mut())
+        else {
+            continue;
+        };
+        let pieces = before.texts.iter().chain(&thought.texts).map(|text| text.to_str());
+        thought.texts = vec![Text::plain(pieces.collect::<String>())];
+    }
+    parts.push(whole);
 }
 
 fn is_foreign_seal(part: &Part<'_>) -> bool {

@@ -164,7 +164,7 @@ impl<'x> Answer<'x, '_> {
             self.content(object.key("content"), candidate);
         }
         if let Some(finish) = &candidate.finish {
-            let refused = parts.iter().any(|it| matches!(it.content(), Content::Refusal(_)));
+            let refused = parts.iter().any(refuses);
             object.field("finishReason", &finish_word(finish, refused, same));
             if let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused) {
                 report_finish(&mut self.losing, semantics.place(), change);
@@ -301,9 +301,15 @@ pub(super) fn report_finish(
     losing.field(place, Field::FinishDetails, kind, reason);
 }
 
+/// Whether a part is a refusal; some servers state an empty one where there is none.
+fn refuses(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(text) if !text.is_empty())
+}
+
 /// Whether a part is an empty text that nobody signed.
 fn says_nothing(part: &Part<'_>) -> bool {
-    let empty = matches!(part.content(), Content::Text(text) if text.is_empty());
+    let empty = matches!(part.content(),
+        Content::Text(text) | Content::Refusal(text) if text.is_empty());
     empty && part.semantics().artefact().is_none()
 }
 

@@ -46,6 +46,8 @@ pub(super) struct OpenPart {
     in_pieces: bool,
     /// Whether it came with log probabilities.
     weighed: bool,
+    /// Whether it is a refusal; some servers state an empty one where there is none.
+    refuses: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
 }
@@ -88,9 +90,7 @@ impl Encoder<'_> {
         self.tell(|losing| losing.opened(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
-        if matches!(opening, Opening::Refusal) {
-            self.ending(candidate).refused = true;
-        }
+        let refuses = matches!(opening, Opening::Refusal);
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
         let flow = Flow::of(&opening);
@@ -114,6 +114,7 @@ impl Encoder<'_> {
             citations,
             in_pieces,
             weighed: false,
+            refuses,
             text,
         });
     }
@@ -206,9 +207,11 @@ impl Encoder<'_> {
             (State::Streaming { thought, begun }, Delta::Text(text)) => {
                 let thought = *thought;
                 *begun = true;
+                let refuses = open.refuses && !text.is_empty();
                 if let Some(kept) = &mut open.text {
                     kept.push(&text);
                 }
+                self.ending(candidate).refused |= refuses;
                 self.text_frame(candidate, thought, &text, out);
             }
             (State::Streaming { thought, begun }, Delta::NextPiece) => {

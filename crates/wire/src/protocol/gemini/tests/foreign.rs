@@ -90,11 +90,15 @@ fn limits_of_the_vendor_are_kept_and_told() {
 #[test]
 fn effort_is_a_budget_or_a_level_by_family() {
     let cases = [
-        ("gemini-2.5-flash", "low", r#"{"thinkingBudget":1024}"#),
+        ("gemini-2.5-flash", "low", r#"{"thinkingBudget":1024,"includeThoughts":true}"#),
         ("gemini-2.5-flash", "none", r#"{"thinkingBudget":0}"#),
         ("gemini-2.5-pro", "none", r#"{"thinkingBudget":128}"#),
-        ("gemini-3-pro-preview", "medium", r#"{"thinkingLevel":"HIGH"}"#),
-        ("gemini-3-flash-preview", "minimal", r#"{"thinkingLevel":"MINIMAL"}"#),
+        ("gemini-3-pro-preview", "medium", r#"{"thinkingLevel":"HIGH","includeThoughts":true}"#),
+        (
+            "gemini-3-flash-preview",
+            "minimal",
+            r#"{"thinkingLevel":"MINIMAL","includeThoughts":true}"#,
+        ),
     ];
     for (model, effort, expected) in cases {
         let body = format!(

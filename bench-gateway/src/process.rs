@@ -1,0 +1,130 @@
+//! A process under test: what it costs in processor time and memory, read from `/proc`, and its end.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+
+/// How long a process may take to listen, and to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    folder: PathBuf,
+    /// What tells it to end; without one it is killed.
+    stop: Option<Command>,
+}
+
+impl Process {
+    /// Starts a process and waits until it listens. The folder is its own and goes with it.
+    pub(crate) fn start(
+        mut command: Command,
+        address: SocketAddr,
+        folder: PathBuf,
+        stop: Option<Command>,
+    ) -> Result<Self> {
+        let child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
+        let mut process = Self { child, address, folder, stop };
+        let started = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if let Some(status) = process.child.try_wait()? {
+                bail!("{command:?} ended at once: {status}");
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("{command:?} does not listen on {address}");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(process)
+    }
+
+    /// The processor time that the process and its children have taken.
+    pub(crate) fn cpu(&self) -> Duration {
+        self.ids().into_iter().map(cpu_of).sum()
+    }
+
+    /// The bytes of memory that the process and its children hold.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        self.ids().into_iter().filter_map(resident_bytes_of).sum()
+    }
+
+    fn ids(&self) -> Vec<u32> {
+        let own = self.child.id();
+        let mut ids = vec![own];
+        let others = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let others = others.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        ids.extend(others.filter(|id| parent_of(*id) == Some(own)));
+        ids
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        match &mut self.stop {
+            Some(stop) => drop(stop.status()),
+            None => drop(self.child.kill()),
+        }
+        let told = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if told.elapsed() > PATIENCE {
+                let _ = self.child.kill();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Sums up what the scheduler knows of each thread, to the nanosecond.
+fn cpu_of(id: u32) -> Duration {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let nanoseconds = threads.filter_map(|thread| {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanoseconds.sum())
+}
+
+fn resident_bytes_of(id: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn parent_of(id: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    behind_name.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// An address of this machine that nobody listens on.
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+/// A new folder for the files of one process.
+pub(crate) fn folder(name: &str) -> Result<PathBuf> {
+    let folder = std::env::temp_dir().join(format!("sabir-bench-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+pub(crate) fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    fs::write(&path, text)?;
+    Ok(path)
+}

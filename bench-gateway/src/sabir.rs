@@ -1,0 +1,48 @@
+//! The gateway under test, with a provider for each protocol and each way in which the mock answers.
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+
+use anyhow::Result;
+use sabir_wire::Protocol;
+
+use crate::mock::Mode;
+use crate::process;
+use crate::process::Process;
+
+pub(crate) fn start(binary: &Path, upstream: SocketAddr) -> Result<Process> {
+    let address = process::free_address()?;
+    let folder = process::folder("sabir")?;
+    let config = process::write(&folder, "sabir.toml", &config(upstream))?;
+    let mut command = Command::new(binary);
+    command.arg("serve").arg("--config").arg(config);
+    command.arg("--listen").arg(address.to_string()).stdout(Stdio::null());
+    Process::start(command, address, folder, None)
+}
+
+/// The name of the provider that speaks a protocol and answers in a certain way.
+pub(crate) fn provider(protocol: Protocol, mode: Mode) -> String {
+    format!("{}-{}", protocol.as_str(), mode.as_str())
+}
+
+fn config(upstream: SocketAddr) -> String {
+    // Connections wait while others are measured, longer than a server should let strangers do.
+    let mut text = String::from(
+        "env_providers = false\n\n[log]\nlevel = \"warn\"\n\n[limits]\nheader_read_timeout = \"10m\"\n",
+    );
+    for protocol in Protocol::ALL {
+        for mode in Mode::ALL {
+            let name = provider(protocol, mode);
+            let (protocol, mode) = (protocol.as_str(), mode.as_str());
+            let _ = write!(
+                text,
+                "\n[[provider]]\nname = \"{name}\"\nprotocol = [\"{protocol}\"]\n\
+                 base_url = \"http://{upstream}/{protocol}/{mode}\"\nretries = 0\n"
+            );
+        }
+    }
+    text
+}

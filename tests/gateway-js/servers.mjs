@@ -1,0 +1,78 @@
+// The simulators and a gateway before them, each a process of its own on a free port of the loopback.
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const START_MS = 20_000;
+
+const PROVIDERS = {
+  chat: ['openai-chat', '/openai/v1'],
+  responses: ['openai-responses', '/openai/v1'],
+  anthropic: ['anthropic-messages', '/anthropic'],
+  gemini: ['gemini', '/gemini'],
+};
+
+/** Starts a command of the binary and waits for the line that names its address. */
+function start(binary, args) {
+  const process = spawn(binary, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const base = new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${args[0]} does not listen`)), START_MS);
+    let printed = '';
+    process.stdout.on('data', (data) => {
+      printed += data;
+      const found = printed.match(/http:\/\/127\.0\.0\.1:\d+(?=\s)/);
+      if (found) {
+        clearTimeout(timer);
+        resolve(found[0]);
+      }
+    });
+    process.on('error', reject);
+    process.on('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+  });
+  return { process, base };
+}
+
+/** Runs `body` with the addresses of a gateway and of the simulators behind it. */
+export async function withServers(binary, body) {
+  const folder = await mkdtemp(join(tmpdir(), 'sabir-js-'));
+  const started = [];
+  try {
+    const simulators = start(binary, ['sim', '--listen', '127.0.0.1:0']);
+    started.push(simulators.process);
+    const upstream = await simulators.base;
+    const config = join(folder, 'sabir.toml');
+    await writeFile(config, configured(upstream));
+    const gateway = start(binary, ['serve', '--config', config, '--listen', '127.0.0.1:0', '--data', folder]);
+    started.push(gateway.process);
+    return await body(await gateway.base, upstream);
+  } finally {
+    await Promise.all(started.map(end));
+    await rm(folder, { recursive: true });
+  }
+}
+
+function configured(upstream) {
+  const providers = Object.entries(PROVIDERS).map(
+    ([name, [protocol, root]]) =>
+      `[[provider]]\nname = "${name}"\nprotocol = "${protocol}"\nbase_url = "${upstream}${root}"\n` +
+      'api_key = { value = "only-for-tests" }\n',
+  );
+  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${own(upstream)}`;
+}
+
+/** A provider that speaks all four protocols, so that every client meets its own. */
+function own(upstream) {
+  const entries = Object.values(PROVIDERS);
+  const protocols = entries.map(([protocol]) => `"${protocol}"`).join(', ');
+  const urls = entries.map(([protocol, root]) => `${protocol} = "${upstream}${root}"`).join(', ');
+  return `[[provider]]\nname = "own"\nprotocol = [${protocols}]\nbase_url = { ${urls} }\napi_key = { value = "only-for-tests" }\n`;
+}
+
+function end(process) {
+  if (process.exitCode !== null || process.signalCode !== null) return undefined;
+  const ended = new Promise((resolve) => process.once('exit', resolve));
+  process.kill('SIGTERM');
+  return ended;
+}
