@@ -287,7 +287,7 @@ impl Losing<'_> {
             if is_heard && !message.role.instructs() {
                 return;
             }
-            if is_heard && !is_first {
+            if (is_heard || message.is_blank()) && !is_first {
                 let reason = "instructions that come first have a field of their own";
                 self.node(message.semantics().place(), LossKind::Renamed, reason);
                 self.below(Place::default(), "/instructions", LossKind::Renamed, reason);

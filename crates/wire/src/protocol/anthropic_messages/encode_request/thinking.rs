@@ -1,9 +1,11 @@
 //! How the model is told to think, by what its family understands.
 
 use super::turns::LastTurn;
+use crate::conversation::AllowedMode;
 use crate::conversation::Request;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
+use crate::conversation::ToolChoice;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -58,6 +60,9 @@ impl Thought {
         let mut thought = told.by_family(wish);
         if last == LastTurn::CallsWithoutThinking && thought.is_on() {
             thought = told.without_return(thought);
+        }
+        if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
+            thought = told.giving_way(thought);
         }
         thought.display = thought.is_on().then(|| display(request, thought.form, losing)).flatten();
         if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
@@ -213,6 +218,17 @@ impl Telling<'_, '_> {
         }
     }
 
+    /// Most models refuse to be made to call a tool while they think; of one that is not known, the client's plain word for
+    /// the call counts more than thinking, of which an effort is left.
+    fn giving_way(&mut self, thought: Thought) -> Thought {
+        let kind = match thought.effort {
+            Some(_) => LossKind::Approximated,
+            None => LossKind::Dropped,
+        };
+        self.lose(kind, "the model may refuse to think where it has to call a tool");
+        Thought { form: Form::Unsaid, ..thought }
+    }
+
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
     fn without_return(&mut self, thought: Thought) -> Thought {
         let never = matches!(
@@ -230,6 +246,15 @@ impl Telling<'_, '_> {
         }
         let form = if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
         Thought { form, ..Thought::UNSAID }
+    }
+}
+
+/// Whether the model has to call a tool.
+pub(in crate::protocol::anthropic_messages) fn is_forced(request: &Request<'_>) -> bool {
+    match &request.tool_choice {
+        Some(ToolChoice::Required | ToolChoice::Named { .. }) => true,
+        Some(ToolChoice::Allowed { mode, .. }) => *mode == AllowedMode::Required,
+        Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Other { .. }) | None => false,
     }
 }
 
