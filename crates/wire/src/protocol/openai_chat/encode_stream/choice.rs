@@ -111,7 +111,7 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.opened(&semantics));
+        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.semantics(&semantics));
         self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
         let kind = match opening {
             Opening::Text => PartKind::Text,

@@ -63,6 +63,8 @@ pub struct Encoder<'a> {
     taken: Vec<Text<'static>>,
     /// Parts that have no place here; the report speaks of them.
     left_out: Vec<Part<'static>>,
+    /// Whether something was left out behind the last item, so that no text behind it continues that.
+    interrupted: bool,
     usage: Option<Usage<'static>>,
     finish: Option<Finish<'static>>,
     fault: Option<Fault<'static>>,
@@ -104,6 +106,7 @@ impl<'a> Encoder<'a> {
             places: Vec::new(),
             taken: Vec::new(),
             left_out: Vec::new(),
+            interrupted: false,
             usage: None,
             finish: None,
             fault: None,
@@ -332,6 +335,7 @@ impl<'a> Encoder<'a> {
             self.lose_answer(candidate, part.semantics().place());
         } else {
             self.left_out.push(part);
+            self.interrupted = true;
         }
         self.places.push(Placed::Nowhere);
     }
