@@ -186,9 +186,7 @@ impl Writing<'_> {
         let Some(before) = before.filter(|it| it.0 == now.0) else { return };
         let flows = match self.source {
             Protocol::Gemini => true,
-            Protocol::OpenaiResponses => {
-                now.0 == Shown::Text && current.semantics.item().is_some()
-            }
+            Protocol::OpenaiResponses => now.0 == Shown::Text && current.semantics.item().is_some(),
             Protocol::OpenaiChat | Protocol::AnthropicMessages => false,
         };
         for place in [before.1, now.1].into_iter().filter(|_| flows) {

@@ -166,7 +166,10 @@ impl Encoder<'_> {
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {
-                self.finish_parts(item, out);
+                // Chat may weigh the tokens of a text when all is said.
+                if self.source != Protocol::OpenaiChat {
+                    self.finish_parts(item, out);
+                }
                 self.continue_item(item, part)
             }
             None => self.add_item(part, out),
