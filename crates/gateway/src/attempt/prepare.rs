@@ -12,6 +12,7 @@ use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
+use sabir_wire::protocol::Encoded;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
@@ -122,7 +123,7 @@ fn translated(
     let target = target(provider, model);
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {
-        true => encoded.strict().map_err(refused)?,
+        true => strict(encoded, trace)?,
         false => encoded,
     };
     let echo = match call.client {
@@ -139,6 +140,14 @@ fn translated(
     trace.loses(repairs);
     trace.loses(encoded.report);
     Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
+}
+
+/// Refuses a translation that drops anything; the exchange keeps the report all the same.
+fn strict(encoded: Encoded, trace: &mut Trace) -> Result<Encoded> {
+    if encoded.report.drops().next().is_some() {
+        trace.loses(encoded.report.clone());
+    }
+    encoded.strict().map_err(refused)
 }
 
 fn refused(error: sabir_wire::Error) -> Box<Failure> {

@@ -26,6 +26,7 @@ use crate::protocol::openai_responses::encode_request::write_piece;
 use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
+use crate::protocol::openai_responses::encode_response::is_words;
 use crate::protocol::openai_responses::encode_response::item_id;
 use crate::protocol::openai_responses::encode_response::report_handed;
 use crate::protocol::openai_responses::encode_response::takes;
@@ -43,7 +44,7 @@ use crate::protocol::semantics::NodeSemantics;
 pub(super) struct OutItem {
     id: Text<'static>,
     pub(super) parts: Vec<Part<'static>>,
-    states: Vec<PartState>,
+    pub(super) states: Vec<PartState>,
     /// The complete item.
     pub(super) json: Option<String>,
     /// Whether an earlier call has the same id.
@@ -51,10 +52,12 @@ pub(super) struct OutItem {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct PartState {
+pub(super) struct PartState {
     /// The part has been told of.
     added: bool,
-    closed: bool,
+    pub(super) closed: bool,
+    /// The part has been told as complete.
+    pub(super) done: bool,
     /// How many citations have been told.
     cited: usize,
 }
@@ -105,10 +108,8 @@ impl Encoder<'_> {
         let continues = self.is_same() && part.semantics().has_shape(CONTINUES);
         let last = self.items.len().checked_sub(1);
         if let Some(last) = last.filter(|last| continues && self.items[*last].json.is_none()) {
-            let item = &mut self.items[last];
-            item.parts.push(part);
-            item.states.push(PartState::default());
-            return self.places.push(Placed::At((last, item.parts.len() - 1)));
+            let place = self.continue_item(last, part);
+            return self.places.push(Placed::At(place));
         }
         if matches!(part.content(), Content::Text(_)) && !self.is_same() {
             // A text that never says anything makes no item.
@@ -139,7 +140,7 @@ impl Encoder<'_> {
     /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
     /// alone, and Chat's have one field for all that is thought.
     fn report_border(&mut self, part: &Part<'static>) {
-        let mut before = self.items.iter().filter_map(|item| item.parts.first());
+        let mut before = self.items.iter().flat_map(|item| &item.parts);
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
         let is_alike = |other: &&Part<'_>| {
@@ -159,11 +160,42 @@ impl Encoder<'_> {
         }
     }
 
-    /// Adds an item that begins with a part.
+    /// Adds a part to the message before it, or the item that it begins.
     fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
         self.report_border(&part);
         self.hand(&part);
+        match self.message_before(&part) {
+            Some(item) => {
+                // Chat may weigh the tokens of a text when all is said.
+                if self.source != Protocol::OpenaiChat {
+                    self.finish_parts(item, out);
+                }
+                self.continue_item(item, part)
+            }
+            None => self.add_item(part, out),
+        }
+    }
+
+    /// The message that another protocol's text continues, if one stands right before it.
+    fn message_before(&self, part: &Part<'_>) -> Option<usize> {
+        let last = self.items.len().checked_sub(1)?;
+        let OutItem { parts, json, .. } = &self.items[last];
+        let is_message = json.is_none() && parts.first().is_some_and(is_words);
+        let continues = is_message && is_words(part) && !self.interrupted && !self.is_same();
+        continues.then_some(last)
+    }
+
+    fn continue_item(&mut self, index: usize, part: Part<'static>) -> (usize, usize) {
+        let item = &mut self.items[index];
+        item.parts.push(part);
+        item.states.push(PartState::default());
+        (index, item.parts.len() - 1)
+    }
+
+    /// Adds an item that begins with a part.
+    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
         self.finish_closed(out);
+        self.interrupted = false;
         let index = self.items.len();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let doubled = is_doubled(&mut losing, &part, &mut self.taken);
@@ -234,6 +266,9 @@ impl Encoder<'_> {
 
     /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
     pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+        if self.items[item].states[at].added {
+            return;
+        }
         for before in 0..at {
             let part = &self.items[item].parts[before];
             let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
@@ -245,9 +280,7 @@ impl Encoder<'_> {
     }
 
     fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {
-        if std::mem::replace(&mut self.items[item].states[at].added, true) {
-            return;
-        }
+        self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
         let kind = "response.content_part.added";
         self.item_frame(out, kind, (item, Some(("content_index", at))), |writer| {
