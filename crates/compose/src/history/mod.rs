@@ -11,6 +11,8 @@ mod read;
 mod tests;
 mod write;
 
+use std::fmt;
+
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Json;
@@ -41,7 +43,7 @@ pub use error::HistoryError;
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct History<'a> {
     messages: Vec<Stored<'a>>,
     given: Vec<Given<'a>>,
@@ -50,7 +52,7 @@ pub struct History<'a> {
 }
 
 /// A message as it was spelled, to be printed as it was.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Given<'a> {
     role: Text<'a>,
     content: Option<Json<'a>>,
@@ -76,6 +78,17 @@ impl<'a> History<'a> {
     /// What was built of this history: `{"messages", "trace"}`. Messages that did not change are spelled as they were.
     pub fn to_json(&self, built: &Built<'_>) -> String {
         write::built(built, &self.given)
+    }
+}
+
+// Histories are content, which does not belong in logs.
+impl fmt::Debug for History<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History")
+            .field("messages", &self.messages.len())
+            .field("system_prompts", &self.system_prompts.len())
+            .field("summary", &self.summary)
+            .finish()
     }
 }
 

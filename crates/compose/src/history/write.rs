@@ -31,10 +31,15 @@ pub(super) fn built(built: &Built<'_>, given: &[Given<'_>]) -> String {
 }
 
 fn write_turn(list: &mut Writer, turn: &Turn<'_>, given: &[Given<'_>]) {
-    match turn.origin {
-        Origin::Given(index) => write_given(list, &turn.message, &given[index]),
-        Origin::Edited(index) => write_edited(list, &turn.message, &given[index]),
-        Origin::Made => write_made(list, &turn.message),
+    let (index, write): (_, fn(&mut Writer, &Message<'_>, &Given<'_>)) = match turn.origin {
+        Origin::Given(index) => (index, write_given),
+        Origin::Edited(index) => (index, write_edited),
+        Origin::Made => return write_made(list, &turn.message),
+    };
+    // A message of another history is not among those of this one.
+    match given.get(index) {
+        Some(given) => write(list, &turn.message, given),
+        None => write_made(list, &turn.message),
     }
 }
 
@@ -69,7 +74,8 @@ fn result<'p, 'a>(part: &'p Part<'a>) -> Option<&'p ToolResult<'a>> {
 
 /// A message that lost parts or gained results keeps the spelling of the rest.
 fn write_edited(list: &mut Writer, message: &Message<'_>, given: &Given<'_>) {
-    let blocks = given.content.as_ref().filter(|content| content.kind() == Kind::Array);
+    let is_blocks = |content: &&Json<'_>| matches!(content.kind(), Kind::Array | Kind::Object);
+    let blocks = given.content.as_ref().filter(is_blocks);
     list.object(|object| {
         object.field("role", &given.role);
         match (blocks, &given.content) {
@@ -91,8 +97,8 @@ fn write_blocks(writer: &mut Writer, blocks: &Json<'_>, message: &Message<'_>) {
     let mut told: Vec<Text<'_>> = Vec::new();
     let mut kept: Vec<Json<'_>> = Vec::new();
     let mut results_end = 0;
-    // The list was read before, so that reading it again cannot fail.
-    let _ = blocks.reader().array(|_, reader| {
+    // The blocks were read before, so that reading them again cannot fail.
+    let _ = each_block(blocks, |reader| {
         let answers = name_in(reader, "tool_use_id");
         let is_call = name_in(reader, "type").is_some_and(|tag| tag == "tool_use");
         let id = name_in(reader, "id");
@@ -117,6 +123,18 @@ fn write_blocks(writer: &mut Writer, blocks: &Json<'_>, message: &Message<'_>) {
         results(message).filter(is_new).for_each(|result| write_result_block(list, result));
         kept[results_end..].iter().for_each(|block| list.value(block));
     });
+}
+
+/// Calls back for each block of a list, or for the one that stands alone.
+fn each_block<'j>(
+    blocks: &'j Json<'_>,
+    mut block: impl FnMut(&mut Reader<'j>) -> Result<()>,
+) -> Result<()> {
+    let mut reader = blocks.reader();
+    match blocks.kind() {
+        Kind::Array => reader.array(|_, reader| block(reader)),
+        _ => block(&mut reader),
+    }
 }
 
 fn results<'p, 'a>(message: &'p Message<'a>) -> impl Iterator<Item = &'p ToolResult<'a>> {

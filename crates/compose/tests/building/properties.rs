@@ -12,6 +12,7 @@ use sabir_compose::Stored;
 use sabir_compose::Summary;
 use sabir_compose::Turn;
 use sabir_compose::Unanswered;
+use sabir_compose::history::History;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Arguments;
 use sabir_wire::conversation::CallForm;
@@ -52,6 +53,33 @@ fn history() -> impl Strategy<Value = Plan> {
         4 => (0..6_u8).prop_map(|id| (Role::Tool, vec![Piece::Result(id)])),
     ];
     prop::collection::vec(message, 0..14)
+}
+
+/// A message in one of the shapes in which applications keep them, or in none.
+fn block() -> impl Strategy<Value = String> {
+    let role = prop::sample::select(vec!["system", "user", "assistant", "tool"]);
+    let id = 0..3_u8;
+    let piece = prop_oneof![
+        Just(r#""words""#.to_owned()),
+        Just(r#"{"type":"text","text":" "}"#.to_owned()),
+        Just(r#"{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}"#.to_owned()),
+        Just(r#"{"type":"unheard_of","x":[null]}"#.to_owned()),
+        Just("null".to_owned()),
+        Just("7".to_owned()),
+        id.clone().prop_map(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#)),
+        id.clone().prop_map(|id| format!(r#"{{"tool_use_id":"{id}","content":[{{"text":"t"}}]}}"#)),
+    ];
+    let pieces = prop::collection::vec(piece.clone(), 0..4);
+    let content = prop_oneof![piece, pieces.prop_map(|pieces| format!("[{}]", pieces.join(",")))];
+    let beside = prop_oneof![
+        3 => Just(String::new()),
+        1 => id.clone().prop_map(|id| format!(r#","toolCalls":[{{"id":"{id}","name":"f","input":{{}}}}]"#)),
+        1 => id.prop_map(|id| format!(r#","tool_call_id":"{id}""#)),
+    ];
+    (role, content, beside, any::<bool>()).prop_map(|(role, content, beside, is_entity)| {
+        let body = format!(r#"{{"role":"{role}","content":{content}{beside}}}"#);
+        if is_entity { format!(r#"{{"id":1,"body":{body}}}"#) } else { body }
+    })
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
@@ -166,6 +194,25 @@ proptest! {
         assert_paired(&built.turns);
         for turn in &built.turns {
             prop_assert!(turn.message.role != Role::Assistant || !turn.message.is_blank());
+        }
+    }
+
+    #[test]
+    fn no_history_panics(blocks in prop::collection::vec(block(), 0..6), cut in 0..2_000_usize) {
+        let text = format!(r#"{{"messages":[{}],"systemPrompts":["p"],"summary":{{"messageIds":[1],"startMessageId":1,"summary":"s"}}}}"#, blocks.join(","));
+        let cut = text.get(..cut).unwrap_or(&text);
+        for text in [text.as_str(), cut] {
+            let Ok(history) = History::parse(text) else { continue };
+            let Ok(built) = history.builder().build() else { continue };
+            let json = history.to_json(&built);
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+            let again = History::parse(&json).unwrap();
+            let again = again.to_json(&again.builder().build().unwrap());
+            prop_assert!(again.ends_with(r#""trace":[]}"#), "{json} {again}");
+            for protocol in Protocol::ALL {
+                let built = history.builder().build().unwrap();
+                sabir_compose::history::encode(built, protocol).unwrap();
+            }
         }
     }
 

@@ -29,6 +29,7 @@ const MISPLACED: (&str, &str) = ("tool result left out", "it does not stand behi
 const MOVED: (&str, &str) = ("tool result moved", "it belongs right behind its call");
 const ANSWERED: (&str, &str) = ("error result added", "the tool call has no result");
 const UNASKED: (&str, &str) = ("tool call left out", "it has no result");
+const NOT_ITS_TURN: (&str, &str) = ("tool call left out", "nobody but the assistant calls tools");
 const EMPTIED: (&str, &str) = ("message left out", "nothing is left of it");
 
 /// A result that goes behind a run, with the number of its call.
@@ -91,9 +92,14 @@ impl<'a> Mending<'a, '_> {
             self.policy.unanswered == Unanswered::Drop
                 && found.is_ok_and(|found| !calls[found].is_answered)
         };
+        let strange = |index: usize| {
+            turn.message.role != Role::Assistant
+                && matches!(turn.message.parts[index].content(), Content::ToolCall(_))
+        };
         let verdicts: Vec<Verdict> = (0..turn.message.parts.len())
             .map(|index| match leaves(index) {
                 Some(fate) => Verdict::Result(fate),
+                None if strange(index) => Verdict::NotItsTurn,
                 None if unasked(index) => Verdict::Unasked,
                 None => Verdict::Stays,
             })
@@ -134,6 +140,7 @@ impl<'a> Mending<'a, '_> {
             match verdict {
                 Verdict::Stays => turn.message.parts.push(part),
                 Verdict::Unasked => self.note(pointer(), UNASKED),
+                Verdict::NotItsTurn => self.note(pointer(), NOT_ITS_TURN),
                 Verdict::Result(Fate::Moves(call)) => {
                     self.note(pointer(), MOVED);
                     self.add(*call, Turn::made(Message::new(Role::Tool, vec![part])));
@@ -174,6 +181,8 @@ enum Verdict {
     Stays,
     /// A call that nobody answers.
     Unasked,
+    /// A call of somebody else than the assistant.
+    NotItsTurn,
     Result(Fate),
 }
 

@@ -1,7 +1,7 @@
 //! The third step: every result stands right behind its call, and every call has one.
 //!
 //! A run is what the assistant says in consecutive messages. The results of its calls come next, before anything else is
-//! said; each call has one, and each result a call.
+//! said; each call has one, and each result a call. Nobody but the assistant calls.
 
 mod mend;
 mod plan;
@@ -74,14 +74,16 @@ fn takes_results<'m>(
         *speaks = Speaks::Others;
     }
     for part in &message.parts {
-        let Content::ToolResult(result) = part.content() else {
-            *speaks = Speaks::Others;
-            continue;
-        };
-        if *speaks == Speaks::Others || waiting.answer(result).is_none() {
-            return false;
+        match part.content() {
+            Content::ToolResult(result) => {
+                if *speaks == Speaks::Others || waiting.answer(result).is_none() {
+                    return false;
+                }
+                *speaks = Speaks::Tools;
+            }
+            Content::ToolCall(_) => return false,
+            _ => *speaks = Speaks::Others,
         }
-        *speaks = Speaks::Tools;
     }
     true
 }

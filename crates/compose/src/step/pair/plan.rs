@@ -123,7 +123,8 @@ impl<'m> Walk<'m> {
         self.open &= !turn.message.parts.is_empty();
         for (part_index, part) in turn.message.parts.iter().enumerate() {
             let Content::ToolResult(result) = part.content() else {
-                self.open = false;
+                // A call that stands here goes, so that it stands in nobody's way.
+                self.open &= matches!(part.content(), Content::ToolCall(_));
                 continue;
             };
             let at = (index, part_index);

@@ -182,6 +182,18 @@ fn a_result_in_place_wins_over_a_stray_one() {
 }
 
 #[test]
+fn a_call_of_somebody_else_goes() {
+    let strange = Message::new(Role::User, vec![Part::text("u"), call_part("a")]);
+    check(
+        [strange, result("a")],
+        &["user: u"],
+        &["/messages/0 tool call left out", "/messages/1 tool result left out"],
+    );
+    let mixed = Message::new(Role::User, vec![call_part("b"), result_part("a")]);
+    check([call("a"), mixed], &["assistant: ?a", "user: =a"], &["/messages/1 tool call left out"]);
+}
+
+#[test]
 fn misplaced_results_may_go_or_stay() {
     let policy = Policy { misplaced: Misplaced::Drop, ..Policy::default() };
     check_by(
