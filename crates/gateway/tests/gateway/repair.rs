@@ -29,10 +29,12 @@ fn user(words: &str) -> Value {
     json!({"role": "user", "content": words})
 }
 
-/// An answer in the words of each protocol but Chat.
+/// An answer in the words of each protocol.
 fn answer(protocol: Protocol) -> &'static str {
     match protocol {
-        Protocol::OpenaiChat => unreachable!("the client speaks it"),
+        Protocol::OpenaiChat => {
+            r#"{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#
+        }
         Protocol::OpenaiResponses => {
             r#"{"id":"r","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"m1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}"#
         }
@@ -203,35 +205,52 @@ fn without_repair_a_translation_sends_what_there_is() {
     assert!(provider.received()[0].body.contains("seen"));
 }
 
-#[test]
-fn each_protocol_is_repaired_in_its_own_words() {
-    let anthropic = r#"{"model":"m","max_tokens":9,"tools":[{"name":"look","input_schema":{"type":"object"}}],"messages":[
+const ANTHROPIC: &str = r#"{"model":"m","max_tokens":50,"tools":[{"name":"look","input_schema":{"type":"object"}}],"messages":[
         {"role":"user","content":"u"},
         {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"look","input":{}},{"type":"tool_use","id":"toolu_2","name":"look","input":{}}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"seen"},{"type":"text","text":"go on"}]}]}"#;
-    let gemini = r#"{"tools":[{"functionDeclarations":[{"name":"look"},{"name":"hear"}]}],"contents":[
+const GEMINI: &str = r#"{"tools":[{"functionDeclarations":[{"name":"look"},{"name":"hear"}]}],"contents":[
         {"role":"user","parts":[{"text":"u"}]},
         {"role":"model","parts":[{"functionCall":{"name":"look","args":{}}},{"functionCall":{"name":"hear","args":{}}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"seen"}}}]},
         {"role":"user","parts":[{"text":"go on"}]}]}"#;
-    let responses = r#"{"model":"m","tools":[{"type":"function","name":"look","parameters":{"type":"object","properties":{}}}],"input":[
+const RESPONSES: &str = r#"{"model":"m","tools":[{"type":"function","name":"look","parameters":{"type":"object","properties":{}}}],"input":[
         {"role":"user","content":"u"},
         {"type":"function_call","call_id":"call_1","name":"look","arguments":"{}"},
         {"role":"user","content":"go on"}]}"#;
-    for (protocol, path, body) in [
-        (Protocol::AnthropicMessages, "/v1/messages", anthropic),
-        (Protocol::Gemini, "/v1beta/models/m:generateContent", gemini),
-        (Protocol::OpenaiResponses, "/v1/responses", responses),
-    ] {
-        let provider = Provider::whole(answer(protocol));
-        let models = "models = [\"m\"]\n";
-        let toml =
-            format!("repair = \"always\"\n{}{models}", provider.toml("p", protocol.as_str()));
-        let gateway = Running::start(&toml);
-        let reply = gateway.post(path, body);
-        assert_eq!(reply.status, 200, "{}", reply.body);
-        assert_eq!(reply.header("sabir-loss"), Some("repaired=1"), "{protocol:?}");
-        assert_taken(protocol, &provider.received()[0].body);
+
+/// Requests that lack one result, each in a protocol's own words.
+const BROKEN: [(Protocol, &str, &str); 3] = [
+    (Protocol::AnthropicMessages, "/v1/messages", ANTHROPIC),
+    (Protocol::Gemini, "/v1beta/models/m:generateContent", GEMINI),
+    (Protocol::OpenaiResponses, "/v1/responses", RESPONSES),
+];
+
+/// Sends a broken request to a provider, whose simulator must take what arrives.
+#[track_caller]
+fn check_broken((client, path, body): (Protocol, &str, &str), upstream: Protocol) {
+    let provider = Provider::whole(answer(upstream));
+    let toml = provider.toml("p", upstream.as_str());
+    let gateway = Running::start(&format!("repair = \"always\"\n{toml}models = [\"m\"]\n"));
+    let reply = gateway.post(path, body);
+    assert_eq!(reply.status, 200, "{client:?} to {upstream:?}: {}", reply.body);
+    assert_eq!(reply.header("sabir-loss"), Some("repaired=1"), "{client:?} to {upstream:?}");
+    assert_taken(upstream, &provider.received()[0].body);
+}
+
+#[test]
+fn each_protocol_is_repaired_in_its_own_words() {
+    for broken in BROKEN {
+        check_broken(broken, broken.0);
+    }
+}
+
+#[test]
+fn each_protocol_is_repaired_on_its_way_to_every_other() {
+    for broken in BROKEN {
+        for upstream in Protocol::ALL.into_iter().filter(|upstream| *upstream != broken.0) {
+            check_broken(broken, upstream);
+        }
     }
 }
 
