@@ -1,6 +1,7 @@
 //! The binary `sabir`: reads arguments and files, has `sabir-wire` translate, prints.
 
 mod agent;
+mod allocator;
 mod arguments;
 mod command;
 mod configuration;

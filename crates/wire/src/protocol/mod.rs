@@ -5,6 +5,7 @@ mod arguments;
 mod asked;
 mod calls;
 mod dialect;
+mod echo;
 mod event;
 mod exchange;
 mod field;
@@ -23,6 +24,7 @@ pub mod openai_responses;
 
 pub use along::Counts;
 pub use asked::Asked;
+pub use echo::Echo;
 pub use event::Closed;
 pub use event::Delta;
 pub use event::Event;

@@ -59,7 +59,7 @@ impl Thought {
         if last == LastTurn::CallsWithoutThinking && thought.is_on() {
             thought = told.without_return(thought);
         }
-        thought.display = thought.is_on().then(|| display(request, losing)).flatten();
+        thought.display = thought.is_on().then(|| display(request, thought.form, losing)).flatten();
         if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
             let kind = match show {
                 ThinkingShow::Shown(_) => LossKind::Dropped,
@@ -80,7 +80,7 @@ impl Thought {
 fn wish(request: &Request<'_>) -> (Wish, Field) {
     let thinking = &request.thinking;
     let effort = thinking.effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
-    let budget = thinking.budget.as_ref().map(|budget| budget.as_u64());
+    let budget = thinking.budget.as_ref().map(|budget| budget.as_whole());
     match (thinking.mode, budget, effort) {
         (Some(ThinkingMode::Disabled), _, _) => (Wish::Off, Field::ThinkingMode),
         (_, Some(Some(0)), _) => (Wish::Off, Field::ThinkingBudget),
@@ -238,7 +238,7 @@ fn at_least_low(effort: Effort) -> Effort {
 }
 
 /// Whether thinking is shown. Chat has no word for it, and its clients are shown all there is.
-fn display(request: &Request<'_>, losing: &mut Losing<'_>) -> Option<&'static str> {
+fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option<&'static str> {
     let root = Place::default();
     match &request.thinking.show {
         Some(ThinkingShow::Hidden) => Some("omitted"),
@@ -253,6 +253,13 @@ fn display(request: &Request<'_>, losing: &mut Losing<'_>) -> Option<&'static st
             losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             Some("summarized")
         }
-        None => None,
+        None => {
+            if matches!(form, Form::Budget(_)) {
+                let reason =
+                    "models that are given a budget show what they think unless told otherwise";
+                losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            }
+            None
+        }
     }
 }

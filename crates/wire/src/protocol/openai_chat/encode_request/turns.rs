@@ -143,7 +143,9 @@ impl Turns<'_, '_> {
         } else if self.is_developers(first) {
             let reason = "the developer's messages stand among the others";
             self.losing.node(slot, LossKind::Renamed, reason);
-            if let Some(next) = messages.get(1) {
+            // What comes next of all that arrives stands behind them.
+            let arrives = |it: &&Message<'_>| it.role.instructs() || self.losing.is_heard(it);
+            if let Some(next) = messages.iter().skip(1).find(arrives) {
                 self.losing.node(next.semantics().place(), LossKind::Renamed, reason);
             }
         }
@@ -337,7 +339,8 @@ impl Turns<'_, '_> {
         }
         for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
             let reason = "Chat has text before calls, whatever their order was";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            let place = self.losing.outer(part.semantics().place());
+            self.losing.node(place, LossKind::Approximated, reason);
         }
     }
 
