@@ -63,7 +63,21 @@ fn after_string(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn stripping_only_takes_away_and_leaves_no_escape(
+            text in "[a-zé0-9;\\[\\]\\\\(\n\u{1b}\u{7}\u{9b}]{0,40}",
+        ) {
+            let stripped = strip(&text).into_owned();
+            prop_assert!(!stripped.contains([ESCAPE, CONTROL]));
+            let mut rest = text.chars();
+            prop_assert!(stripped.chars().all(|kept| rest.any(|letter| letter == kept)));
+        }
+    }
 
     #[test]
     fn sequences_go_and_text_stays() {
