@@ -49,6 +49,7 @@ http {{
     client_max_body_size 64m;
     client_body_buffer_size 4m;
     keepalive_requests 10000000;
+    keepalive_timeout 600s;
     tcp_nodelay on;
     upstream mock {{
         server {upstream};

@@ -29,7 +29,10 @@ pub(crate) fn provider(protocol: Protocol, mode: Mode) -> String {
 }
 
 fn config(upstream: SocketAddr) -> String {
-    let mut text = String::from("env_providers = false\n\n[log]\nlevel = \"warn\"\n");
+    // Connections wait while others are measured, longer than a server should let strangers do.
+    let mut text = String::from(
+        "env_providers = false\n\n[log]\nlevel = \"warn\"\n\n[limits]\nheader_read_timeout = \"10m\"\n",
+    );
     for protocol in Protocol::ALL {
         for mode in Mode::ALL {
             let name = provider(protocol, mode);

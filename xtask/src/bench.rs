@@ -14,8 +14,7 @@ use anyhow::ensure;
 
 use self::counts::Counts;
 
-const USAGE: &str =
-    "expected `wire`, `wire --check`, `wire --record`, `peers` or `gateway [--quick] [NAME…]`";
+const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `peers` or `gateway [--quick] [NAME…]`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -23,6 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         ["wire"] => time(&WIRE),
         ["wire", "--check"] => check(),
         ["wire", "--record"] => record(),
+        ["compose"] => time(&COMPOSE),
         ["peers"] => time(&PEERS),
         ["gateway", rest @ ..] => gateway(rest),
         _ => bail!(USAGE),
@@ -39,6 +39,8 @@ struct Bench {
 
 const WIRE: Bench =
     Bench { folder: "benches-wire", binary: "sabir-benches-wire", arguments: &["time"] };
+const COMPOSE: Bench =
+    Bench { folder: "bench-compose", binary: "sabir-bench-compose", arguments: &[] };
 const PEERS: Bench = Bench { folder: "bench-peers", binary: "sabir-bench-peers", arguments: &[] };
 const GATEWAY: Bench =
     Bench { folder: "bench-gateway", binary: "sabir-bench-gateway", arguments: &[] };

@@ -25,8 +25,8 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        arguments: "wire [--check | --record] | peers | gateway [--quick] [NAME…]",
-        summary: "measure the speed of translation and of the gateway, or compare instruction counts with those on record",
+        arguments: "wire [--check | --record] | compose | peers | gateway [--quick] [NAME…]",
+        summary: "measure the speed of translation, of composing and of the gateway, or compare instruction counts with those on record",
         run: bench::run,
     },
     Chore {

@@ -57,10 +57,19 @@ impl Input {
         format!("cannot read {self}")
     }
 
-    fn read(&self) -> Result<Vec<u8>> {
+    /// Reads the whole input; `bad` makes an error of a message and an advice.
+    fn read(&self, bad: impl Fn(String, &'static str) -> BadInput) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
         limited.read_to_end(&mut bytes).with_context(|| self.unreadable())?;
+        if bytes.len() as u64 > INPUT_BYTES_MAX {
+            let message = format!("the input is larger than {INPUT_BYTES_MAX} bytes");
+            return Err(bad(message, TOO_LARGE).into());
+        }
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+        if text.trim_ascii().is_empty() {
+            return Err(bad(IS_EMPTY.to_owned(), EMPTY).into());
+        }
         Ok(bytes)
     }
 }
@@ -77,27 +86,17 @@ impl fmt::Display for Input {
 impl Subject {
     /// Reads the whole body.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let bytes = self.input().read()?;
-        if bytes.len() as u64 > INPUT_BYTES_MAX {
-            let message = format!("the input is larger than {INPUT_BYTES_MAX} bytes");
-            return Err(self.bad(message, TOO_LARGE).into());
-        }
-        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-        if text.trim_ascii().is_empty() {
-            return Err(self.empty().into());
-        }
-        Ok(bytes)
+        self.input().read(|message, advice| self.bad(message, advice))
     }
 
     /// Says what `error` means for this input, of which `bytes` is the beginning or the whole.
     pub(crate) fn explain(&self, error: &sabir_wire::Error, bytes: &[u8]) -> BadInput {
-        let mut bad = self.bad(error.message().to_owned(), advice(error.kind(), self.kind, bytes));
-        bad.pointer = error.pointer().to_owned();
-        bad
+        let advice = advice(error.kind(), self.kind, bytes);
+        self.bad(error.message().to_owned(), advice).at(error.pointer())
     }
 
     pub(crate) fn empty(&self) -> BadInput {
-        self.bad("the input is empty".to_owned(), EMPTY)
+        self.bad(IS_EMPTY.to_owned(), EMPTY)
     }
 
     /// A stream in which no event was found.
@@ -112,6 +111,46 @@ impl Subject {
     }
 }
 
+/// JSON of Sabir's own on standard input.
+pub(crate) struct Document {
+    /// What it is, with its article.
+    pub(crate) phrase: &'static str,
+}
+
+impl Document {
+    /// Reads the whole document.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        Input::Stdin.read(|message, advice| self.bad(message, advice))
+    }
+
+    /// Says what `error` means for this document.
+    pub(crate) fn explain(&self, error: &sabir_wire::Error, bytes: &[u8]) -> BadInput {
+        let advice = match error.kind() {
+            ErrorKind::Syntax if std::str::from_utf8(bytes).is_err() => NOT_UTF8,
+            ErrorKind::Syntax => NOT_JSON,
+            _ => WRONG_DOCUMENT,
+        };
+        self.bad(error.message().to_owned(), advice).at(error.pointer())
+    }
+
+    /// Says that what stands at `pointer` is not as it must be.
+    pub(crate) fn wrong(&self, message: &str, pointer: &str) -> BadInput {
+        self.bad(message.to_owned(), WRONG_DOCUMENT).at(pointer)
+    }
+
+    fn bad(&self, message: String, advice: &'static str) -> BadInput {
+        let taken_for = format!("{}, read as {}", Input::Stdin, self.phrase);
+        BadInput { message, pointer: String::new(), taken_for, advice }
+    }
+}
+
+impl BadInput {
+    fn at(self, pointer: &str) -> Self {
+        Self { pointer: pointer.to_owned(), ..self }
+    }
+}
+
+const IS_EMPTY: &str = "the input is empty";
 const TOO_LARGE: &str = "cut it into smaller inputs";
 const EMPTY: &str = "name a FILE, or pipe the input in";
 const NO_EVENTS: &str =
@@ -123,6 +162,8 @@ const BAD_FRAME: &str =
     "mend the frame there; a place in a stream begins with the frame's number, from 0";
 const WRONG: &str =
     "mend the input there, or name its protocol with --from and what it is with --kind";
+
+const WRONG_DOCUMENT: &str = "mend the input there";
 
 /// What to do next.
 fn advice(kind: ErrorKind, taken_for: Kind, bytes: &[u8]) -> &'static str {

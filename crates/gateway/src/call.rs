@@ -1,11 +1,13 @@
 //! What a client asks, once it is known to be one of the things that a gateway can do for it.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::Protocol;
 
 /// A request for an answer, or for a count of its tokens.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) client: Protocol,
     pub(crate) action: Action,
@@ -17,7 +19,9 @@ pub(crate) struct Call {
     pub(crate) query: Option<String>,
     /// The body as it was sent, compression taken off.
     pub(crate) body: Bytes,
-    /// The parameter that continues a conversation which only a provider of Responses has.
+    /// Where the model's name stands in the body, quotes included.
+    pub(crate) model_at: Option<Range<usize>>,
+    /// The parameter that asks for something which only a provider of Responses keeps.
     pub(crate) session: Option<&'static str>,
 }
 

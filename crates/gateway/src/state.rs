@@ -36,17 +36,18 @@ impl Gateway {
     pub fn new(config: Config) -> Arc<Self> {
         // The standard library seeds its hashers at random, and that is all that is needed here.
         let random = RandomState::new().hash_one("instance");
+        let instance = format!("sabir-{random:016x}");
         let names = config.providers.iter().map(|provider| provider.name.clone());
         Arc::new(Self {
             metrics: Metrics::new(names),
             upstreams: config
                 .providers
                 .iter()
-                .map(|provider| Upstream::new(provider, &config.limits))
+                .map(|provider| Upstream::new(provider, &config.limits, &instance))
                 .collect(),
             exchanges: Exchanges::default(),
             places: Arc::new(Semaphore::new(config.limits.requests_max)),
-            instance: format!("sabir-{random:016x}"),
+            instance,
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             is_stopping: AtomicBool::new(false),

@@ -16,6 +16,7 @@ use sabir_gateway::config::types::Provider;
 use sabir_gateway::config::types::Substitution;
 use sabir_gateway::server::Server;
 
+use crate::allocator;
 use crate::configuration;
 use crate::configuration::ConfigFile;
 use crate::output;
@@ -41,6 +42,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> Result<ExitCode> {
+        allocator::give_large_blocks_back();
         let mut loaded = match self.file.load() {
             Ok(loaded) => loaded,
             Err(problems) => return Ok(configuration::refuse(&problems)),

@@ -4,6 +4,8 @@
 
 #[cfg(unix)]
 mod agent;
+mod assemble;
+mod build;
 mod configuration;
 mod convert;
 mod errors;

@@ -2,8 +2,19 @@
 
 use crate::run::sabir;
 
-const COMMANDS: [&str; 9] =
-    ["serve", "run", "env", "check", "models", "convert", "inspect", "sim", "completions"];
+const COMMANDS: [&str; 11] = [
+    "serve",
+    "run",
+    "env",
+    "check",
+    "models",
+    "convert",
+    "inspect",
+    "assemble",
+    "build",
+    "sim",
+    "completions",
+];
 
 #[test]
 fn help_names_every_command_and_protocol() {
@@ -22,7 +33,7 @@ fn help_names_every_command_and_protocol() {
 
 #[test]
 fn commands_that_do_not_exist_are_not_pretended() {
-    for command in ["assemble", "build", "chat"] {
+    for command in ["chat", "conversations"] {
         let run = sabir(command, "").exits(2);
         assert_eq!(run.stdout, "");
         assert!(run.stderr.contains(command), "{}", run.stderr);
@@ -72,6 +83,11 @@ fn wrong_usage_is_told_apart_from_bad_input() {
         "convert --from chat --to gemini --kind error --status 42",
         "inspect --from chat --strict",
         "inspect --from chat --status 404",
+        "assemble",
+        "assemble --agent cursor",
+        "assemble --agent claude --max-bytes few",
+        "assemble --agent claude --max-bytes -1",
+        "build --to cobol",
         "completions",
     ];
     for arguments in wrong {

@@ -114,7 +114,8 @@ async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
 async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
     let provider = &means.gateway.config.providers[index];
     let endpoint = means.gateway.upstreams[index].endpoints.first()?;
-    let mut headers: HeaderMap = attempt::base_headers(means.gateway, provider, endpoint.protocol);
+    let mut headers: HeaderMap =
+        attempt::base_headers(&means.gateway.instance, provider, endpoint.protocol);
     headers.extend(provider.headers.iter().cloned());
     let path = format!("{}/models", endpoint.base_path);
     let request = RawRequest {

@@ -51,7 +51,7 @@ where
 {
     let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
         let message = format!("no provider is called {provider}; `sabir models` lists them");
-        let failure = Failure::client(FaultKind::NotFound, message);
+        let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_provider");
         return egress::rescue(
             Protocol::OpenaiChat,
             *failure,
@@ -142,6 +142,7 @@ impl Passed {
                 reply.headers_mut().append(name.clone(), value.clone());
             }
         }
+        egress::add_own_headers(reply.headers_mut(), &trace);
         *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
         reply
     }
@@ -173,7 +174,7 @@ async fn pass(
     let mut headers = HeaderMap::new();
     let own = raw.headers.iter().filter(|(name, _)| !is_hop_by_hop(name) && !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    headers.extend(attempt::base_headers(gateway, config, endpoint.protocol));
+    headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
     headers.extend(config.headers.iter().cloned());
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };

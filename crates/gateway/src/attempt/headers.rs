@@ -1,5 +1,7 @@
 //! The headers of a request to a provider: its own key, its vendor's headers from the client, nothing else of theirs.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use http::HeaderName;
 use http::HeaderValue;
@@ -10,8 +12,8 @@ use http::header::USER_AGENT;
 use http::header::VIA;
 use sabir_wire::Protocol;
 
-use crate::Gateway;
 use crate::attempt::auth_header;
+use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
 
@@ -20,37 +22,60 @@ const ANTHROPIC_VERSION_DEFAULT: HeaderValue = HeaderValue::from_static("2023-06
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SELF: HeaderValue = HeaderValue::from_static(concat!("sabir/", env!("CARGO_PKG_VERSION")));
 
-pub(crate) fn outgoing(
-    gateway: &Gateway,
+/// The headers of all requests to an endpoint that carry nothing of their client's, made once.
+#[derive(Debug)]
+pub(crate) struct Templates {
+    whole: HeaderMap,
+    stream: HeaderMap,
+}
+
+impl Templates {
+    pub(crate) fn new(instance: &str, provider: &Provider, upstream: Protocol) -> Self {
+        let accepting = |accept: HeaderValue| {
+            let mut headers = base(instance, provider, upstream);
+            headers.insert(CONTENT_TYPE, JSON);
+            headers.insert(ACCEPT, accept);
+            add_configured(&mut headers, provider);
+            headers
+        };
+        let stream = accepting(HeaderValue::from_static("text/event-stream"));
+        Self { whole: accepting(JSON), stream }
+    }
+}
+
+/// The headers of a call. Only a client that speaks to its vendor has any of its own in them.
+pub(crate) fn outgoing<'e>(
     call: &Call,
     provider: &Provider,
-    upstream: Protocol,
-) -> HeaderMap {
-    let mut headers = base(gateway, provider, upstream);
-    headers.insert(CONTENT_TYPE, JSON);
-    let accept = match call.delivery.is_stream() {
-        true => HeaderValue::from_static("text/event-stream"),
-        false => JSON,
-    };
-    headers.insert(ACCEPT, accept);
-    if upstream == call.client {
-        let own = call.headers.iter().filter(|(name, _)| is_vendors_own(upstream, name));
+    endpoint: &'e Endpoint,
+) -> Cow<'e, HeaderMap> {
+    let Templates { whole, stream } = &endpoint.headers;
+    let mut headers = Cow::Borrowed(if call.delivery.is_stream() { stream } else { whole });
+    if endpoint.protocol == call.client {
+        let own = call.headers.iter().filter(|(name, _)| is_vendors_own(call.client, name));
         for (name, value) in own {
-            headers.insert(name.clone(), value.clone());
+            headers.to_mut().insert(name.clone(), value.clone());
         }
     }
-    for (name, value) in &provider.headers {
-        headers.insert(name.clone(), value.clone());
+    if let Cow::Owned(headers) = &mut headers {
+        add_configured(headers, provider);
     }
     headers
 }
 
+/// What the operator configured has the last word.
+fn add_configured(headers: &mut HeaderMap, provider: &Provider) {
+    for (name, value) in &provider.headers {
+        headers.insert(name.clone(), value.clone());
+    }
+}
+
 /// What every request to a provider carries.
-pub(crate) fn base(gateway: &Gateway, provider: &Provider, upstream: Protocol) -> HeaderMap {
+pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(USER_AGENT, SELF);
-    if let Ok(via) = HeaderValue::try_from(format!("1.1 {}", gateway.instance)) {
+    if let Ok(via) = HeaderValue::try_from(format!("1.1 {instance}")) {
         headers.insert(VIA, via);
     }
     if upstream == Protocol::AnthropicMessages {

@@ -1,20 +1,28 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::Report;
 use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::splice_model;
+use sabir_wire::protocol::Echo;
+use sabir_wire::protocol::Encoded;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::headers;
+use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
+use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -26,7 +34,7 @@ use crate::route::Candidate;
 pub(crate) struct Prepared<'g> {
     pub(crate) endpoint: &'g Endpoint,
     pub(crate) path: String,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Cow<'g, HeaderMap>,
     pub(crate) body: Bytes,
     pub(crate) manner: Manner,
 }
@@ -53,14 +61,18 @@ pub(crate) fn prepare<'g>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        (spliced(call, &candidate.model)?, Manner::Through)
+        let repaired = match gateway.config.repair {
+            Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
+            Repair::Translated | Repair::Off => None,
+        };
+        (repaired.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
-        translated(call, provider, endpoint.protocol, &candidate.model, trace)?
+        translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
-        headers: headers::outgoing(gateway, call, provider, endpoint.protocol),
+        headers: headers::outgoing(call, provider, endpoint),
         endpoint,
         body,
         manner,
@@ -68,33 +80,42 @@ pub(crate) fn prepare<'g>(
 }
 
 /// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, model: &str) -> Result<Bytes> {
-    if call.client == Protocol::Gemini || call.model == model {
-        return Ok(call.body.clone());
+fn spliced(call: &Call, model: &str) -> Bytes {
+    let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
+    match place {
+        Some(Range { start, end }) if call.model != model => {
+            let mut name = Writer::default();
+            name.value(model);
+            let pieces = [&call.body[..start], name.as_str().as_bytes(), &call.body[end..]];
+            pieces.concat().into()
+        }
+        _ => call.body.clone(),
     }
-    let body = std::str::from_utf8(&call.body)
-        .map_err(|_| Failure::client(FaultKind::BadRequest, "expected UTF-8, found other bytes"))?;
-    let spliced = splice_model(body, model)?;
-    Ok(spliced.map_or_else(|| call.body.clone(), Bytes::from))
 }
 
 fn translated(
+    gateway: &Gateway,
     call: &Call,
-    provider: &Provider,
+    candidate: &Candidate,
     upstream: Protocol,
-    model: &str,
     trace: &mut Trace,
 ) -> Result<(Bytes, Manner)> {
+    let provider = &gateway.config.providers[candidate.provider];
+    let model = candidate.model.as_str();
     if let Some(param) = call.session {
         let message = format!(
-            "`{param}` continues a conversation that only a provider of the Responses API has; \
-             the model you asked for is served by {} over {}",
+            "`{param}` needs a provider that keeps responses; the model you asked for is served \
+             by {} over {}, which does not",
             provider.name,
             upstream.as_str()
         );
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
     let mut exchange = call.client.decode_request(&call.body)?;
+    let repairs = match gateway.config.repair {
+        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Off => Report::default(),
+    };
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -102,17 +123,31 @@ fn translated(
     let target = target(provider, model);
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {
-        true => encoded.strict().map_err(refused)?,
+        true => strict(encoded, trace)?,
         false => encoded,
     };
+    let echo = match call.client {
+        Protocol::OpenaiResponses => Some(Echo::of(&call.body)?.into_owned()),
+        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
+    };
     let asked = Asked {
+        echo,
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(trace.id().to_owned()),
         created_s: trace.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
+    trace.loses(repairs);
     trace.loses(encoded.report);
     Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
+}
+
+/// Refuses a translation that drops anything; the exchange keeps the report all the same.
+fn strict(encoded: Encoded, trace: &mut Trace) -> Result<Encoded> {
+    if encoded.report.drops().next().is_some() {
+        trace.loses(encoded.report.clone());
+    }
+    encoded.strict().map_err(refused)
 }
 
 fn refused(error: sabir_wire::Error) -> Box<Failure> {

@@ -12,6 +12,7 @@ use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
 use crate::admin::Cached;
+use crate::attempt::headers::Templates;
 use crate::attempt::health::Health;
 use crate::attempt::queue::Queue;
 use crate::config::types::Limits;
@@ -34,6 +35,7 @@ pub(crate) struct Endpoint {
     pub(crate) end: End,
     /// What all paths begin with.
     pub(crate) base_path: String,
+    pub(crate) headers: Templates,
 }
 
 /// What stands at the far end.
@@ -44,7 +46,7 @@ pub(crate) enum End {
 }
 
 impl Upstream {
-    pub(crate) fn new(provider: &Provider, limits: &Limits) -> Self {
+    pub(crate) fn new(provider: &Provider, limits: &Limits, instance: &str) -> Self {
         let endpoint = |endpoint: &crate::config::types::Endpoint| {
             let (end, base_path) = match &endpoint.place {
                 Place::Url(url) => {
@@ -56,7 +58,8 @@ impl Upstream {
                     (End::Simulator(simulator), version_path(endpoint.protocol).to_owned())
                 }
             };
-            Some(Endpoint { protocol: endpoint.protocol, end, base_path })
+            let headers = Templates::new(instance, provider, endpoint.protocol);
+            Some(Endpoint { protocol: endpoint.protocol, end, base_path, headers })
         };
         Self {
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),

@@ -1,5 +1,7 @@
 //! What routing needs of a body, read without taking the body apart.
 
+use std::ops::Range;
+
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::json::Kind;
@@ -12,10 +14,14 @@ use crate::failure::Result;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skimmed {
     pub(crate) model: Option<String>,
+    /// Where the value of `model` stands in the body, so that another can be put there without a second reading.
+    pub(crate) model_at: Option<Range<usize>>,
     pub(crate) is_stream: bool,
-    /// The parameter that continues a conversation which only its provider has.
+    /// The parameter that asks for something which only a provider of Responses keeps.
     pub(crate) session: Option<&'static str>,
 }
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Reads the top of a body and checks that the whole of it is one JSON object.
 pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
@@ -24,29 +30,45 @@ pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
     }
     let mut skimmed = Skimmed::default();
     let mut reader = Reader::from_slice(body)?;
+    let mark_bytes = if body.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     reader.object(|key, reader| {
         let kind = reader.kind()?;
+        let start = mark_bytes + reader.position();
         match (&*key, kind) {
             ("model", Kind::String) => {
                 skimmed.model = Some(reader.string()?.into_str().into_owned())
             }
             ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
-            ("previous_response_id", Kind::String) if client == Protocol::OpenaiResponses => {
-                reader.skip()?;
-                skimmed.session = Some("previous_response_id");
+            ("background", Kind::Boolean) => {
+                if reader.boolean()? {
+                    kept(&mut skimmed, "background");
+                }
             }
-            ("conversation", Kind::String | Kind::Object)
-                if client == Protocol::OpenaiResponses =>
-            {
+            ("previous_response_id", Kind::String) => {
                 reader.skip()?;
-                skimmed.session = Some("conversation");
+                kept(&mut skimmed, "previous_response_id");
+            }
+            ("conversation", Kind::String | Kind::Object) => {
+                reader.skip()?;
+                kept(&mut skimmed, "conversation");
             }
             _ => reader.skip()?,
+        }
+        // Of several the last one counts, whatever its kind: that is the one a provider would read.
+        if key == "model" {
+            skimmed.model_at = Some(start..mark_bytes + reader.position());
         }
         Ok(())
     })?;
     reader.finish()?;
+    if client != Protocol::OpenaiResponses {
+        skimmed.session = None;
+    }
     Ok(skimmed)
+}
+
+fn kept(skimmed: &mut Skimmed, parameter: &'static str) {
+    skimmed.session.get_or_insert(parameter);
 }
 
 #[cfg(test)]
@@ -62,6 +84,20 @@ mod tests {
         assert_eq!(skimmed.session, None);
         let skimmed = skim(Protocol::OpenaiResponses, body).unwrap();
         assert_eq!(skimmed.session, Some("conversation"));
+    }
+
+    #[test]
+    fn the_place_of_the_model_is_that_of_its_last_value() {
+        for body in [
+            r#"{"model":"m"}"#,
+            "\u{feff}{ \"model\" : \"m\" }",
+            r#"{"model":"other","messages":[],"model":"m"}"#,
+        ] {
+            let at = skim(Protocol::OpenaiChat, body.as_bytes()).unwrap().model_at.unwrap();
+            assert_eq!(&body[at], "\"m\"", "{body}");
+        }
+        let skimmed = skim(Protocol::OpenaiChat, br#"{"messages":[{"model":"m"}]}"#).unwrap();
+        assert_eq!(skimmed.model_at, None);
     }
 
     #[test]

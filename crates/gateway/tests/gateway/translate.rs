@@ -30,6 +30,9 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
     let reply = gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", body);
     assert_eq!(reply.status, 400);
     assert!(reply.json()["error"]["message"].as_str().unwrap().contains("/top_k"));
+    let exchange = reply.header("sabir-exchange").unwrap();
+    let seen = gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json();
+    assert!(seen["losses"].to_string().contains("/top_k"), "{seen}");
     assert!(provider.received().is_empty());
     let reply =
         gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", &messages("p/m", false));
@@ -40,13 +43,18 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
 fn a_conversation_that_only_its_provider_has_is_refused_elsewhere() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    for param in ["previous_response_id", "conversation"] {
-        let body = json!({"model": "p/m", "input": "hello", param: "x_1"}).to_string();
+    for (param, value) in [
+        ("previous_response_id", json!("x_1")),
+        ("conversation", json!("x_1")),
+        ("background", json!(true)),
+    ] {
+        let body = json!({"model": "p/m", "input": "hello", param: value}).to_string();
         let reply = gateway.post("/v1/responses", &body);
         assert_eq!(reply.status, 400);
         assert_eq!(reply.json()["error"]["param"], param);
     }
-    let body = json!({"model": "p/m", "input": "hello", "store": true}).to_string();
+    let body =
+        json!({"model": "p/m", "input": "hello", "store": true, "background": false}).to_string();
     assert_eq!(gateway.post("/v1/responses", &body).status, 200);
 }
 
@@ -100,6 +108,9 @@ fn tokens_are_counted_by_the_provider_or_estimated() {
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "POST /v1/messages/count_tokens HTTP/1.1");
     assert!(!seen.body.contains("max_tokens"), "{}", seen.body);
+    let wrapped = format!("{{\"generateContentRequest\":{gemini}}}");
+    gateway.post("/v1beta/models/p%2Fm:countTokens", &wrapped);
+    assert_eq!(provider.received()[1].body, seen.body);
     let provider = Provider::whole("{}");
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages/count_tokens", &messages("p/m", false));

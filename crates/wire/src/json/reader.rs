@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many bytes of the input lie behind the cursor.
-    pub(crate) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.at
     }
 

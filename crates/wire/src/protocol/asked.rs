@@ -4,6 +4,7 @@ use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Kind;
 use crate::json::Text;
+use crate::protocol::Echo;
 use crate::protocol::Exchange;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
@@ -30,6 +31,8 @@ pub struct Asked<'a> {
     pub custom_tools: Vec<Text<'a>>,
     /// The client's tool namespaces: its name for a tool in one is `namespace__tool`, and calls come back apart.
     pub namespaces: Vec<Text<'a>>,
+    /// What an answer of Responses repeats of its request, where that is known.
+    pub echo: Option<Echo<'a>>,
 }
 
 impl Default for Asked<'_> {
@@ -43,6 +46,7 @@ impl Default for Asked<'_> {
             names: Vec::new(),
             custom_tools: Vec::new(),
             namespaces: Vec::new(),
+            echo: None,
         }
     }
 }

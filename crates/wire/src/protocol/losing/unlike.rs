@@ -126,7 +126,7 @@ impl Losing<'_> {
     }
 
     /// The place of the Responses item that a node stands in; elsewhere the node's own.
-    pub(super) fn outer(&self, place: Place) -> Place {
+    pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
         match self.source {
             Protocol::OpenaiResponses => place.of_item(),
             Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,

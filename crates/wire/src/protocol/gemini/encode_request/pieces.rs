@@ -22,6 +22,7 @@ use crate::protocol::arguments::Change;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::media_type;
 use crate::target::Vendor;
 
 use super::Scribe;
@@ -118,7 +119,8 @@ impl<'x> Scribe<'x, '_> {
             MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
         };
         let fetched = self.target.family.remote_files;
-        let is_gif = media.source.mime().is_some_and(|mime| *mime == "image/gif");
+        let is_gif =
+            media.source.mime().is_some_and(|mime| media_type::proper(mime) == "image/gif");
         match &media.source {
             Source::File { .. } => {
                 let reason = "no vendor can read a file that another holds";
@@ -146,7 +148,7 @@ impl<'x> Scribe<'x, '_> {
                 self.losing.node(place, LossKind::Synthesised, reason);
             }
             Source::Url { mime: Some(mime), .. } | Source::Base64 { mime: Some(mime), .. } => {
-                if *mime == "image/jpg" {
+                if !media_type::is_proper(mime) {
                     self.losing.node(place, LossKind::Renamed, "the type's proper name");
                 }
             }

@@ -345,8 +345,13 @@ pub(super) fn write_response(
         None if is_own => {}
         None => object.key("usage").null(),
     }
-    if !is_own {
-        write_boilerplate(&mut object);
+    match &asked.echo {
+        Some(echo) if !is_own => {
+            write_completion(&mut object, asked, end);
+            echo.write(&mut object);
+        }
+        None if !is_own => write_boilerplate(&mut object),
+        _ => {}
     }
     object.close();
 }
@@ -383,6 +388,8 @@ fn write_head(
     if !later && let Some(tier) = &head.service_tier {
         let word = tier_word(tier, losing.source(), Asking::Answer);
         object.optional("service_tier", word.as_ref());
+    } else if asked.echo.is_some() && !is_own {
+        object.field("service_tier", "default");
     }
 }
 
@@ -424,6 +431,14 @@ fn write_ending(object: &mut Object<'_, '_>, end: &End<'_>, is_own: bool) {
         Ending::IncompleteOwn(details) => object.field("incomplete_details", details),
         _ if is_own => {}
         _ => object.key("incomplete_details").null(),
+    }
+}
+
+/// When a response was complete: no other protocol tells, and an answer has one time here.
+fn write_completion(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+    match end.ending {
+        Ending::Open | Ending::Completed => object.field("completed_at", &asked.created_s),
+        _ => object.key("completed_at").null(),
     }
 }
 

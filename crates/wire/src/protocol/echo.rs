@@ -1,0 +1,108 @@
+//! What an answer of Responses repeats of its request: the settings that it was made with.
+
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::protocol::object::Object;
+
+/// The settings of a request of Responses, as the client wrote them.
+#[derive(Clone, Debug, Default)]
+pub struct Echo<'a>(Vec<(&'static str, Json<'a>)>);
+
+/// What is repeated, and what a request that does not say it means.
+const REPEATED: [(&str, &str); 20] = [
+    ("background", "false"),
+    ("frequency_penalty", "0"),
+    ("instructions", "null"),
+    ("max_output_tokens", "null"),
+    ("max_tool_calls", "null"),
+    ("metadata", "{}"),
+    ("parallel_tool_calls", "true"),
+    ("presence_penalty", "0"),
+    ("previous_response_id", "null"),
+    ("prompt_cache_key", "null"),
+    ("reasoning", r#"{"effort":null,"summary":null}"#),
+    ("safety_identifier", "null"),
+    ("store", "true"),
+    ("temperature", "1"),
+    ("text", r#"{"format":{"type":"text"}}"#),
+    ("tool_choice", r#""auto""#),
+    ("tools", "[]"),
+    ("top_logprobs", "0"),
+    ("top_p", "1"),
+    ("truncation", r#""disabled""#),
+];
+
+impl<'a> Echo<'a> {
+    /// Reads the settings in a request's body; the conversation itself is passed over.
+    pub fn of(body: &'a [u8]) -> Result<Self> {
+        let mut settings = Vec::new();
+        let mut reader = Reader::from_slice(body)?;
+        reader.object(|key, reader| {
+            let repeated = REPEATED.iter().find(|(name, _)| *name == key);
+            match (repeated, reader.kind()?) {
+                (None, _) | (_, Kind::Null) => reader.skip()?,
+                (Some((name, _)), _) => settings.push((*name, reader.raw()?)),
+            }
+            Ok(())
+        })?;
+        Ok(Self(settings))
+    }
+
+    pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
+        for (name, default) in REPEATED {
+            match self.said(name) {
+                Some(value) if name == "reasoning" => write_reasoning(object, value),
+                Some(value) => object.field(name, value),
+                None => object.field(name, &Json::literal(default)),
+            }
+        }
+    }
+
+    fn said(&self, name: &str) -> Option<&Json<'a>> {
+        self.0.iter().rfind(|(said, _)| *said == name).map(|(_, value)| value)
+    }
+
+    pub fn into_owned(self) -> Echo<'static> {
+        Echo(self.0.into_iter().map(|(name, value)| (name, value.into_owned())).collect())
+    }
+}
+
+/// Both settings of reasoning are told, whatever the request says of them.
+fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
+    let word = |name| said.reader().peek_tag(name).ok().flatten();
+    let (effort, summary) = (word("effort"), word("summary"));
+    object.key("reasoning").object(|it| {
+        it.field("effort", &effort);
+        it.field("summary", &summary);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Protocol;
+    use crate::protocol::Asked;
+
+    #[test]
+    fn an_answer_repeats_the_settings_of_its_request() {
+        let request =
+            br#"{"model":"m","input":"hi","temperature":0.50,"store":false,"reasoning":{"effort":"low"},"metadata":null,
+            "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
+        let asked = Asked { echo: Some(Echo::of(request).unwrap()), ..Asked::default() };
+        let answer = br#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],
+            "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
+        let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();
+        let source = Protocol::AnthropicMessages;
+        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &asked);
+        let body: serde_json::Value = serde_json::from_str(&encoded.body).unwrap();
+        assert_eq!(body["temperature"].to_string(), "0.50");
+        assert_eq!(body["store"], false);
+        assert_eq!(body["reasoning"], serde_json::json!({"effort": "low", "summary": null}));
+        assert_eq!(body["metadata"], serde_json::json!({}));
+        assert_eq!(body["tools"][0]["name"], "f");
+        assert_eq!(body["truncation"], "disabled");
+        assert!(body.get("input").is_none());
+    }
+}
