@@ -185,7 +185,8 @@ impl<'x> Scribe<'x, '_> {
                 Content::ToolResult(result) => {
                     self.result(writer, piece, result);
                     if !self.media_inside(result) {
-                        behind.extend(media_of(result).map(Cow::Borrowed));
+                        let is_sent = |part: &&Part<'_>| self.is_same() || !is_held(part);
+                        behind.extend(media_of(result).filter(is_sent).map(Cow::Borrowed));
                     }
                 }
                 Content::Reasoning(thought) if hands_on(next) => {
@@ -324,7 +325,7 @@ impl<'x> Scribe<'x, '_> {
             }
         }
         for part in media_of(result) {
-            if !inside {
+            if !inside && !is_held(part) {
                 let reason = "media of a result stand behind it";
                 self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
             }
@@ -430,4 +431,9 @@ fn hands_on(next: Option<&Piece<'_>>) -> bool {
         let unsigned = next.part.semantics().artefact().is_none();
         unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
     })
+}
+
+/// Whether a part is a file that its vendor holds.
+fn is_held(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Media(media) if matches!(media.source, Source::File { .. }))
 }

@@ -152,10 +152,6 @@ impl<'a> Encoder<'a> {
             self.finish_items(out);
             self.terminal(out);
         }
-        if !self.is_same() {
-            // The vendor sends none, its clients take it, and readers of the open specification wait for it.
-            out.push_str("data: [DONE]\n\n");
-        }
         self.report_whole();
         self.report
     }
