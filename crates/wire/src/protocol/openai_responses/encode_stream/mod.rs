@@ -3,6 +3,7 @@
 
 mod done;
 mod item;
+mod thought;
 
 use crate::conversation::Candidate;
 use crate::conversation::Content;
