@@ -48,7 +48,7 @@ pub(crate) async fn count(
     };
     prepared.path = path;
     if upstream != call.client {
-        prepared.body = countable(upstream, &candidate.model, &prepared.body);
+        prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
@@ -73,7 +73,7 @@ fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
 }
 
 /// What of a request a counter takes: it refuses what only an answer needs.
-fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
+fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
     let taken: &[&str] = match upstream {
         Protocol::OpenaiChat => &[],
         Protocol::OpenaiResponses => &[
@@ -105,7 +105,7 @@ fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
         }),
         _ => writer.object(|it| keep(body, taken, it)),
     }
-    writer.into_string().into()
+    writer.into_string().into_bytes()
 }
 
 fn keep(body: &[u8], taken: &[&str], writer: &mut Writer) {
@@ -144,7 +144,7 @@ fn estimate(call: &Call) -> Opened {
     Opened::Whole(Whole { headers, body: written(call.client, estimated(&call.body)) })
 }
 
-fn estimated(body: &[u8]) -> u64 {
+fn estimated(body: &str) -> u64 {
     body.len().div_ceil(BYTES_PER_TOKEN) as u64
 }
 

@@ -1,9 +1,7 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
@@ -15,6 +13,7 @@ use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
+use crate::attempt::Payload;
 use crate::attempt::headers;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
@@ -27,11 +26,11 @@ use crate::route::Candidate;
 
 /// A request as a target will see it.
 #[derive(Debug)]
-pub(crate) struct Prepared<'g> {
-    pub(crate) endpoint: &'g Endpoint,
+pub(crate) struct Prepared<'a> {
+    pub(crate) endpoint: &'a Endpoint,
     pub(crate) path: String,
-    pub(crate) headers: Cow<'g, HeaderMap>,
-    pub(crate) body: Bytes,
+    pub(crate) headers: Cow<'a, HeaderMap>,
+    pub(crate) body: Payload<'a>,
     pub(crate) manner: Manner,
 }
 
@@ -43,12 +42,12 @@ pub(crate) enum Manner {
     Translated(Box<Asked<'static>>),
 }
 
-pub(crate) fn prepare<'g>(
-    gateway: &'g Gateway,
-    call: &Call,
+pub(crate) fn prepare<'a>(
+    gateway: &'a Gateway,
+    call: &'a Call,
     candidate: &Candidate,
     trace: &mut Trace,
-) -> Result<Prepared<'g>> {
+) -> Result<Prepared<'a>> {
     let provider = &gateway.config.providers[candidate.provider];
     let upstream = &gateway.upstreams[candidate.provider];
     let Some(endpoint) = upstream.endpoint_for(call.client) else {
@@ -71,17 +70,16 @@ pub(crate) fn prepare<'g>(
     })
 }
 
-/// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, model: &str) -> Bytes {
+/// The client's own bytes with the target's model.
+fn spliced<'c>(call: &'c Call, model: &str) -> Payload<'c> {
     let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
     match place {
-        Some(Range { start, end }) if call.model != model => {
+        Some(place) if call.model != model => {
             let mut name = Writer::default();
             name.value(model);
-            let pieces = [&call.body[..start], name.as_str().as_bytes(), &call.body[end..]];
-            pieces.concat().into()
+            Payload::spliced(&call.body, place, name.into_string())
         }
-        _ => call.body.clone(),
+        _ => call.body.as_bytes().into(),
     }
 }
 
@@ -91,7 +89,7 @@ fn translated(
     upstream: Protocol,
     model: &str,
     trace: &mut Trace,
-) -> Result<(Bytes, Manner)> {
+) -> Result<(Payload<'static>, Manner)> {
     if let Some(param) = call.session {
         let message = format!(
             "`{param}` needs a provider that keeps responses; the model you asked for is served \
@@ -101,7 +99,7 @@ fn translated(
         );
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
-    let mut exchange = call.client.decode_request(&call.body)?;
+    let mut exchange = call.client.decode_request_text(&call.body)?;
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -113,7 +111,7 @@ fn translated(
         false => encoded,
     };
     let echo = match call.client {
-        Protocol::OpenaiResponses => Some(Echo::of(&call.body)?.into_owned()),
+        Protocol::OpenaiResponses => Some(Echo::of(call.body.as_bytes())?.into_owned()),
         Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
     };
     let asked = Asked {
@@ -124,7 +122,7 @@ fn translated(
         ..Asked::by(&exchange, upstream, &target)
     };
     trace.loses(encoded.report);
-    Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
+    Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }
 
 fn refused(error: sabir_wire::Error) -> Box<Failure> {
