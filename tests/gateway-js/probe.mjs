@@ -10,10 +10,10 @@ import { withServers } from './servers.mjs';
 
 const DEADLINE_MS = 240_000;
 
-// The models to probe, with what fails today and why: on the client's own protocol nothing may fail. A MUST that fails
-// and is not here fails the run; so does one that is here and passes.
+// The models to probe, with what fails today and why. A MUST that fails and is not here fails the run; so does one that
+// is here and passes.
 const MODELS = {
-  'own/sim': {},
+  'mixed/sim': {},
   'gemini/sim': { 'chat-logprobs-not-ignored': 'the simulator of Gemini tells no log probabilities' },
 };
 

@@ -59,15 +59,15 @@ function configured(upstream) {
       `[[provider]]\nname = "${name}"\nprotocol = "${protocol}"\nbase_url = "${upstream}${root}"\n` +
       'api_key = { value = "only-for-tests" }\n',
   );
-  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${own(upstream)}`;
+  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${mixed(upstream)}`;
 }
 
-/** A provider that speaks all four protocols, so that every client meets its own. */
-function own(upstream) {
-  const entries = Object.values(PROVIDERS);
-  const protocols = entries.map(([protocol]) => `"${protocol}"`).join(', ');
-  const urls = entries.map(([protocol, root]) => `${protocol} = "${upstream}${root}"`).join(', ');
-  return `[[provider]]\nname = "own"\nprotocol = [${protocols}]\nbase_url = { ${urls} }\napi_key = { value = "only-for-tests" }\n`;
+/** A provider that speaks Chat and Gemini: Chat's clients meet their own protocol, all others a foreign one. */
+function mixed(upstream) {
+  const spoken = [PROVIDERS.gemini, PROVIDERS.chat];
+  const protocols = spoken.map(([protocol]) => `"${protocol}"`).join(', ');
+  const urls = spoken.map(([protocol, root]) => `${protocol} = "${upstream}${root}"`).join(', ');
+  return `[[provider]]\nname = "mixed"\nprotocol = [${protocols}]\nbase_url = { ${urls} }\napi_key = { value = "only-for-tests" }\n`;
 }
 
 function end(process) {

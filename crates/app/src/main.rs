@@ -1,4 +1,4 @@
-//! The binary `sabir`: reads arguments and files, has `sabir-wire` translate, prints.
+//! The binary `sabir`: reads arguments and files, has the other crates do the work, prints.
 
 mod agent;
 mod allocator;
@@ -43,6 +43,7 @@ enum Command {
     Convert(command::convert::Convert),
     Inspect(command::inspect::Inspect),
     Assemble(command::assemble::Assemble),
+    Build(command::build::Build),
     Check(command::check::Check),
     Models(command::models::Models),
     Sim(command::sim::Sim),
@@ -58,6 +59,7 @@ Examples:
   curl -N … | sabir convert --from gemini --to responses --kind stream
   sabir inspect --from responses --kind response answer.json
   sabir assemble --agent gemini < input.json
+  sabir build --to messages < history.json
   sabir check --config sabir.toml";
 
 fn main() -> ExitCode {
@@ -74,6 +76,7 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
         Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Assemble(assemble)) => assemble.run(),
+        Some(Command::Build(build)) => build.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Models(models)) => models.run(),
         Some(Command::Sim(sim)) => sim.run(),

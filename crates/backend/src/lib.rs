@@ -1,8 +1,9 @@
-//! Who answers a request: providers over HTTP, and strict simulators of their APIs.
+//! Who answers a request: providers over HTTP, agent CLIs, and strict simulators of their APIs.
 
 mod error;
 mod secret;
 
+pub mod agent;
 pub mod http;
 pub mod percent;
 pub mod sim;

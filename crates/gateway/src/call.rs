@@ -6,7 +6,7 @@ use http::HeaderMap;
 use sabir_wire::Protocol;
 
 /// A request for an answer, or for a count of its tokens.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) client: Protocol,
     pub(crate) action: Action,

@@ -96,7 +96,7 @@ where
         }
         Endpoint::Unknown(protocol) => {
             let message = format!("{method} {} is not served here", uri.path());
-            let failure = Failure::client(FaultKind::NotFound, message);
+            let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
             egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
         }
     }

@@ -201,13 +201,25 @@ pub(crate) fn honesty(
         let is_moved = (report.entries().iter())
             .filter_map(|other| loss.pointer.strip_prefix(&other.pointer))
             .any(|rest| rest.len() < loss.pointer.len() && rest.starts_with('/'));
-        if said == back && !is_element && !is_moved && !meaning::same(protocol, said, &Value::Null)
+        let is_shifted = is_shifted(&loss.pointer, before, after);
+        if said == back
+            && !is_element
+            && !is_moved
+            && !is_shifted
+            && !meaning::same(protocol, said, &Value::Null)
         {
             let detail = format!("reported as dropped and came back: {}", loss.pointer);
             violations.push(violation(Law::Honest, target, detail));
         }
     }
     violations
+}
+
+/// Whether a list above a place has not as many elements as it had, so that its pointers name others now.
+fn is_shifted(pointer: &str, before: &Value, after: &Value) -> bool {
+    let above = pointer.match_indices('/').map(|(end, _)| &pointer[..end]);
+    let count = |value: &Value, at: &str| value.pointer(at).and_then(Value::as_array).map(Vec::len);
+    above.into_iter().any(|at| count(before, at) != count(after, at))
 }
 
 /// What no way back restores. A way back is a translation too, with losses and a report of its own: for a model that

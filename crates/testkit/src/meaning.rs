@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use serde_json::Map;
@@ -21,7 +22,13 @@ pub fn unreported(
     report: &Report,
 ) -> Vec<String> {
     let covered = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
-    let comparison = Comparison { protocol, covered };
+    let gone = (report.entries().iter())
+        .filter(|loss| {
+            matches!(loss.kind, LossKind::Dropped | LossKind::Withheld | LossKind::Implied)
+        })
+        .map(|loss| loss.pointer.as_str())
+        .collect();
+    let comparison = Comparison { protocol, covered, gone };
     let mut differences = Vec::new();
     let after = &comparison.instructed(before, after);
     comparison.values("", None, before, after, &mut differences);
@@ -31,10 +38,6 @@ pub fn unreported(
 /// How many instructions stand before everything else.
 fn leading(input: &[Value]) -> usize {
     input.iter().take_while(|item| is_instruction(item)).count()
-}
-
-fn leading_items(request: &Value) -> usize {
-    request["input"].as_array().map_or(0, |input| leading(input))
 }
 
 fn is_instruction(item: &Value) -> bool {
@@ -49,6 +52,8 @@ pub fn same(protocol: Protocol, before: &Value, after: &Value) -> bool {
 struct Comparison<'r> {
     protocol: Protocol,
     covered: Vec<&'r str>,
+    /// Those of the covered that say that nothing arrived.
+    gone: Vec<&'r str>,
 }
 
 impl Comparison<'_> {
@@ -68,7 +73,7 @@ impl Comparison<'_> {
                 input.insert(0, json!({"role": "system", "content": text}));
             }
             (Value::Null, Some(input)) => {
-                let surplus = leading(input).saturating_sub(leading_items(before));
+                let surplus = leading(input).saturating_sub(self.leading_items(before));
                 let contents = input.drain(..surplus).map(|mut item| item["content"].take());
                 moved["instructions"] = match contents.collect::<Vec<_>>() {
                     mut one if one.len() == 1 => one.remove(0),
@@ -78,6 +83,15 @@ impl Comparison<'_> {
             _ => return Cow::Borrowed(after),
         }
         Cow::Owned(moved)
+    }
+
+    /// How many instructions stand before everything else that arrived.
+    fn leading_items(&self, request: &Value) -> usize {
+        let items = request["input"].as_array().into_iter().flatten().enumerate();
+        items
+            .filter(|(index, _)| !self.gone.contains(&format!("/input/{index}").as_str()))
+            .take_while(|(_, item)| is_instruction(item))
+            .count()
     }
 
     /// Whether a part has no words, and nothing else that is not reported.

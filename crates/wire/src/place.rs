@@ -110,6 +110,12 @@ impl Place {
         self.steps[0] == Step::None
     }
 
+    /// Whether this is the delta of a chunk.
+    pub(crate) fn is_delta(&self) -> bool {
+        let last = self.steps.iter().rfind(|step| **step != Step::None);
+        last.is_some_and(|step| *step == Step::Delta)
+    }
+
     /// The place of the Responses item whose content the node at this place stands in, or the place itself.
     pub(crate) fn of_item(mut self) -> Self {
         let last = self.steps.iter().rposition(|step| *step != Step::None);

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod assemble;
+pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;

@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod agent;
 mod assemble;
+mod build;
 mod configuration;
 mod convert;
 mod errors;

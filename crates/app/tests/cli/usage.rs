@@ -2,7 +2,7 @@
 
 use crate::run::sabir;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "serve",
     "run",
     "env",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 10] = [
     "convert",
     "inspect",
     "assemble",
+    "build",
     "sim",
     "completions",
 ];
@@ -32,7 +33,7 @@ fn help_names_every_command_and_protocol() {
 
 #[test]
 fn commands_that_do_not_exist_are_not_pretended() {
-    for command in ["build", "chat"] {
+    for command in ["chat", "conversations"] {
         let run = sabir(command, "").exits(2);
         assert_eq!(run.stdout, "");
         assert!(run.stderr.contains(command), "{}", run.stderr);
@@ -86,6 +87,7 @@ fn wrong_usage_is_told_apart_from_bad_input() {
         "assemble --agent cursor",
         "assemble --agent claude --max-bytes few",
         "assemble --agent claude --max-bytes -1",
+        "build --to cobol",
         "completions",
     ];
     for arguments in wrong {

@@ -50,8 +50,13 @@ async fn send(client: &Client, address: &Address) -> crate::Result<Answer> {
 
 async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Result<Answer> {
     let headers = HeaderMap::new();
-    let outgoing =
-        Outgoing { method: &Method::POST, address, path: "/v1/x", headers: &headers, body: &[body] };
+    let outgoing = Outgoing {
+        method: &Method::POST,
+        address,
+        path: "/v1/x",
+        headers: &headers,
+        body: &[body],
+    };
     client.send(&outgoing, TIMEOUTS).await
 }
 

@@ -145,7 +145,11 @@ pub(super) fn model(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": CREATED_S, "owned_by": "sabir-sim"})
 }
 
-/// Vectors of eight numbers that depend on the text alone.
+/// How many numbers a vector has where the request does not say, and how many it may ask for.
+const DIMENSIONS: usize = 8;
+const DIMENSIONS_MAX: u64 = 3_072;
+
+/// Vectors that depend on the text alone.
 pub(super) fn embeddings(body: &Value) -> Result<Value, Problem> {
     let inputs: Vec<String> = match &body["input"] {
         Value::String(text) => vec![text.clone()],
@@ -155,9 +159,14 @@ pub(super) fn embeddings(body: &Value) -> Result<Value, Problem> {
             .collect(),
         _ => return Err(Problem::invalid("Missing required parameter: 'input'.").at("input")),
     };
+    let dimensions = match body["dimensions"].as_u64() {
+        None => DIMENSIONS,
+        Some(asked) if (1..=DIMENSIONS_MAX).contains(&asked) => asked as usize,
+        Some(_) => return Err(Problem::invalid("Invalid value for 'dimensions'.").at("dimensions")),
+    };
     let is_packed = body["encoding_format"] == "base64";
     let data = inputs.iter().enumerate().map(|(index, text)| {
-        let vector = embedding(text);
+        let vector = embedding(text, dimensions);
         let packed = || {
             let bytes: Vec<u8> = vector.iter().flat_map(|it| it.to_le_bytes()).collect();
             json!(seal::encode_base64(&bytes))
@@ -172,11 +181,12 @@ pub(super) fn embeddings(body: &Value) -> Result<Value, Problem> {
     }))
 }
 
-fn embedding(text: &str) -> [f32; 8] {
-    std::array::from_fn(|place| {
-        let hash = seal::hash(&[text.as_bytes(), &[place as u8]]);
+fn embedding(text: &str, dimensions: usize) -> Vec<f32> {
+    let number = |place: usize| {
+        let hash = seal::hash(&[text.as_bytes(), &place.to_le_bytes()]);
         (hash % 2001) as f32 / 1000.0 - 1.0
-    })
+    };
+    (0..dimensions).map(number).collect()
 }
 
 /// The rules of strict schemas: closed objects, every property required, an object at the root.

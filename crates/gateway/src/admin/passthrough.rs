@@ -51,7 +51,7 @@ where
 {
     let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
         let message = format!("no provider is called {provider}; `sabir models` lists them");
-        let failure = Failure::client(FaultKind::NotFound, message);
+        let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_provider");
         return egress::rescue(
             Protocol::OpenaiChat,
             *failure,
@@ -142,6 +142,7 @@ impl Passed {
                 reply.headers_mut().append(name.clone(), value.clone());
             }
         }
+        egress::add_own_headers(reply.headers_mut(), &trace);
         *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
         reply
     }

@@ -8,6 +8,7 @@ use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
 use sabir_wire::json::Writer;
 
+use crate::Gateway;
 use crate::attempt::Means;
 use crate::attempt::Opened;
 use crate::attempt::Whole;
@@ -17,6 +18,7 @@ use crate::attempt::prepare;
 use crate::call::Call;
 use crate::failure::Result;
 use crate::observe::Trace;
+use crate::route::Candidate;
 use crate::route::Resolved;
 
 /// A token is about four bytes of JSON text in every model's vocabulary.
@@ -31,7 +33,9 @@ pub(crate) async fn count(
 ) -> Result<Opened> {
     let candidate = &resolved.targets[0];
     let provider = &means.gateway.config.providers[candidate.provider];
-    let mut prepared = prepare::prepare(means.gateway, call, candidate, trace)?;
+    let unwrapped = unwrapped(means.gateway, call, candidate);
+    let mut prepared =
+        prepare::prepare(means.gateway, unwrapped.as_ref().unwrap_or(call), candidate, trace)?;
     let upstream = prepared.endpoint.protocol;
     trace.goes_to(
         candidate.provider,
@@ -60,6 +64,26 @@ pub(crate) async fn count(
     }
     let tokens = tokens_in(&body).unwrap_or_else(|| estimated(&call.body));
     Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
+}
+
+/// The request inside Gemini's `generateContentRequest`, for a provider of another protocol.
+fn unwrapped(gateway: &Gateway, call: &Call, candidate: &Candidate) -> Option<Call> {
+    let upstream = gateway.upstreams[candidate.provider].endpoint_for(call.client)?;
+    if call.client != Protocol::Gemini || upstream.protocol == call.client {
+        return None;
+    }
+    let mut inner = None;
+    let read = Reader::from_slice(call.body.as_bytes()).and_then(|mut reader| {
+        reader.object(|key, reader| {
+            let value = reader.raw()?;
+            if key == "generateContentRequest" {
+                inner = Some(value.as_str().to_owned());
+            }
+            Ok(())
+        })
+    });
+    let body = read.ok().and(inner)?;
+    Some(Call { body, model_at: None, ..call.clone() })
 }
 
 /// Where a protocol's providers count; Chat has no such place.

@@ -52,15 +52,25 @@ fn now_ms() -> u64 {
     u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// A target, and its place in the order that the configuration asks for.
+pub(crate) struct Ranked<'r> {
+    pub(crate) rank: usize,
+    pub(crate) candidate: &'r Candidate,
+}
+
 /// The targets in the order to try them: as configured or by weight, those in good health first.
-pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<&'r Candidate> {
+pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<Ranked<'r>> {
     let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
     if resolved.strategy == Strategy::Weighted {
         let first = weighted(&resolved.targets, gateway.turn());
         order[..=first].rotate_right(1);
     }
+    let ranked = order.into_iter().enumerate();
+    let mut order: Vec<Ranked<'_>> =
+        ranked.map(|(rank, candidate)| Ranked { rank, candidate }).collect();
     if order.len() > 1 {
-        order.sort_by_key(|candidate| !gateway.upstreams[candidate.provider].health.is_good());
+        let is_good = |it: &Ranked<'_>| gateway.upstreams[it.candidate.provider].health.is_good();
+        order.sort_by_key(|it| !is_good(it));
     }
     order
 }

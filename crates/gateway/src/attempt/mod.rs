@@ -9,6 +9,7 @@ mod open;
 mod payload;
 mod prepare;
 mod queue;
+mod repair;
 mod upstream;
 mod verdict;
 
@@ -56,10 +57,10 @@ pub(crate) async fn answer(
 ) -> Result<Opened> {
     let order = health::in_order(means.gateway, resolved);
     let mut last = None;
-    for (place, candidate) in order.into_iter().enumerate() {
-        let route = match place {
+    for health::Ranked { rank, candidate } in order {
+        let route = match rank {
             0 => resolved.route.as_str().to_owned(),
-            _ => format!("fallback:{}", place + 1),
+            _ => format!("fallback:{}", rank + 1),
         };
         match target(means, call, candidate, &route, trace).await {
             Ok(opened) => return Ok(opened),
@@ -91,7 +92,7 @@ async fn target(
             protocol: prepared.endpoint.protocol,
             model: candidate.model.clone(),
             route: route.to_owned(),
-            attempts: 0,
+            attempts: trace.upstream().map_or(0, |before| before.attempts),
         },
     );
     if let Some(permit) = upstream.queue.enter().await? {

@@ -5,19 +5,23 @@ use std::borrow::Cow;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::Report;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
+use sabir_wire::protocol::Encoded;
 use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
+use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
+use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -56,9 +60,13 @@ pub(crate) fn prepare<'a>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        (spliced(call, &candidate.model), Manner::Through)
+        let repaired = match gateway.config.repair {
+            Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
+            Repair::Translated | Repair::Off => None,
+        };
+        (repaired.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
-        translated(call, provider, endpoint.protocol, &candidate.model, trace)?
+        translated(gateway, call, candidate, endpoint.protocol, trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
@@ -84,12 +92,14 @@ fn spliced<'c>(call: &'c Call, model: &str) -> Payload<'c> {
 }
 
 fn translated(
+    gateway: &Gateway,
     call: &Call,
-    provider: &Provider,
+    candidate: &Candidate,
     upstream: Protocol,
-    model: &str,
     trace: &mut Trace,
 ) -> Result<(Payload<'static>, Manner)> {
+    let provider = &gateway.config.providers[candidate.provider];
+    let model = candidate.model.as_str();
     if let Some(param) = call.session {
         let message = format!(
             "`{param}` needs a provider that keeps responses; the model you asked for is served \
@@ -100,6 +110,10 @@ fn translated(
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
     let mut exchange = call.client.decode_request_text(&call.body)?;
+    let repairs = match gateway.config.repair {
+        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Off => Report::default(),
+    };
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -107,7 +121,7 @@ fn translated(
     let target = target(provider, model);
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {
-        true => encoded.strict().map_err(refused)?,
+        true => strict(encoded, trace)?,
         false => encoded,
     };
     let echo = match call.client {
@@ -121,8 +135,17 @@ fn translated(
         created_s: trace.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
+    trace.loses(repairs);
     trace.loses(encoded.report);
     Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
+}
+
+/// Refuses a translation that drops anything; the exchange keeps the report all the same.
+fn strict(encoded: Encoded, trace: &mut Trace) -> Result<Encoded> {
+    if encoded.report.drops().next().is_some() {
+        trace.loses(encoded.report.clone());
+    }
+    encoded.strict().map_err(refused)
 }
 
 fn refused(error: sabir_wire::Error) -> Box<Failure> {

@@ -79,12 +79,21 @@ impl Along {
         let mut out = String::new();
         if self.seen.is_sse {
             out.push_str("\n\n");
-            let protocol = self.seen.protocol;
-            let encoder = StreamEncoder::new(protocol, protocol, Asked::default());
-            let _ = encoder.step(Event::Fault(fault), &mut out).end(&mut out);
+            out.push_str(&fault_frame(self.seen.protocol, fault));
         }
         out
     }
+}
+
+/// The frame that tells of a fault in an answer that has begun elsewhere: neither its beginning nor an end around it.
+fn fault_frame(protocol: Protocol, fault: Fault<'_>) -> String {
+    let mut frames = String::new();
+    let encoder = StreamEncoder::new(protocol, protocol, Asked::default());
+    let _ = encoder.step(Event::Fault(fault), &mut frames).end(&mut frames);
+    let is_fault =
+        |frame: &&str| frame.starts_with("event: error") || frame.starts_with("data: {\"error\"");
+    let mut told = frames.split("\n\n").map(str::trim).filter(is_fault);
+    format!("{}\n\n", told.next().unwrap_or_default())
 }
 
 impl Seen {

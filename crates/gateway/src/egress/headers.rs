@@ -34,6 +34,11 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
     if let Some(estimate) = upstream.get(&SABIR_ESTIMATE) {
         headers.insert(SABIR_ESTIMATE, estimate.clone());
     }
+    add_own(headers, trace);
+}
+
+/// Adds what only Sabir says: who answered, why, what was lost, and where to read more.
+pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
     let mut put = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(HeaderName::from_static(name), value);
@@ -42,7 +47,9 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
     put("sabir-exchange", trace.id());
     if let Some(upstream) = trace.upstream() {
         put("sabir-provider", &upstream.provider);
-        put("sabir-model", &upstream.model);
+        if !upstream.model.is_empty() {
+            put("sabir-model", &upstream.model);
+        }
         put("sabir-route", &upstream.route);
         put("sabir-loss", &trace.loss_summary());
     }

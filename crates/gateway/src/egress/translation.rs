@@ -29,6 +29,7 @@ pub(crate) struct Translation {
 /// The client's side of a translation.
 #[derive(Debug)]
 struct Writing {
+    client: Protocol,
     encoder: Option<StreamEncoder<'static>>,
     out: String,
     /// For clients that take their stream as one JSON list.
@@ -51,6 +52,7 @@ impl Translation {
         frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {
+            client: call.client,
             encoder: Some(StreamEncoder::new(call.client, upstream, asked)),
             out: String::new(),
             array: (call.delivery == Delivery::Array).then(ArrayWriter::default),
@@ -198,6 +200,10 @@ impl Writing {
         self.shape(from);
         if let Some(array) = self.array.take() {
             array.end(&mut self.out);
+        }
+        if self.client == Protocol::OpenaiResponses {
+            // The vendor sends none, its clients take it, and readers of the open specification wait for it.
+            self.out.push_str("data: [DONE]\n\n");
         }
     }
 

@@ -35,7 +35,11 @@ pub(crate) fn text(body: Vec<u8>) -> Result<String> {
 }
 
 /// Reads the whole body as it is.
-pub(crate) async fn read_raw<B>(mut body: B, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>>
+pub(crate) async fn read_raw<B>(
+    mut body: B,
+    headers: &HeaderMap,
+    bytes_max: usize,
+) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {

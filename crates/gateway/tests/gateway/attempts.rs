@@ -202,3 +202,15 @@ fn a_frame_over_the_limit_ends_the_stream() {
     assert!(reply.body.contains("event: error"), "{}", reply.body);
     assert!(!reply.body.contains("xxx"));
 }
+
+#[test]
+fn a_target_that_stands_back_is_told_in_the_route() {
+    let first = Provider::start(vec![failing(500, "")]);
+    let second = Provider::start(vec![saying("second")]);
+    let gateway = with_targets(&[&first, &second]);
+    for _ in 0..5 {
+        let reply = gateway.post("/v1/messages", &messages("m", false));
+        assert_eq!(reply.header("sabir-route"), Some("fallback:2"));
+    }
+    assert_eq!(first.received().len(), 3, "it stands back after three failures in a row");
+}

@@ -7,4 +7,5 @@ mod cancel;
 mod doors;
 mod harness;
 mod pass;
+mod repair;
 mod translate;

@@ -79,6 +79,7 @@ fn what_else_a_provider_offers_is_reached_by_its_name() {
     let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\n";
     let reply = gateway.request(head, "");
     assert_eq!((reply.status, reply.body.as_str()), (200, "{\"files\":[]}"));
+    assert_eq!(reply.header("sabir-provider"), Some("p"));
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "DELETE /v1/files/f1?force=true HTTP/1.1");
     assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
@@ -94,4 +95,22 @@ fn embeddings_go_to_the_provider_of_their_model() {
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "POST /v1/embeddings HTTP/1.1");
     assert_eq!(seen.body, "{\"model\":\"e\",\"input\":\"x\"}");
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_told_so_and_does_not_begin_anew() {
+    let message = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n";
+    let created = "event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"in_progress\",\"output\":[]}}\n\n";
+    let input = r#"{"model":"p/m","stream":true,"input":"hello"}"#;
+    for (protocol, path, body, frames, sign) in [
+        ("anthropic-messages", "/v1/messages", messages("p/m", true), message, "event: error\n"),
+        ("openai-responses", "/v1/responses", input.to_owned(), created, "event: error\n"),
+    ] {
+        let provider = Provider::start(vec![Script::Say(sse(frames))]);
+        let gateway = Running::start(&provider.toml("p", protocol));
+        let reply = gateway.post(path, &body);
+        let added = reply.body.strip_prefix(frames).unwrap_or_else(|| panic!("{}", reply.body));
+        assert_eq!(added.matches("data: ").count(), 1, "{added}");
+        assert!(added.contains(sign), "{added}");
+    }
 }

@@ -30,6 +30,9 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
     let reply = gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", body);
     assert_eq!(reply.status, 400);
     assert!(reply.json()["error"]["message"].as_str().unwrap().contains("/top_k"));
+    let exchange = reply.header("sabir-exchange").unwrap();
+    let seen = gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json();
+    assert!(seen["losses"].to_string().contains("/top_k"), "{seen}");
     assert!(provider.received().is_empty());
     let reply =
         gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", &messages("p/m", false));
@@ -105,6 +108,9 @@ fn tokens_are_counted_by_the_provider_or_estimated() {
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "POST /v1/messages/count_tokens HTTP/1.1");
     assert!(!seen.body.contains("max_tokens"), "{}", seen.body);
+    let wrapped = format!("{{\"generateContentRequest\":{gemini}}}");
+    gateway.post("/v1beta/models/p%2Fm:countTokens", &wrapped);
+    assert_eq!(provider.received()[1].body, seen.body);
     let provider = Provider::whole("{}");
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages/count_tokens", &messages("p/m", false));

@@ -59,7 +59,7 @@ fn in_chat(frames: &[Value], rest: &str) -> Option<String> {
     };
     let message = format!("/choices/{index}/message");
     let Some(call) = rest.strip_prefix("/tool_calls/") else {
-        return Some(format!("{message}{}", rest.strip_prefix("/message").unwrap_or(rest)));
+        return Some(format!("{message}{rest}"));
     };
     // Calls have numbers of their own, which count up as they begin.
     let (number, rest) = element(call)?;

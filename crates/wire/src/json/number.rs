@@ -29,6 +29,13 @@ impl<'a> Number<'a> {
         self.0.parse().ok()
     }
 
+    /// The value, if it is whole and not negative, however it is spelled. Above 2^53 only integers spelled as such are.
+    pub fn as_whole(&self) -> Option<u64> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let is_whole = |value: &f64| value.fract() == 0.0 && (0.0..=EXACT).contains(value);
+        self.as_u64().or_else(|| self.as_f64().filter(is_whole).map(|value| value as u64))
+    }
+
     /// The value, if it is spelled without fraction and exponent and fits.
     pub fn as_i64(&self) -> Option<i64> {
         self.0.parse().ok()
@@ -177,6 +184,17 @@ mod tests {
         assert_eq!(number("-9223372036854775808").as_i64(), Some(i64::MIN));
         assert_eq!(number("1.0").as_i64(), None);
         assert_eq!(number("1e3").as_u64(), None);
+    }
+
+    #[test]
+    fn whole_numbers_have_many_spellings() {
+        let check = |text, expected| assert_eq!(number(text).as_whole(), expected, "{text}");
+        check("18446744073709551615", Some(u64::MAX));
+        check("1e+3", Some(1000));
+        check("1024.0", Some(1024));
+        check("-1", None);
+        check("0.5", None);
+        check("1e300", None);
     }
 
     #[test]

@@ -197,11 +197,13 @@ impl<'r> Calls<'r> {
     }
 
     /// Gives a result without an id to the first waiting call of its name, in the last round that has one: a call that
-    /// was left without its result is no reason to mistake those of later rounds.
+    /// was left without its result is no reason to mistake those of later rounds. A call without an id comes first, since
+    /// a client that was given one would have sent it back.
     fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Vec<Waiting<'r>>) {
         let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
         let named = waiting.iter().enumerate().filter(|(_, it)| same_name(&it.call.name));
-        let found = named.max_by_key(|(index, it)| (it.round, Reverse(*index)));
+        let found =
+            named.max_by_key(|(index, it)| (it.round, it.call.id.is_none(), Reverse(*index)));
         let Some(index) = found.map(|(index, _)| index) else { return };
         let Waiting { at: position, call, .. } = waiting.remove(index);
         if call.id.is_none() {

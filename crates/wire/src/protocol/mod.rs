@@ -10,6 +10,7 @@ mod event;
 mod exchange;
 mod field;
 mod losing;
+mod media_type;
 mod object;
 mod record;
 mod semantics;

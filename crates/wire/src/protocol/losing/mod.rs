@@ -143,6 +143,8 @@ impl<'r> Losing<'r> {
     }
 }
 
+pub(in crate::protocol) use returning::is_wordless;
+
 const RESPELLED: &str = "the target spells this its own way";
 
 /// Whether a field is set, from the forms in which fields are held.

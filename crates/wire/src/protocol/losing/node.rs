@@ -15,6 +15,7 @@ use crate::protocol::ArtefactKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
@@ -132,18 +133,23 @@ impl Losing<'_> {
                 .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
                     (declared.kind, declared.reason)
                 });
-            let told = match (self.source, &*extra.scope, &*extra.key) {
-                // How a data URL is spelled is kept in transit as if it stood below the URL.
-                (
-                    Protocol::OpenaiResponses,
-                    scope @ ("image_url" | "file_data"),
-                    "prefix" | "url",
-                ) => {
-                    format!("/{scope}")
-                }
-                _ => suffix,
-            };
-            self.report.lose(place.pointer(&told), kind, reason);
+            self.report.lose(place.pointer(&self.told_at(place, extra)), kind, reason);
+        }
+    }
+
+    /// Where an undeclared field of the node at `place` stands below it.
+    fn told_at(&self, place: Place, extra: &Extra<'_>) -> String {
+        let pointer = extra.pointer();
+        match (self.source, &*extra.scope, &*extra.key) {
+            // How a data URL is spelled is kept in transit as if it stood below the URL.
+            (Protocol::OpenaiResponses, scope @ ("image_url" | "file_data"), "prefix" | "url") => {
+                format!("/{scope}")
+            }
+            // A stream of Chat tells its message in deltas.
+            (Protocol::OpenaiChat, _, _) if place.is_delta() => {
+                pointer.strip_prefix("/message").unwrap_or(&pointer).to_owned()
+            }
+            _ => pointer,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Losing;
 use super::node::media_field;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
+use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::OutputFormat;
@@ -11,8 +12,10 @@ use crate::conversation::Part;
 use crate::conversation::Role;
 use crate::conversation::Source;
 use crate::conversation::Tool;
+use crate::conversation::ToolCall;
 use crate::conversation::ToolChoice;
 use crate::conversation::ToolKind;
+use crate::conversation::ToolResult;
 use crate::json::Json;
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -33,10 +36,12 @@ impl Losing<'_> {
         let request = &exchange.request;
         self.joined_turns(&request.messages);
         self.early_results(&request.messages);
+        self.unordered_results(&request.messages);
         self.leading(&request.messages);
         for message in &request.messages {
             self.instructions(message);
             self.refusals(message);
+            self.wordless_items(message);
             message.parts.iter().for_each(|part| self.blank(part));
         }
         request.tools.iter().for_each(|tool| self.parameters(tool));
@@ -105,6 +110,42 @@ impl Losing<'_> {
         self.below(place, "/refusal", LossKind::Renamed, reason);
         for part in message.parts.iter().filter(is_refusal) {
             self.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// An item of Responses without a word beside others of its turn is nothing elsewhere.
+    fn wordless_items(&mut self, message: &Message<'_>) {
+        let stands_alone = self.target == Protocol::OpenaiChat && message.parts.len() == 1;
+        if self.source != Protocol::OpenaiResponses || stands_alone {
+            return;
+        }
+        let item = |part: &Part<'_>| part.semantics().place().of_item();
+        let items = message.parts.chunk_by(|one, other| item(one) == item(other));
+        for parts in items.filter(|parts| parts.iter().all(is_wordless)) {
+            self.node(item(&parts[0]), LossKind::Implied, "an item without words");
+        }
+    }
+
+    /// Gemini's results come back in the order of their calls, behind which those that answer none stand.
+    fn unordered_results(&mut self, messages: &[Message<'_>]) {
+        if self.source != Protocol::Gemini {
+            return;
+        }
+        let mut calls: Vec<&ToolCall<'_>> = Vec::new();
+        for turn in messages.chunk_by(|one, other| one.role == other.role) {
+            let parts = || turn.iter().flat_map(|message| &message.parts);
+            if turn[0].role == Role::Assistant {
+                calls = parts().filter_map(call_of).collect();
+                continue;
+            }
+            let ranks = parts().filter_map(result_of).map(|result| rank(result, &calls));
+            if ranks.is_sorted() {
+                continue;
+            }
+            for part in parts().filter(|part| result_of(part).is_some()) {
+                let reason = "results stand in the order of their calls";
+                self.node(part.semantics().place(), LossKind::Renamed, reason);
+            }
         }
     }
 
@@ -188,8 +229,8 @@ impl Losing<'_> {
         let mut before: Option<&Message<'_>> = None;
         for message in messages.iter().filter(is_turn) {
             let place = message.semantics().place();
-            if !message.parts.iter().any(|part| self.arrives(part)) {
-                if message.parts.is_empty() || message.parts.iter().any(Part::is_blank) {
+            if !self.is_heard(message) {
+                if message.parts.is_empty() || message.parts.iter().any(is_wordless) {
                     self.node(place, LossKind::Implied, "a turn without words");
                 }
                 continue;
@@ -205,23 +246,33 @@ impl Losing<'_> {
         }
     }
 
+    /// Whether the target hears anything of a message.
+    pub(in crate::protocol) fn is_heard(&self, message: &Message<'_>) -> bool {
+        message.parts.iter().any(|part| self.arrives(message.role, part))
+    }
+
     /// Whether the target hears of a part at all.
-    fn arrives(&self, part: &Part<'_>) -> bool {
+    pub(in crate::protocol) fn arrives(&self, role: Role, part: &Part<'_>) -> bool {
         match part.content() {
-            Content::Text(_) => !part.is_blank(),
+            _ if is_wordless(part) => false,
             Content::Opaque(_) | Content::Reasoning(_) => false,
-            Content::Media(media) => {
-                let is_image = media.kind == MediaKind::Image;
-                let is_known = !matches!(self.target.fate(media_field(media.kind)), Fate::Lost(..));
-                match media.source {
-                    Source::File { .. } => false,
-                    Source::Url { .. } => {
-                        is_known && (is_image || self.target != Protocol::OpenaiChat)
-                    }
-                    Source::Base64 { .. } | Source::Text { .. } => is_known,
-                }
-            }
-            Content::ToolCall(_) | Content::ToolResult(_) | Content::Refusal(_) => true,
+            // Only Gemini's models answer with media that go back to them.
+            Content::Media(_) if role == Role::Assistant => self.target == Protocol::Gemini,
+            Content::Media(media) => self.takes(media),
+            Content::Text(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Refusal(_) => true,
+        }
+    }
+
+    fn takes(&self, media: &Media<'_>) -> bool {
+        let is_image = media.kind == MediaKind::Image;
+        let is_known = !matches!(self.target.fate(media_field(media.kind)), Fate::Lost(..));
+        match media.source {
+            Source::File { .. } => false,
+            Source::Url { .. } => is_known && (is_image || self.target != Protocol::OpenaiChat),
+            Source::Base64 { .. } | Source::Text { .. } => is_known,
         }
     }
 
@@ -232,11 +283,11 @@ impl Losing<'_> {
         }
         let mut is_first = true;
         for message in messages {
-            let is_heard = message.parts.iter().any(|part| self.arrives(part));
+            let is_heard = self.is_heard(message);
             if is_heard && !message.role.instructs() {
                 return;
             }
-            if is_heard && !is_first {
+            if (is_heard || message.is_blank()) && !is_first {
                 let reason = "instructions that come first have a field of their own";
                 self.node(message.semantics().place(), LossKind::Renamed, reason);
                 self.below(Place::default(), "/instructions", LossKind::Renamed, reason);
@@ -257,4 +308,38 @@ impl Losing<'_> {
             _ => self.set(place, Field::MediaName),
         }
     }
+}
+
+/// Whether a part is a text without a word, or a document that is one.
+pub(in crate::protocol) fn is_wordless(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) => text.is_blank(),
+        Content::Media(media) => {
+            matches!(&media.source, Source::Text { text, .. } if text.is_blank())
+        }
+        _ => false,
+    }
+}
+
+fn call_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolCall<'p>> {
+    match part.content() {
+        Content::ToolCall(call) => Some(call),
+        _ => None,
+    }
+}
+
+fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
+    match part.content() {
+        Content::ToolResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+/// The position of the call that a result answers, by its id or else its name; behind all of them if it answers none.
+fn rank(result: &ToolResult<'_>, calls: &[&ToolCall<'_>]) -> usize {
+    let answers = |call: &&ToolCall<'_>| match &result.call_id {
+        Some(id) => call.id.as_ref() == Some(id),
+        None => result.name.as_ref() == Some(&call.name),
+    };
+    calls.iter().position(answers).unwrap_or(calls.len())
 }

@@ -28,7 +28,7 @@ impl Losing<'_> {
         match self.source {
             Protocol::OpenaiResponses => {
                 self.empty_summaries(parts);
-                self.parted_items(parts);
+                self.joined_messages(parts);
             }
             Protocol::Gemini => self.handed_seals(parts),
             Protocol::OpenaiChat | Protocol::AnthropicMessages => {}
@@ -64,13 +64,21 @@ impl Losing<'_> {
         }
     }
 
-    /// Each part of a Responses message is a message of its own when it comes back.
-    fn parted_items(&mut self, parts: &[Part<'_>]) {
-        let continues = |part: &&Part<'_>| part.semantics().item().is_none();
-        for part in parts.iter().filter(continues) {
-            let place = part.semantics().place();
-            if place != place.of_item() {
-                self.node(place.of_item(), LossKind::Renamed, PARTED);
+    /// Messages of Responses come back as one where nothing that others tell stands between them.
+    fn joined_messages(&mut self, parts: &[Part<'_>]) {
+        let is_words =
+            |part: &&Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        let is_heard = |part: &&Part<'_>| match part.content() {
+            Content::ToolCall(_) => true,
+            Content::Reasoning(_) => !part.is_blank(),
+            Content::Text(_) | Content::Refusal(_) => true,
+            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
+        };
+        let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
+        for pair in heard.windows(2).filter(|pair| pair.iter().all(is_words)) {
+            let places = [pair[0], pair[1]].map(|part| part.semantics().place().of_item());
+            for place in places.into_iter().filter(|_| places[0] != places[1]) {
+                self.node(place, LossKind::Renamed, JOINED);
             }
         }
     }
@@ -84,15 +92,6 @@ impl Losing<'_> {
         }
         if semantics.logprobs().is_some() {
             self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
-        }
-    }
-
-    /// Reports all that the target never carries of what opens a part in a stream. A part that goes on with an item of
-    /// Responses is a message of its own when it comes back.
-    pub(in crate::protocol) fn opened(&mut self, semantics: &NodeSemantics<'_>) {
-        self.semantics(semantics);
-        if semantics.item().is_none() {
-            self.item(semantics.place(), LossKind::Renamed, PARTED);
         }
     }
 
@@ -127,7 +126,7 @@ impl Losing<'_> {
     }
 
     /// The place of the Responses item that a node stands in; elsewhere the node's own.
-    pub(super) fn outer(&self, place: Place) -> Place {
+    pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
         match self.source {
             Protocol::OpenaiResponses => place.of_item(),
             Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
@@ -135,4 +134,4 @@ impl Losing<'_> {
     }
 }
 
-const PARTED: &str = "each part becomes a message";
+const JOINED: &str = "neighbouring messages are one";

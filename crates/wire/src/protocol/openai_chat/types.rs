@@ -26,6 +26,11 @@ namespace! {
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
 pub(in crate::protocol) const DECLARED: &[Declared] = &[
     Declared {
+        path: "max_tokens",
+        kind: LossKind::Approximated,
+        reason: "the limit was said by both its names, and the newer one counts",
+    },
+    Declared {
         path: "index",
         kind: LossKind::Implied,
         reason: "the position in the list says the same",

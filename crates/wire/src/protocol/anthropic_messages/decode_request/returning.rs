@@ -6,7 +6,6 @@ use crate::conversation;
 use crate::conversation::Content;
 use crate::conversation::HostedService;
 use crate::conversation::Message;
-use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::conversation::Tool;
@@ -20,6 +19,7 @@ use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::has_choice;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
 use crate::schema;
 use crate::schema::Dialect;
 use crate::target::Effort;
@@ -54,8 +54,8 @@ pub(in crate::protocol) fn lose_on_return(
 
 /// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
 fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    let leads = |message: &&Message<'_>| message.role == Role::System || is_silent(message);
-    let leading = messages.iter().take_while(leads);
+    let leads = |message: &&Message<'_>| message.role == Role::System || !losing.is_heard(message);
+    let leading: Vec<&Message<'_>> = messages.iter().take_while(leads).collect();
     let reason = "a system message before all others is the system prompt";
     for message in leading {
         let semantics = message.semantics();
@@ -66,18 +66,9 @@ fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     }
 }
 
-/// Whether no other protocol hears anything of a message: it has no words but those that its vendor alone understands.
-fn is_silent(message: &Message<'_>) -> bool {
-    message.parts.iter().all(is_own)
-}
-
-fn is_own(part: &Part<'_>) -> bool {
-    part.is_blank() || matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_))
-}
-
 fn lose_limit(request: &Request<'_>, losing: &mut Losing<'_>) {
-    let limit = request.max_output_tokens.as_ref().and_then(|limit| limit.as_u64());
-    let budget = request.thinking.budget.as_ref().and_then(|budget| budget.as_u64());
+    let limit = request.max_output_tokens.as_ref().and_then(|limit| limit.as_whole());
+    let budget = request.thinking.budget.as_ref().and_then(|budget| budget.as_whole());
     if let (Some(limit), Some(budget)) = (limit, budget)
         && limit <= budget
     {
@@ -107,7 +98,7 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
         let reason = "thinking is shown where it is asked for";
         losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
     }
-    let speaks = |it: &&Message<'_>| it.role != Role::System && !is_silent(it);
+    let speaks = |it: &&Message<'_>| it.role != Role::System && losing.is_heard(it);
     let turns = request.messages.iter().rev().filter(speaks);
     let mut last = turns
         .skip_while(|message| message.role != Role::Assistant)
@@ -156,9 +147,10 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
 
 /// The vendor refuses white space at the end of what the model is to go on with.
 fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
-    let last = messages.iter().rfind(|message| !is_silent(message));
+    let speaks = |it: &&Message<'_>| it.role != Role::System && losing.is_heard(it);
+    let last = messages.iter().rfind(speaks);
     let Some(last) = last.filter(|last| last.role == Role::Assistant) else { return };
-    if let Some(part) = last.parts.iter().rfind(|part| !is_own(part))
+    if let Some(part) = last.parts.iter().rfind(|part| losing.arrives(last.role, part))
         && let Content::Text(text) = part.content()
         && text.to_str().ends_with(char::is_whitespace)
     {
@@ -168,8 +160,8 @@ fn lose_last_space(messages: &[Message<'_>], losing: &mut Losing<'_>) {
 }
 
 fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
-    if is_silent(message) && (message.parts.is_empty() || message.parts.iter().any(Part::is_blank))
-    {
+    let is_wordless = message.parts.is_empty() || message.parts.iter().any(is_wordless);
+    if is_wordless && !losing.is_heard(message) {
         let reason = "a message without words says nothing";
         losing.node(message.semantics().place(), LossKind::Implied, reason);
     }
@@ -181,8 +173,10 @@ fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     let mut before: Option<&Message<'_>> = None;
     let mut among: Vec<&Message<'_>> = Vec::new();
     let speaks =
-        |message: &&Message<'_>| !message.semantics().has_shape(SLOT) && !is_silent(message);
-    for message in messages.iter().filter(speaks) {
+        |message: &&Message<'_>| !message.semantics().has_shape(SLOT) && losing.is_heard(message);
+    // Whether instructions have come to stand behind the turn, where those that follow join them.
+    let mut is_followed = false;
+    for message in messages.iter().filter(speaks).collect::<Vec<_>>() {
         if message.role == Role::System {
             among.push(message);
             continue;
@@ -191,16 +185,19 @@ fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
         let is_moved = is_joined || before.is_none_or(|before| before.role == Role::Assistant);
         let is_behind = is_moved && !among.is_empty();
         let is_several = among.len() > 1;
-        let moved = among.drain(..).filter(|_| is_moved || is_several);
+        let moved = among.drain(..).filter(|_| is_moved || is_several || is_followed);
         let joined = before.into_iter().filter(|_| is_joined);
         let joined = joined.chain([message].into_iter().filter(|_| is_joined || is_behind));
         let reason = "neighbours of one role are one turn";
         for message in joined.chain(moved) {
             losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
+        is_followed = is_behind;
         before = Some(message);
     }
-    let is_moved = before.is_none_or(|before| before.role == Role::Assistant) || among.len() > 1;
+    let is_moved = is_followed
+        || before.is_none_or(|before| before.role == Role::Assistant)
+        || among.len() > 1;
     let reason = "a system message stands behind the user's turn";
     for message in among.into_iter().filter(|_| is_moved) {
         losing.node(message.semantics().place(), LossKind::Renamed, reason);

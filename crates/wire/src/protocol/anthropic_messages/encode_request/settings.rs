@@ -85,7 +85,7 @@ fn fit_limit<'r>(
     target: &Target,
     losing: &mut Losing<'_>,
 ) -> Number<'r> {
-    let Some(asked) = limit.as_u64() else { return limit };
+    let Some(asked) = limit.as_whole() else { return limit };
     let most = target.family.output_tokens_max.unwrap_or(u64::MAX);
     let mut fit = asked.min(most);
     if let Form::Budget(tokens) = &mut thought.form {

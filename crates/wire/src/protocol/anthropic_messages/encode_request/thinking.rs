@@ -1,9 +1,11 @@
 //! How the model is told to think, by what its family understands.
 
 use super::turns::LastTurn;
+use crate::conversation::AllowedMode;
 use crate::conversation::Request;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
+use crate::conversation::ToolChoice;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -59,7 +61,10 @@ impl Thought {
         if last == LastTurn::CallsWithoutThinking && thought.is_on() {
             thought = told.without_return(thought);
         }
-        thought.display = thought.is_on().then(|| display(request, losing)).flatten();
+        if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
+            thought = told.giving_way(thought);
+        }
+        thought.display = thought.is_on().then(|| display(request, thought.form, losing)).flatten();
         if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
             let kind = match show {
                 ThinkingShow::Shown(_) => LossKind::Dropped,
@@ -80,7 +85,7 @@ impl Thought {
 fn wish(request: &Request<'_>) -> (Wish, Field) {
     let thinking = &request.thinking;
     let effort = thinking.effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
-    let budget = thinking.budget.as_ref().map(|budget| budget.as_u64());
+    let budget = thinking.budget.as_ref().map(|budget| budget.as_whole());
     match (thinking.mode, budget, effort) {
         (Some(ThinkingMode::Disabled), _, _) => (Wish::Off, Field::ThinkingMode),
         (_, Some(Some(0)), _) => (Wish::Off, Field::ThinkingBudget),
@@ -213,6 +218,17 @@ impl Telling<'_, '_> {
         }
     }
 
+    /// Most models refuse to be made to call a tool while they think; of one that is not known, the client's plain word for
+    /// the call counts more than thinking, of which an effort is left.
+    fn giving_way(&mut self, thought: Thought) -> Thought {
+        let kind = match thought.effort {
+            Some(_) => LossKind::Approximated,
+            None => LossKind::Dropped,
+        };
+        self.lose(kind, "the model may refuse to think where it has to call a tool");
+        Thought { form: Form::Unsaid, ..thought }
+    }
+
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
     fn without_return(&mut self, thought: Thought) -> Thought {
         let never = matches!(
@@ -233,12 +249,21 @@ impl Telling<'_, '_> {
     }
 }
 
+/// Whether the model has to call a tool.
+pub(in crate::protocol::anthropic_messages) fn is_forced(request: &Request<'_>) -> bool {
+    match &request.tool_choice {
+        Some(ToolChoice::Required | ToolChoice::Named { .. }) => true,
+        Some(ToolChoice::Allowed { mode, .. }) => *mode == AllowedMode::Required,
+        Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Other { .. }) | None => false,
+    }
+}
+
 fn at_least_low(effort: Effort) -> Effort {
     effort.max(Effort::Low)
 }
 
 /// Whether thinking is shown. Chat has no word for it, and its clients are shown all there is.
-fn display(request: &Request<'_>, losing: &mut Losing<'_>) -> Option<&'static str> {
+fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option<&'static str> {
     let root = Place::default();
     match &request.thinking.show {
         Some(ThinkingShow::Hidden) => Some("omitted"),
@@ -253,6 +278,13 @@ fn display(request: &Request<'_>, losing: &mut Losing<'_>) -> Option<&'static st
             losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             Some("summarized")
         }
-        None => None,
+        None => {
+            if matches!(form, Form::Budget(_)) {
+                let reason =
+                    "models that are given a budget show what they think unless told otherwise";
+                losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            }
+            None
+        }
     }
 }

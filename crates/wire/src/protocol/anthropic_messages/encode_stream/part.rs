@@ -77,7 +77,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().opened(&semantics);
+        self.losing().semantics(&semantics);
         if matches!(opening, Opening::Reasoning(_)) {
             self.lose_thought(semantics.place());
         }
@@ -178,17 +178,21 @@ impl Writing<'_> {
     }
 
     /// Reports that the block which begins and the one before it flow together where they came from: Gemini's streams tell
-    /// neighbouring texts, or thoughts, apart by their signatures alone.
+    /// neighbouring texts, or thoughts, apart by their signatures alone, and neighbouring messages of Responses are one.
     fn lose_border(&mut self) {
         let Some(current) = &self.current else { return };
         let now = (current.shown, current.place());
         let before = self.last_block.replace(now);
         let Some(before) = before.filter(|it| it.0 == now.0) else { return };
-        if self.source == Protocol::Gemini {
-            for place in [before.1, now.1] {
-                let reason = "what stands apart here flows together there";
-                self.losing().node(place, LossKind::Renamed, reason);
-            }
+        let flows = match self.source {
+            Protocol::Gemini => true,
+            Protocol::OpenaiResponses => now.0 == Shown::Text && current.semantics.item().is_some(),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages => false,
+        };
+        for place in [before.1, now.1].into_iter().filter(|_| flows) {
+            let reason = "what stands apart here flows together there";
+            self.losing().node(place, LossKind::Renamed, reason);
+            self.losing().item(place, LossKind::Renamed, reason);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::protocol::object::Object;
 use crate::schema::translate;
 use crate::target::Accepts;
 use crate::target::Effort;
+use crate::target::Family;
 use crate::target::GeminiSchema;
 
 use super::Scribe;
@@ -225,8 +226,17 @@ impl<'x> Scribe<'x, '_> {
                     object.field(key, json);
                 }
             }
+            self.server_side(object);
             self.parallel();
         })
+    }
+
+    /// Models that take hosted tools beside functions want to be told that the calls of both will show. Of a model that
+    /// is not known it is not known either.
+    fn server_side(&self, config: &mut Object<'_, '_>) {
+        if self.mixes_tools && self.target.family.name != Family::UNKNOWN.name {
+            config.field("includeServerSideToolInvocations", &true);
+        }
     }
 
     fn tool_choice(&mut self, config: &mut Object<'_, '_>) {

@@ -230,7 +230,7 @@ impl<'x> Scribe<'x, '_> {
             return self.report_empty(message);
         }
         match turns.last_mut() {
-            Some(last) if last.side == side && (!last.parted || pieces.iter().any(is_result)) => {
+            Some(last) if last.side == side && !last.parted => {
                 let speaks = |piece: &Piece<'_>| !is_result(piece);
                 if message.role != Role::Tool && last.pieces.iter().any(speaks) {
                     self.report_join(last, message);

@@ -76,6 +76,8 @@ struct Scribe<'x, 'r> {
     shape: Shape,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
     calls: Option<&'x Calls<'x>>,
+    /// Whether hosted tools are offered beside functions.
+    mixes_tools: bool,
 }
 
 impl<'x, 'r> Scribe<'x, 'r> {
@@ -87,7 +89,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     ) -> Self {
         let same = losing.is_same();
         let shape = if same { exchange.semantics().shape() } else { Shape::default() };
-        Self { exchange, target, losing, shape, calls }
+        Self { exchange, target, losing, shape, calls, mixes_tools: false }
     }
 
     fn is_same(&self) -> bool {

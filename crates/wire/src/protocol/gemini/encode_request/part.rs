@@ -22,6 +22,7 @@ use crate::protocol::gemini::types::THOUGHT_TRUE;
 use crate::protocol::gemini::types::UNPADDED;
 use crate::protocol::gemini::types::URL_SAFE;
 use crate::protocol::gemini::types::spelled;
+use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Shape;
@@ -166,8 +167,7 @@ pub(super) fn resolution(detail: &Text<'_>) -> Option<Json<'static>> {
 /// The declared type, or a guess by the address and the kind, since the vendor demands one.
 fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
     match media.source.mime() {
-        Some(mime) if *mime == "image/jpg" => Text::literal("image/jpeg"),
-        Some(mime) => mime.reborrow(),
+        Some(mime) => Text::plain(media_type::proper(mime)),
         None => Text::literal(guess(media)),
     }
 }

@@ -22,6 +22,7 @@ use crate::protocol::arguments::Change;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::media_type;
 use crate::target::Vendor;
 
 use super::Scribe;
@@ -118,7 +119,8 @@ impl<'x> Scribe<'x, '_> {
             MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
         };
         let fetched = self.target.family.remote_files;
-        let is_gif = media.source.mime().is_some_and(|mime| *mime == "image/gif");
+        let is_gif =
+            media.source.mime().is_some_and(|mime| media_type::proper(mime) == "image/gif");
         match &media.source {
             Source::File { .. } => {
                 let reason = "no vendor can read a file that another holds";
@@ -146,7 +148,7 @@ impl<'x> Scribe<'x, '_> {
                 self.losing.node(place, LossKind::Synthesised, reason);
             }
             Source::Url { mime: Some(mime), .. } | Source::Base64 { mime: Some(mime), .. } => {
-                if *mime == "image/jpg" {
+                if !media_type::is_proper(mime) {
                     self.losing.node(place, LossKind::Renamed, "the type's proper name");
                 }
             }
@@ -183,7 +185,8 @@ impl<'x> Scribe<'x, '_> {
                 Content::ToolResult(result) => {
                     self.result(writer, piece, result);
                     if !self.media_inside(result) {
-                        behind.extend(media_of(result).map(Cow::Borrowed));
+                        let is_sent = |part: &&Part<'_>| self.is_same() || !is_held(part);
+                        behind.extend(media_of(result).filter(is_sent).map(Cow::Borrowed));
                     }
                 }
                 Content::Reasoning(thought) if hands_on(next) => {
@@ -322,7 +325,7 @@ impl<'x> Scribe<'x, '_> {
             }
         }
         for part in media_of(result) {
-            if !inside {
+            if !inside && !is_held(part) {
                 let reason = "media of a result stand behind it";
                 self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
             }
@@ -428,4 +431,9 @@ fn hands_on(next: Option<&Piece<'_>>) -> bool {
         let unsigned = next.part.semantics().artefact().is_none();
         unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
     })
+}
+
+/// Whether a part is a file that its vendor holds.
+fn is_held(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Media(media) if matches!(media.source, Source::File { .. }))
 }

@@ -247,7 +247,7 @@ impl<'x> Scribe<'x, '_> {
 fn wish(thinking: &Thinking<'_>) -> Wish {
     let Thinking { mode, effort, budget, show: _ } = thinking;
     let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
-    let budget = budget.as_ref().and_then(|budget| budget.as_u64());
+    let budget = budget.as_ref().and_then(|budget| budget.as_whole());
     match (mode, effort, budget) {
         (Some(ThinkingMode::Disabled), _, _) => Wish::Off,
         (_, _, Some(tokens)) => Wish::Budget(tokens),

@@ -114,18 +114,20 @@ impl<'x> Scribe<'x, '_> {
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
             if let ToolKind::Hosted(hosted) = &tool.kind {
-                self.hosted(writer, tool, hosted, beside);
+                let is_offered = self.hosted(writer, tool, hosted, beside);
+                self.mixes_tools |= is_offered && !functions.is_empty();
             }
         }
     }
 
+    /// Offers the vendor's own tool of that sort; false if there is none that can be offered.
     fn hosted(
         &mut self,
         writer: &mut Writer,
         tool: &Tool<'_>,
         hosted: &HostedTool<'_>,
         beside: bool,
-    ) {
+    ) -> bool {
         let place = tool.semantics().place();
         let key = match hosted.service {
             HostedService::WebSearch => "googleSearch",
@@ -133,12 +135,14 @@ impl<'x> Scribe<'x, '_> {
             HostedService::CodeExecution => "codeExecution",
             HostedService::Other => {
                 let reason = "the vendor has no such tool";
-                return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+                return false;
             }
         };
         if !beside {
             let reason = "the model takes no hosted tools beside functions";
-            return self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+            self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+            return false;
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
         let (kind, reason) = match has_settings(&hosted.json) {
@@ -148,6 +152,7 @@ impl<'x> Scribe<'x, '_> {
             false => (LossKind::Renamed, "the vendor's own tool of that sort"),
         };
         self.losing.field(place, Field::HostedTool, kind, reason);
+        true
     }
 
     fn declaration(&mut self, writer: &mut Writer, tool: &Tool<'_>) {

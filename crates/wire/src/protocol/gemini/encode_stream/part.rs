@@ -87,7 +87,7 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.tell(|losing| losing.opened(&semantics));
+        self.tell(|losing| losing.semantics(&semantics));
         self.report_opening(place, &opening);
         let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
         let refuses = matches!(opening, Opening::Refusal);

@@ -12,6 +12,7 @@ use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
+use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::decode_request::content::audio_type;
@@ -161,13 +162,17 @@ fn data_url<'t>(
     mime: Option<&Text<'_>>,
     data: &Text<'_>,
     semantics: &NodeSemantics<'_>,
-    losing: &Losing<'_>,
+    losing: &mut Losing<'_>,
 ) -> Text<'t> {
+    if mime.is_some_and(|mime| !media_type::is_proper(mime)) {
+        losing.node(semantics.place(), LossKind::Renamed, "the type's proper name");
+    }
     let kept = own_extras(losing, semantics)
         .and_then(|extras| extras.within(DATA_URL).next())
         .map(|extra| extra.key.to_string());
     let prefix = kept.unwrap_or_else(|| {
-        let mime = mime.map_or("application/octet-stream".into(), Text::to_str);
+        let spelled = if losing.is_same() { Text::to_str } else { media_type::proper };
+        let mime = mime.map_or("application/octet-stream".into(), spelled);
         format!("data:{mime};base64,")
     });
     let mut url = Text::plain(prefix);

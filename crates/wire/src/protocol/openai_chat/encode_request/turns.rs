@@ -143,7 +143,9 @@ impl Turns<'_, '_> {
         } else if self.is_developers(first) {
             let reason = "the developer's messages stand among the others";
             self.losing.node(slot, LossKind::Renamed, reason);
-            if let Some(next) = messages.get(1) {
+            // What comes next of all that arrives stands behind them.
+            let arrives = |it: &&Message<'_>| it.role.instructs() || self.losing.is_heard(it);
+            if let Some(next) = messages.iter().skip(1).find(arrives) {
                 self.losing.node(next.semantics().place(), LossKind::Renamed, reason);
             }
         }
@@ -190,8 +192,14 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
         let parts: Vec<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
-        let parts: Vec<&Part<'_>> =
-            parts.iter().copied().filter(|part| !self.is_blank_beside(part, parts.len())).collect();
+        // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
+        let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
+        let mut parts: Vec<&Part<'_>> =
+            parts.iter().copied().filter(|part| !self.is_blank_beside(part, count)).collect();
+        let beside = if count == 1 { parts.split_off(parts.len().min(1)) } else { Vec::new() };
+        for part in beside {
+            self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
+        }
         if self.is_lost(message, &parts) {
             return;
         }
@@ -237,10 +245,9 @@ impl Turns<'_, '_> {
 
     /// Whether a part is an empty text among `count` parts, which says nothing and which servers refuse.
     fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
-        let is_blank = matches!(part.content(), Content::Text(text) if text.is_empty());
+        let is_blank = is_empty_text(part);
         if is_blank && count > 1 {
-            let reason = "an empty text says nothing";
-            self.losing.node(part.semantics().place(), LossKind::Implied, reason);
+            self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
         }
         is_blank && count > 1
     }
@@ -337,7 +344,8 @@ impl Turns<'_, '_> {
         }
         for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
             let reason = "Chat has text before calls, whatever their order was";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            let place = self.losing.outer(part.semantics().place());
+            self.losing.node(place, LossKind::Approximated, reason);
         }
     }
 
@@ -438,6 +446,8 @@ impl Turns<'_, '_> {
     }
 }
 
+const EMPTY_TEXT: &str = "an empty text says nothing";
+
 /// Whether a server takes, or at least ignores, what only OpenAI's own has a use for.
 pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
     dialect.tolerates_unknown_fields || matches!(dialect.name, "openai" | "azure")
@@ -480,6 +490,10 @@ fn is_speaker(role: Role) -> bool {
         Role::User | Role::Assistant => true,
         Role::System | Role::Developer | Role::Tool => false,
     }
+}
+
+fn is_empty_text(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(text) if text.is_empty())
 }
 
 fn is_result(part: &Part<'_>) -> bool {

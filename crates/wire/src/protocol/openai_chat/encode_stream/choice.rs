@@ -111,8 +111,8 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.opened(&semantics));
-        self.report_joined((part, candidate), &opening, encode_response::outermost(&semantics));
+        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.semantics(&semantics));
+        self.report_joined((part, candidate), &opening, &semantics);
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
@@ -148,13 +148,17 @@ impl Encoder<'_> {
         &mut self,
         (part, candidate): (PartId, u32),
         opening: &Opening<'_>,
-        place: Place,
+        semantics: &NodeSemantics<'_>,
     ) {
+        let place = encode_response::outermost(semantics);
         let of_choice = |it: &&Part| it.candidate == candidate;
-        let is_like = |it: &Part| match opening {
-            Opening::Text => matches!(it.kind, PartKind::Text),
-            Opening::Reasoning(_) => matches!(it.kind, PartKind::Reasoning(_)),
-            Opening::Refusal | Opening::ToolCall { .. } | Opening::Whole(_) => false,
+        // A message of its own, of whatever words, is joined to the one before.
+        let is_message = semantics.item().is_some();
+        let is_like = |it: &Part| match (opening, &it.kind) {
+            (Opening::Text, PartKind::Text) | (Opening::Refusal, PartKind::Refusal) => true,
+            (Opening::Text, PartKind::Refusal) | (Opening::Refusal, PartKind::Text) => is_message,
+            (Opening::Reasoning(_), PartKind::Reasoning(_)) => true,
+            _ => false,
         };
         let stands_apart = |it: &Part| !matches!(it.kind, PartKind::Reasoning(_));
         let is_behind = matches!(opening, Opening::Text)

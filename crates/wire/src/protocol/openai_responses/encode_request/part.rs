@@ -1,5 +1,7 @@
 //! Writing the parts of a message's content or of a tool's output.
 
+use std::borrow::Cow;
+
 use crate::base64;
 use crate::conversation::Content;
 use crate::conversation::Media;
@@ -14,6 +16,7 @@ use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
+use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::is_plain_citation;
 use crate::protocol::openai_responses::types::ANNOTATIONS;
@@ -255,8 +258,8 @@ fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &Nod
         let mut kept = semantics.extras().into_iter().flat_map(|extras| extras.within(scope));
         kept.any(|extra| key.is_none_or(|key| extra.key == key))
     };
-    let is_capital = |mime: &Text<'_>| mime.to_str().contains(|letter: char| letter.is_uppercase());
-    if keeps("data_url", None) || source.mime().is_some_and(is_capital) {
+    let is_proper = source.mime().is_none_or(media_type::is_proper);
+    if keeps("data_url", None) || !is_proper {
         let reason = "data is spelled in one way";
         losing.node(semantics.place(), LossKind::Renamed, reason);
     }
@@ -327,7 +330,8 @@ fn write_source(
         Source::Base64 { mime, data } => {
             let mut url = Text::plain(match spelling(own, keys.data, "prefix") {
                 Some(prefix) => prefix,
-                None => format!("data:{};base64,", mime_or_octets(mime.as_ref()).to_lowercase()),
+                None if own.is_some() => format!("data:{};base64,", type_of(mime, Text::to_str)),
+                None => format!("data:{};base64,", type_of(mime, media_type::proper)),
             });
             url.push(data);
             object.field(keys.data, &url);
@@ -342,8 +346,11 @@ fn write_source(
     }
 }
 
-fn mime_or_octets(mime: Option<&Text<'_>>) -> String {
-    mime.map_or_else(|| "application/octet-stream".to_owned(), |mime| mime.to_str().into_owned())
+fn type_of<'m>(
+    mime: &'m Option<Text<'m>>,
+    spelled: impl FnOnce(&'m Text<'m>) -> Cow<'m, str>,
+) -> Cow<'m, str> {
+    mime.as_ref().map_or(Cow::Borrowed("application/octet-stream"), spelled)
 }
 
 /// How a data URL was spelled where that was not the usual way.

@@ -69,7 +69,7 @@ impl<'s> Settings<'s, '_> {
 
     fn limit(&mut self, object: &mut Object<'_, '_>) {
         let Some(limit) = &self.request().max_output_tokens else { return };
-        let small = limit.as_u64().is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN);
+        let small = limit.as_whole().is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN);
         if small && !self.losing.is_same() {
             object.field("max_output_tokens", &MAX_OUTPUT_TOKENS_MIN);
             let reason = "the smallest limit that is accepted is 16";
@@ -114,7 +114,7 @@ impl<'s> Settings<'s, '_> {
 
     fn candidates(&mut self) {
         let Some(count) = &self.request().sampling.candidates else { return };
-        match count.as_u64() {
+        match count.as_whole() {
             Some(1) => self.report(Field::Candidates, LossKind::Implied, "one answer is the rule"),
             _ => {
                 let reason = "Responses gives one answer";
@@ -274,7 +274,7 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn budget_effort(&mut self, budget: &Number<'_>) -> Option<String> {
-        let Some(tokens) = budget.as_u64() else {
+        let Some(tokens) = budget.as_whole() else {
             let reason = "the model decides by itself";
             self.report(Field::ThinkingBudget, LossKind::Implied, reason);
             return None;

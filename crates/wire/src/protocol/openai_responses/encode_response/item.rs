@@ -20,6 +20,7 @@ use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::Call;
 use crate::protocol::openai_responses::encode_request::Header;
+use crate::protocol::openai_responses::encode_request::item_len;
 use crate::protocol::openai_responses::encode_request::write_call;
 use crate::protocol::openai_responses::encode_request::write_message;
 use crate::protocol::openai_responses::encode_request::write_piece;
@@ -152,7 +153,8 @@ pub(in crate::protocol::openai_responses) fn write_item(
         | Content::Media(_)
         | Content::ToolResult(_)
         | Content::Opaque(_) => {
-            write_message(writer, losing, &header, "assistant", parts.iter());
+            let said: Vec<_> = parts.iter().filter(|part| !is_unsaid(losing, part)).collect();
+            write_message(writer, losing, &header, "assistant", said.into_iter());
         }
     }
 }
@@ -204,16 +206,23 @@ pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, p
 }
 
 /// Whether a part of another protocol is a text that says nothing.
-pub(in crate::protocol::openai_responses) fn is_unsaid(
-    losing: &mut Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+pub(super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
-    let is_unsaid = is_empty && !losing.is_same();
-    if is_unsaid {
-        withhold(losing, part);
+    is_empty && !losing.is_same()
+}
+
+/// Whether a part is what the model says to the user, so that it stands in a message.
+pub(in crate::protocol::openai_responses) fn is_words(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(_) | Content::Refusal(_))
+}
+
+/// How many parts from the first on make one item. Another protocol's neighbouring texts are one message, because
+/// clients take the last message for the whole answer.
+pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
+    match losing.is_same() {
+        true => item_len(losing, parts),
+        false => parts.iter().take_while(|part| is_words(part)).count().max(1),
     }
-    is_unsaid
 }
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.

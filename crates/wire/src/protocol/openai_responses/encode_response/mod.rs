@@ -16,12 +16,12 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
+use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::item_len;
 use crate::protocol::openai_responses::encode_request::own_extras;
 use crate::protocol::openai_responses::fault::write_response_error;
 use crate::protocol::openai_responses::types::INPUT_DETAILS;
@@ -36,7 +36,7 @@ pub(super) use item::Thing;
 pub(super) use item::client_form;
 pub(super) use item::handed;
 pub(super) use item::is_doubled;
-pub(super) use item::is_unsaid;
+pub(super) use item::is_words;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;
 pub(super) use item::report_handed;
@@ -44,6 +44,9 @@ pub(super) use item::takes;
 pub(super) use item::withhold;
 pub(super) use item::write_added_item;
 pub(super) use item::write_item;
+
+use item::is_unsaid;
+use item::output_len;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -102,25 +105,40 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
     let (mut at, mut number) = (0, 0);
     let mut taken = Vec::new();
     while at < parts.len() {
-        // Another protocol's parts are items of their own, as they are in a stream.
-        let len = if losing.is_same() { item_len(losing, &parts[at..]) } else { 1 };
-        let item = &parts[at..at + len];
-        if takes(losing, &item[0]) && !is_unsaid(losing, &item[0]) {
-            let handed = parts.get(at + len).and_then(|next| handed(losing, &item[0], next));
-            match parts.get(at + len).filter(|_| handed.is_some()) {
-                Some(next) => report_handed(losing, &item[0], next),
-                None if is_handed(losing, at, parts) => {}
-                None => withhold(losing, &item[0]),
+        let item = &parts[at..at + output_len(losing, &parts[at..])];
+        if takes(losing, &item[0]) {
+            let handed = report_seals(losing, (at, item.len()), parts);
+            if !item.iter().all(|part| is_unsaid(losing, part)) {
+                let doubled = is_doubled(losing, &item[0], &mut taken);
+                let thing = Thing { parts: item, number, handed, doubled };
+                write_item(&mut writer, losing, asked, &thing);
+                number += 1;
             }
-            let doubled = is_doubled(losing, &item[0], &mut taken);
-            let thing = Thing { parts: item, number, handed, doubled };
-            write_item(&mut writer, losing, asked, &thing);
-            number += 1;
         }
-        at += len;
+        at += item.len();
     }
     writer.end_array();
     writer.into_string()
+}
+
+/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
+fn report_seals<'p>(
+    losing: &mut Losing<'_>,
+    (from, len): (usize, usize),
+    parts: &'p [Part<'p>],
+) -> Option<&'p Artefact<'p>> {
+    let next = parts.get(from + len);
+    let handed = next.and_then(|next| handed(losing, &parts[from], next));
+    if let Some(next) = next.filter(|_| handed.is_some()) {
+        report_handed(losing, &parts[from], next);
+        return handed;
+    }
+    for at in from..from + len {
+        if !is_handed(losing, at, parts) {
+            withhold(losing, &parts[at]);
+        }
+    }
+    None
 }
 
 /// Whether what only its issuer can read of a part went into the thinking before it.

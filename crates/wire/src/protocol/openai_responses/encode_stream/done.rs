@@ -62,8 +62,20 @@ impl Encoder<'_> {
         self.items[item].json = Some(json);
     }
 
-    /// Tells that a part is complete, with all that it has grown to.
+    /// Completes the closed parts of a message that goes on.
+    pub(super) fn finish_parts(&mut self, item: usize, out: &mut String) {
+        for at in 0..self.items[item].parts.len() {
+            if self.items[item].states[at].closed {
+                self.part_done((item, at), out);
+            }
+        }
+    }
+
+    /// Tells that a part is complete, with all that it has grown to; once.
     fn part_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+        if std::mem::replace(&mut self.items[item].states[at].done, true) {
+            return;
+        }
         let part = &self.items[item].parts[at];
         match part.content() {
             Content::Text(_) if self.is_same() && is_no_part(part) => {}

@@ -5,7 +5,6 @@ use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
@@ -22,10 +21,10 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::write_citation;
-use crate::protocol::openai_responses::encode_request::write_piece;
 use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
+use crate::protocol::openai_responses::encode_response::is_words;
 use crate::protocol::openai_responses::encode_response::item_id;
 use crate::protocol::openai_responses::encode_response::report_handed;
 use crate::protocol::openai_responses::encode_response::takes;
@@ -43,7 +42,7 @@ use crate::protocol::semantics::NodeSemantics;
 pub(super) struct OutItem {
     id: Text<'static>,
     pub(super) parts: Vec<Part<'static>>,
-    states: Vec<PartState>,
+    pub(super) states: Vec<PartState>,
     /// The complete item.
     pub(super) json: Option<String>,
     /// Whether an earlier call has the same id.
@@ -51,10 +50,12 @@ pub(super) struct OutItem {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct PartState {
+pub(super) struct PartState {
     /// The part has been told of.
     added: bool,
-    closed: bool,
+    pub(super) closed: bool,
+    /// The part has been told as complete.
+    pub(super) done: bool,
     /// How many citations have been told.
     cited: usize,
 }
@@ -68,7 +69,7 @@ impl OutItem {
 
 /// What a part grows under: the events' names and their index.
 pub(super) struct Names {
-    delta: &'static str,
+    pub(super) delta: &'static str,
     pub(super) done: &'static str,
     pub(super) index: &'static str,
 }
@@ -83,16 +84,6 @@ pub(super) const REFUSAL: Names = Names {
     done: "response.refusal.done",
     index: "content_index",
 };
-const SUMMARY: Names = Names {
-    delta: "response.reasoning_summary_text.delta",
-    done: "response.reasoning_summary_text.done",
-    index: "summary_index",
-};
-const THOUGHT: Names = Names {
-    delta: "response.reasoning_text.delta",
-    done: "response.reasoning_text.done",
-    index: "content_index",
-};
 
 impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
@@ -105,10 +96,8 @@ impl Encoder<'_> {
         let continues = self.is_same() && part.semantics().has_shape(CONTINUES);
         let last = self.items.len().checked_sub(1);
         if let Some(last) = last.filter(|last| continues && self.items[*last].json.is_none()) {
-            let item = &mut self.items[last];
-            item.parts.push(part);
-            item.states.push(PartState::default());
-            return self.places.push(Placed::At((last, item.parts.len() - 1)));
+            let place = self.continue_item(last, part);
+            return self.places.push(Placed::At(place));
         }
         if matches!(part.content(), Content::Text(_)) && !self.is_same() {
             // A text that never says anything makes no item.
@@ -139,7 +128,7 @@ impl Encoder<'_> {
     /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
     /// alone, and Chat's have one field for all that is thought.
     fn report_border(&mut self, part: &Part<'static>) {
-        let mut before = self.items.iter().filter_map(|item| item.parts.first());
+        let mut before = self.items.iter().flat_map(|item| &item.parts);
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
         let is_alike = |other: &&Part<'_>| {
@@ -159,11 +148,42 @@ impl Encoder<'_> {
         }
     }
 
-    /// Adds an item that begins with a part.
+    /// Adds a part to the message before it, or the item that it begins.
     fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
         self.report_border(&part);
         self.hand(&part);
+        match self.message_before(&part) {
+            Some(item) => {
+                // Chat may weigh the tokens of a text when all is said.
+                if self.source != Protocol::OpenaiChat {
+                    self.finish_parts(item, out);
+                }
+                self.continue_item(item, part)
+            }
+            None => self.add_item(part, out),
+        }
+    }
+
+    /// The message that another protocol's text continues, if one stands right before it.
+    fn message_before(&self, part: &Part<'_>) -> Option<usize> {
+        let last = self.items.len().checked_sub(1)?;
+        let OutItem { parts, json, .. } = &self.items[last];
+        let is_message = json.is_none() && parts.first().is_some_and(is_words);
+        let continues = is_message && is_words(part) && !self.interrupted && !self.is_same();
+        continues.then_some(last)
+    }
+
+    fn continue_item(&mut self, index: usize, part: Part<'static>) -> (usize, usize) {
+        let item = &mut self.items[index];
+        item.parts.push(part);
+        item.states.push(PartState::default());
+        (index, item.parts.len() - 1)
+    }
+
+    /// Adds an item that begins with a part.
+    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
         self.finish_closed(out);
+        self.interrupted = false;
         let index = self.items.len();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let doubled = is_doubled(&mut losing, &part, &mut self.taken);
@@ -234,6 +254,9 @@ impl Encoder<'_> {
 
     /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
     pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+        if self.items[item].states[at].added {
+            return;
+        }
         for before in 0..at {
             let part = &self.items[item].parts[before];
             let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
@@ -245,9 +268,7 @@ impl Encoder<'_> {
     }
 
     fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {
-        if std::mem::replace(&mut self.items[item].states[at].added, true) {
-            return;
-        }
+        self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
         let kind = "response.content_part.added";
         self.item_frame(out, kind, (item, Some(("content_index", at))), |writer| {
@@ -304,71 +325,6 @@ impl Encoder<'_> {
             (CallForm::Custom, CallForm::Function) => return,
         };
         self.item_frame(out, kind, (item, None), |writer| writer.field("delta", text));
-    }
-
-    /// Another vendor's thinking is shown as a summary.
-    fn thought_names(&self, thought: &Reasoning<'_>) -> &'static Names {
-        match thought.form {
-            ReasoningForm::Raw if self.is_same() => &THOUGHT,
-            ReasoningForm::Raw | ReasoningForm::Summary | ReasoningForm::Redacted => &SUMMARY,
-        }
-    }
-
-    fn think(&mut self, (item, at): (usize, usize), text: &Text<'_>, out: &mut String) {
-        let Content::Reasoning(thought) = self.items[item].parts[at].content() else { return };
-        let names = self.thought_names(thought);
-        if thought.texts.is_empty() {
-            self.next_piece((item, at), out);
-        }
-        let Content::Reasoning(thought) = self.items[item].parts[at].content_mut() else { return };
-        let piece = thought.texts.len().saturating_sub(1);
-        if let Some(last) = thought.texts.last_mut() {
-            last.push(text);
-        }
-        let position = (item, Some((names.index, piece)));
-        self.item_frame(out, names.delta, position, |writer| writer.field("delta", text));
-    }
-
-    fn next_piece(&mut self, (item, at): (usize, usize), out: &mut String) {
-        self.end_piece((item, at), out);
-        let Content::Reasoning(thought) = self.items[item].parts[at].content_mut() else { return };
-        thought.texts.push(Text::default());
-        let piece = thought.texts.len() - 1;
-        self.piece_frame((item, at), (piece, &Text::default()), out, PieceEvent::Added);
-    }
-
-    /// Tells that the current piece is complete.
-    pub(super) fn end_piece(&mut self, (item, at): (usize, usize), out: &mut String) {
-        let Content::Reasoning(thought) = self.items[item].parts[at].content() else { return };
-        let names = self.thought_names(thought);
-        let Some(text) = thought.texts.last().cloned() else { return };
-        let piece = thought.texts.len() - 1;
-        let position = (item, Some((names.index, piece)));
-        self.item_frame(out, names.done, position, |writer| writer.field("text", &text));
-        self.piece_frame((item, at), (piece, &text), out, PieceEvent::Done);
-    }
-
-    fn piece_frame(
-        &mut self,
-        (item, at): (usize, usize),
-        (piece, text): (usize, &Text<'_>),
-        out: &mut String,
-        event: PieceEvent,
-    ) {
-        let Content::Reasoning(thought) = self.items[item].parts[at].content() else { return };
-        let names = self.thought_names(thought);
-        let is_summary = names.index == SUMMARY.index;
-        let kind = match (event, is_summary) {
-            (PieceEvent::Added, true) => "response.reasoning_summary_part.added",
-            (PieceEvent::Done, true) => "response.reasoning_summary_part.done",
-            (PieceEvent::Added, false) => "response.content_part.added",
-            (PieceEvent::Done, false) => "response.content_part.done",
-        };
-        let word = if is_summary { "summary_text" } else { "reasoning_text" };
-        self.item_frame(out, kind, (item, Some((names.index, piece))), |writer| {
-            writer.key("part");
-            write_piece(writer, word, text);
-        });
     }
 
     pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
@@ -463,13 +419,6 @@ impl Encoder<'_> {
             self.finish_item(item, out);
         }
     }
-}
-
-/// Whether a piece of thinking begins or is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PieceEvent {
-    Added,
-    Done,
 }
 
 fn begun(opening: Opening<'static>) -> Content<'static> {

@@ -3,6 +3,7 @@
 
 mod done;
 mod item;
+mod thought;
 
 use crate::conversation::Candidate;
 use crate::conversation::Content;
@@ -44,6 +45,8 @@ use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::own_code;
 use crate::protocol::openai_responses::fault::response_code;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::semantics::Extra;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::named_frame;
 
@@ -63,6 +66,8 @@ pub struct Encoder<'a> {
     taken: Vec<Text<'static>>,
     /// Parts that have no place here; the report speaks of them.
     left_out: Vec<Part<'static>>,
+    /// Whether something was left out behind the last item, so that no text behind it continues that.
+    interrupted: bool,
     usage: Option<Usage<'static>>,
     finish: Option<Finish<'static>>,
     fault: Option<Fault<'static>>,
@@ -104,6 +109,7 @@ impl<'a> Encoder<'a> {
             places: Vec::new(),
             taken: Vec::new(),
             left_out: Vec::new(),
+            interrupted: false,
             usage: None,
             finish: None,
             fault: None,
@@ -145,10 +151,6 @@ impl<'a> Encoder<'a> {
         if self.stage != Stage::Ended {
             self.finish_items(out);
             self.terminal(out);
-        }
-        if !self.is_same() {
-            // The vendor sends none, its clients take it, and readers of the open specification wait for it.
-            out.push_str("data: [DONE]\n\n");
         }
         self.report_whole();
         self.report
@@ -221,10 +223,25 @@ impl<'a> Encoder<'a> {
         let Note { at, kind } = note.into_owned();
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(later)) => self.start.semantics.update(later),
-            (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.candidate.update(later),
+            (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
+    }
+
+    /// Keeps what is said of the answer, and reports its undeclared fields where each came first.
+    fn note_answer(&mut self, later: NodeSemantics<'static>) {
+        let known = self.candidate.extras().into_iter().flat_map(Extras::iter);
+        let known: Vec<_> = known.filter(|extra| !extra.is_void()).collect();
+        let mut news = Extras::default();
+        for extra in later.extras().into_iter().flat_map(Extras::iter) {
+            let is_same = |other: &&Extra<'_>| other.scope == extra.scope && other.key == extra.key;
+            if !known.iter().any(is_same) {
+                news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
+            }
+        }
+        Losing::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
+        self.candidate.update(later);
     }
 
     fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
@@ -311,6 +328,8 @@ impl<'a> Encoder<'a> {
         let mut response = Response::default();
         *response.semantics_mut() = std::mem::take(&mut self.start.semantics);
         *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
+        // Its undeclared fields were reported as they came.
+        *candidate.semantics_mut().extras_mut() = Extras::default();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
@@ -336,6 +355,7 @@ impl<'a> Encoder<'a> {
             self.lose_answer(candidate, part.semantics().place());
         } else {
             self.left_out.push(part);
+            self.interrupted = true;
         }
         self.places.push(Placed::Nowhere);
     }

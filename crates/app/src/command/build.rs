@@ -1,0 +1,101 @@
+//! `sabir build`: the messages of a request, of a stored history.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use sabir_compose::Log;
+use sabir_compose::Policy;
+use sabir_compose::Trace;
+use sabir_compose::history;
+use sabir_compose::history::History;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+
+use crate::arguments::protocols;
+use crate::input::Document;
+use crate::output;
+
+/// Build the messages of a request from a stored history.
+///
+/// Reads {"messages": […], "systemPrompts": […], "summary": {…}|null} from standard input.
+/// The summary takes the place of what it sums up, empty messages go, tool calls and results
+/// are paired, system prompts are put in front, and the whole is validated. Prints
+/// {"messages": […], "trace": […]}, where the trace tells every change.
+#[derive(Args)]
+#[command(verbatim_doc_comment, after_help = EXIT_CODES)]
+pub(crate) struct Build {
+    /// Print the messages as a request in this protocol has them, without the trace
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocols())]
+    to: Option<Protocol>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0 built
+  1 the history cannot be read, or no request can be built of it
+  2 wrong usage";
+
+impl Build {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let bytes = HISTORY.read()?;
+        let history = parse(&bytes)?;
+        let policy = self.to.map(policy).unwrap_or_default();
+        let built = match history.builder().set_policy(policy).build() {
+            Ok(built) => built,
+            Err(refused) => {
+                tell(refused.log());
+                output::tell(&format!("{refused}\n"));
+                return Ok(ExitCode::FAILURE);
+            }
+        };
+        tell(&built.log);
+        match self.to {
+            None => output::print(&history.to_json(&built))?,
+            Some(protocol) => {
+                tell_changes(&built.trace);
+                let encoded = history::encode(built, protocol)?;
+                output::print(&encoded.body)?;
+                tell_losses(&encoded.report);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+const HISTORY: Document = Document { phrase: "a history" };
+
+fn parse(bytes: &[u8]) -> Result<History<'_>> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| HISTORY.wrong("expected UTF-8, found other bytes", ""))?;
+    let history = History::parse(text.strip_prefix('\u{feff}').unwrap_or(text));
+    Ok(history.map_err(|error| HISTORY.wrong(error.message(), error.pointer()))?)
+}
+
+/// OpenAI takes empty messages of users and an assistant who speaks first; the others get what their providers demand.
+fn policy(protocol: Protocol) -> Policy {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
+            Policy { target: Some(protocol), ..Policy::default() }
+        }
+        Protocol::AnthropicMessages | Protocol::Gemini => Policy::towards(protocol),
+    }
+}
+
+fn tell(log: &Log) {
+    log.lines().iter().for_each(|line| output::tell(&format!("{line}\n")));
+}
+
+/// Says what was mended, where the trace is not printed.
+fn tell_changes(trace: &Trace) {
+    for change in trace.changes().iter().filter(|change| change.step.repairs()) {
+        output::tell(&format!("repaired at {}: {}: {}\n", change.pointer, change.what, change.why));
+    }
+}
+
+/// Says what the protocol cannot carry; places in it are not those of the history.
+fn tell_losses(report: &Report) {
+    for loss in report.entries().iter().filter(|loss| loss.kind.matters()) {
+        output::tell(&format!("{}: {}\n", loss.kind, loss.reason));
+    }
+}

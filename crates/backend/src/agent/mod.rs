@@ -1,0 +1,4 @@
+//! Agent CLIs as models: what they print, understood. Starting them is left to the caller.
+
+mod ansi;
+pub mod gemini;

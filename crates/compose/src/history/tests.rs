@@ -1,0 +1,112 @@
+//! Histories in, JSON out.
+
+use super::History;
+use crate::Policy;
+use crate::Unanswered;
+
+/// Builds by the default policy and compares the messages.
+#[track_caller]
+fn check(history: &str, expected: &str) {
+    check_by(Policy::default(), history, expected);
+}
+
+#[track_caller]
+fn check_by(policy: Policy, history: &str, expected: &str) {
+    let built = build(policy, history);
+    let expected = format!(r#"{{"messages":{expected},"trace":"#);
+    assert!(built.starts_with(&expected), "{built}");
+    // What was built is a history that needs no more building.
+    let again = build(policy, &built);
+    assert!(again.starts_with(&expected) && again.ends_with(r#""trace":[]}"#), "{again}");
+}
+
+fn build(policy: Policy, history: &str) -> String {
+    let history = History::parse(history).unwrap();
+    let built = history.builder().set_policy(policy).build().unwrap();
+    history.to_json(&built)
+}
+
+#[test]
+fn entities_and_bare_messages_are_the_same() {
+    let expected = r#"[{"role":"user","content":"hi"}]"#;
+    check(r#"{"messages":[{"role":"user","content":"hi"}]}"#, expected);
+    check(
+        r#"{"messages":[{"id":7,"body":{"role":"user","content":"hi","segments":[]}}]}"#,
+        expected,
+    );
+    let bare = r#"{"messages":[{"id":"x","role":"user","content":"hi","timestamp":12}]}"#;
+    check(bare, expected);
+}
+
+#[test]
+fn blocks_stay_blocks() {
+    check(
+        r#"{"messages":[{"role":"user","content":"?"},
+            {"role":"assistant","content":[{"type":"tool_use","id":"call_1"}]},
+            {"role":"tool","content":[{"tool_use_id":"call_1"}]},
+            {"role":"tool","content":[{"tool_use_id":"call_2"}]},
+            {"role":"tool","content":{"tool_use_id":"call_3"}}]}"#,
+        r#"[{"role":"user","content":"?"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1"}]},{"role":"tool","content":[{"tool_use_id":"call_1"}],"toolCallId":"call_1"}]"#,
+    );
+}
+
+#[test]
+fn calls_beside_the_content_are_calls() {
+    let expected = r#"[{"role":"assistant","content":null,"toolCalls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","content":"1","toolCallId":"a"}]"#;
+    for (calls, id) in [("toolCalls", "toolCallId"), ("tool_calls", "tool_call_id")] {
+        check(
+            &format!(
+                r#"{{"messages":[{{"role":"assistant","content":null,"{calls}":[{{"id":"a","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}},
+                {{"role":"tool","content":"1","{id}":"a"}},{{"role":"tool","content":"2","{id}":"b"}}]}}"#
+            ),
+            expected,
+        );
+    }
+}
+
+#[test]
+fn an_id_in_any_block_of_a_tools_message_counts() {
+    check(
+        r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+            {"role":"tool","content":[{"type":"text","text":"well"},{"tool_use_id":"a"}]}]}"#,
+        r#"[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"tool","content":[{"type":"text","text":"well"},{"tool_use_id":"a"}],"toolCallId":"a"}]"#,
+    );
+}
+
+#[test]
+fn a_message_that_loses_a_part_keeps_the_spelling_of_the_rest() {
+    check(
+        r#"{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"?"},
+            {"type":"image_url","image_url":{"url":"https://example.com/a.png"}},"words"]}]}"#,
+        r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}},"words"]}]"#,
+    );
+    let policy = Policy { unanswered: Unanswered::Drop, ..Policy::default() };
+    check_by(
+        policy,
+        r#"{"messages":[{"role":"assistant","content":"so","toolCalls":[{"id":"a","name":"f"},{"id":"b","name":"f"}]},
+            {"role":"tool","content":"1","toolCallId":"b"}]}"#,
+        r#"[{"role":"assistant","content":"so","toolCalls":[{"id":"b","name":"f"}]},{"role":"tool","content":"1","toolCallId":"b"}]"#,
+    );
+}
+
+#[test]
+fn a_made_up_result_stands_among_the_results() {
+    check(
+        r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"text","text":"and?"}]}]}"#,
+        r#"[{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},{"type":"tool_result","tool_use_id":"b","content":"Error: this tool call has no result","is_error":true},{"type":"text","text":"and?"}]}]"#,
+    );
+}
+
+#[test]
+fn what_is_no_history_is_refused_with_its_place() {
+    for (history, expected) in [
+        ("{}", "expected `messages`"),
+        (r#"{"messages":[{"role":"owl","content":""}]}"#, "and tool at /messages/0/role"),
+        (r#"{"messages":[{"role":7}]}"#, "at /messages/0/role"),
+        (r#"{"messages":[],"summary":3}"#, "at /summary"),
+    ] {
+        let error = History::parse(history).unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
+    }
+}

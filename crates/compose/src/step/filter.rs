@@ -1,0 +1,111 @@
+//! The second step: messages that say nothing are left out.
+
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Role;
+
+use super::Notes;
+use crate::log::FILTERING;
+use crate::policy::Blank;
+use crate::trace::StepName;
+use crate::turn::Turn;
+
+const EMPTY: (&str, &str) = ("message left out", "it says nothing");
+
+pub(crate) fn apply<'a>(
+    mut turns: Vec<Turn<'a>>,
+    blank: Blank,
+    notes: &mut Notes,
+) -> Vec<Turn<'a>> {
+    turns.retain(|turn| {
+        let is_dropped = drops(&turn.message, blank);
+        if is_dropped {
+            notes.trace.add(StepName::Filter, turn.pointer(), EMPTY);
+        }
+        if is_dropped && turn.message.role == Role::Assistant {
+            notes.log.note(FILTERING);
+        }
+        !is_dropped
+    });
+    turns
+}
+
+/// Whether a message is left out: blank text is all it has. Refusals, thinking, sounds and signed texts are content.
+pub(crate) fn drops(message: &Message<'_>, blank: Blank) -> bool {
+    let is_due = match message.role {
+        Role::Assistant => true,
+        Role::User => blank == Blank::Speakers,
+        Role::System | Role::Developer | Role::Tool => false,
+    };
+    is_due && message.is_blank()
+}
+
+#[cfg(test)]
+mod tests {
+    use sabir_wire::Protocol;
+    use sabir_wire::conversation::Content;
+    use sabir_wire::conversation::Part;
+    use sabir_wire::conversation::Reasoning;
+    use sabir_wire::conversation::ReasoningForm;
+
+    use super::*;
+    use crate::log::Line;
+    use crate::step::testing::call;
+    use crate::step::testing::text;
+    use crate::step::testing::turns;
+
+    #[track_caller]
+    fn check(message: Message<'static>, blank: Blank, kept: usize) {
+        let mut notes = Notes::default();
+        let kept_turns = apply(turns([message]), blank, &mut notes);
+        assert_eq!(kept_turns.len(), kept);
+        assert_eq!(notes.trace.changes().len(), 1 - kept);
+    }
+
+    #[test]
+    fn blank_words_of_the_assistant_go() {
+        for words in ["", " \n\t"] {
+            check(text(Role::Assistant, words), Blank::Assistant, 0);
+        }
+        check(Message::new(Role::Assistant, Vec::new()), Blank::Assistant, 0);
+        let blanks = vec![Part::text(""), Part::text(" ")];
+        check(Message::new(Role::Assistant, blanks), Blank::Assistant, 0);
+    }
+
+    #[test]
+    fn other_roles_stay_unless_asked_for() {
+        check(text(Role::User, ""), Blank::Assistant, 1);
+        check(text(Role::User, " "), Blank::Speakers, 0);
+        check(text(Role::System, ""), Blank::Speakers, 1);
+        check(text(Role::Tool, ""), Blank::Speakers, 1);
+    }
+
+    #[test]
+    fn what_is_no_text_is_content() {
+        check(call("a"), Blank::Assistant, 1);
+        let refusal = Part::new(Content::Refusal("".into()));
+        check(Message::new(Role::Assistant, vec![refusal]), Blank::Assistant, 1);
+        let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
+        let reasoning = Part::new(Content::Reasoning(Box::new(reasoning)));
+        check(Message::new(Role::Assistant, vec![reasoning]), Blank::Assistant, 1);
+    }
+
+    #[test]
+    fn a_signed_empty_text_and_a_sound_are_content() {
+        let gemini =
+            r#"{"contents":[{"role":"model","parts":[{"text":"","thoughtSignature":"c2ln"}]}]}"#;
+        let chat = r#"{"messages":[{"role":"assistant","audio":{"id":"audio_1"}}]}"#;
+        for (protocol, body) in [(Protocol::Gemini, gemini), (Protocol::OpenaiChat, chat)] {
+            let exchange = protocol.decode_request(body.as_bytes()).unwrap().into_owned();
+            let [message] = exchange.request.messages.try_into().unwrap();
+            check(message, Blank::Speakers, 1);
+        }
+    }
+
+    #[test]
+    fn it_is_said_aloud() {
+        let mut notes = Notes::default();
+        apply(turns([text(Role::Assistant, "")]), Blank::Assistant, &mut notes);
+        let line = "[MessageBuilder] Filtering empty assistant message";
+        assert_eq!(notes.log.lines(), [Line::Note(line.into())]);
+    }
+}

@@ -1,0 +1,89 @@
+//! The third step: every result stands right behind its call, and every call has one.
+//!
+//! A run is what the assistant says in consecutive messages. The results of its calls come next, before anything else is
+//! said; each call has one, and each result a call. Nobody but the assistant calls.
+
+mod mend;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Role;
+
+use self::plan::Plan;
+use self::waiting::Waiting;
+use super::Notes;
+use crate::policy::Policy;
+use crate::turn::Turn;
+
+pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, policy: &Policy, notes: &mut Notes) -> Vec<Turn<'a>> {
+    if is_sound(turns.iter().map(|turn| &turn.message)) {
+        return turns;
+    }
+    let plan = Plan::of(&turns, policy.misplaced);
+    mend::mend(turns, &plan, policy, notes)
+}
+
+/// Whether calls and results are paired and in place. Nothing is copied to find out.
+pub(crate) fn is_sound<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> bool {
+    let mut waiting = Waiting::default();
+    let mut speaks = Speaks::Others;
+    for message in messages {
+        if message.role != Role::Assistant {
+            if !takes_results(message, &mut waiting, &mut speaks) {
+                return false;
+            }
+            continue;
+        }
+        if speaks != Speaks::Assistant {
+            if waiting.count() > 0 {
+                return false;
+            }
+            waiting.clear();
+            speaks = Speaks::Assistant;
+        }
+        for part in &message.parts {
+            match part.content() {
+                Content::ToolCall(call) => waiting.push(call),
+                Content::ToolResult(_) => return false,
+                _ => {}
+            }
+        }
+    }
+    waiting.count() == 0
+}
+
+/// Who has spoken since the last run began.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    Assistant,
+    Tools,
+    Others,
+}
+
+/// Whether the results of a message are in place.
+fn takes_results<'m>(
+    message: &'m Message<'_>,
+    waiting: &mut Waiting<'m>,
+    speaks: &mut Speaks,
+) -> bool {
+    if message.parts.is_empty() {
+        *speaks = Speaks::Others;
+    }
+    for part in &message.parts {
+        match part.content() {
+            Content::ToolResult(result) => {
+                if *speaks == Speaks::Others || waiting.answer(result).is_none() {
+                    return false;
+                }
+                *speaks = Speaks::Tools;
+            }
+            Content::ToolCall(_) => return false,
+            _ => *speaks = Speaks::Others,
+        }
+    }
+    true
+}

@@ -1,0 +1,195 @@
+//! Finding out what becomes of every call and result, before anything is moved.
+
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Role;
+use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::ToolResult;
+use sabir_wire::json::Text;
+
+use super::waiting::Key;
+use super::waiting::Waiting;
+use crate::policy::Misplaced;
+use crate::turn::Turn;
+
+/// Where a part stands: the index of its message and its own.
+pub(super) type Position = (usize, usize);
+
+/// What becomes of calls and results, each list in the order of positions.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// For each run, the index of the message behind it.
+    pub(super) runs: Vec<usize>,
+    pub(super) calls: Vec<CallPlan>,
+    pub(super) results: Vec<ResultPlan>,
+}
+
+pub(super) struct CallPlan {
+    pub(super) at: Position,
+    pub(super) run: usize,
+    pub(super) is_answered: bool,
+}
+
+pub(super) struct ResultPlan {
+    pub(super) at: Position,
+    pub(super) fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Stays,
+    /// It goes behind the run of that call.
+    Moves(usize),
+    /// No call asks for it.
+    Orphan,
+    /// Its call has another result.
+    Second,
+    /// It stands where no provider takes it.
+    Misplaced,
+}
+
+/// A walk over the messages, with what it has not found a place for.
+struct Walk<'m> {
+    plan: Plan,
+    waiting: Waiting<'m>,
+    /// The number of the current run's first call.
+    first_call: usize,
+    calls: Vec<&'m ToolCall<'m>>,
+    /// Results for which the run before them has no call, each with its index in the plan.
+    homeless: Vec<(usize, &'m ToolResult<'m>)>,
+    /// Whether results may still come: behind the assistant, until somebody speaks.
+    open: bool,
+    misplaced: Misplaced,
+}
+
+impl Plan {
+    pub(super) fn of(turns: &[Turn<'_>], misplaced: Misplaced) -> Self {
+        let mut walk = Walk {
+            plan: Self::default(),
+            waiting: Waiting::default(),
+            first_call: 0,
+            calls: Vec::new(),
+            homeless: Vec::new(),
+            open: false,
+            misplaced,
+        };
+        let mut before = None;
+        for (index, turn) in turns.iter().enumerate() {
+            match turn.message.role {
+                Role::Assistant => walk.run(index, turn, before),
+                Role::System | Role::Developer | Role::User | Role::Tool => {
+                    walk.stretch(index, turn);
+                }
+            }
+            before = Some(turn.message.role);
+        }
+        walk.house();
+        walk.plan
+    }
+}
+
+impl<'m> Walk<'m> {
+    /// Takes a message of the assistant.
+    fn run(&mut self, index: usize, turn: &'m Turn<'_>, before: Option<Role>) {
+        match self.plan.runs.last_mut() {
+            Some(end) if before == Some(Role::Assistant) => *end = index + 1,
+            _ => {
+                self.plan.runs.push(index + 1);
+                self.waiting.clear();
+                self.first_call = self.calls.len();
+            }
+        }
+        for (part_index, part) in turn.message.parts.iter().enumerate() {
+            let at = (index, part_index);
+            match part.content() {
+                Content::ToolCall(call) => {
+                    let run = self.plan.runs.len() - 1;
+                    self.plan.calls.push(CallPlan { at, run, is_answered: false });
+                    self.calls.push(call);
+                    self.waiting.push(call);
+                }
+                Content::ToolResult(result) => self.leave(at, result),
+                _ => {}
+            }
+        }
+        self.open = true;
+    }
+
+    /// Takes a message of anybody else.
+    fn stretch(&mut self, index: usize, turn: &'m Turn<'_>) {
+        self.open &= !turn.message.parts.is_empty();
+        for (part_index, part) in turn.message.parts.iter().enumerate() {
+            let Content::ToolResult(result) = part.content() else {
+                // A call that stands here goes, so that it stands in nobody's way.
+                self.open &= matches!(part.content(), Content::ToolCall(_));
+                continue;
+            };
+            let at = (index, part_index);
+            let Some(number) = self.waiting.answer(result) else {
+                self.leave(at, result);
+                continue;
+            };
+            let call = self.first_call + number;
+            let fate = if self.open { Fate::Stays } else { self.misplaced(call) };
+            self.plan.calls[call].is_answered = fate != Fate::Misplaced;
+            self.plan.results.push(ResultPlan { at, fate });
+        }
+    }
+
+    fn leave(&mut self, at: Position, result: &'m ToolResult<'_>) {
+        self.homeless.push((self.plan.results.len(), result));
+        self.plan.results.push(ResultPlan { at, fate: Fate::Orphan });
+    }
+
+    fn misplaced(&self, call: usize) -> Fate {
+        match self.misplaced {
+            Misplaced::Move => Fate::Moves(call),
+            Misplaced::Drop => Fate::Misplaced,
+            Misplaced::Keep => Fate::Stays,
+        }
+    }
+
+    /// Finds calls for the homeless: the last before them that has no result, else the first behind.
+    fn house(&mut self) {
+        let mut free: HashMap<Key<'m>, BTreeSet<usize>> = HashMap::new();
+        for (number, call) in self.calls.iter().enumerate() {
+            if !self.plan.calls[number].is_answered {
+                for key in Key::of_call(call) {
+                    free.entry(key).or_default().insert(number);
+                }
+            }
+        }
+        let known: HashSet<&Text<'_>> =
+            self.calls.iter().filter_map(|call| call.id.as_ref()).collect();
+        for (index, result) in std::mem::take(&mut self.homeless) {
+            let at = self.plan.results[index].at;
+            let behind = self.plan.calls.partition_point(|call| call.at < at);
+            let found = Key::of_result(result).and_then(|key| nearest(free.get(&key)?, behind));
+            let Some(number) = found else {
+                if result.call_id.as_ref().is_some_and(|id| known.contains(id)) {
+                    self.plan.results[index].fate = Fate::Second;
+                }
+                continue;
+            };
+            let fate = self.misplaced(number);
+            self.plan.results[index].fate = fate;
+            if fate != Fate::Misplaced {
+                self.plan.calls[number].is_answered = true;
+                for key in Key::of_call(self.calls[number]) {
+                    free.entry(key).and_modify(|numbers| {
+                        numbers.remove(&number);
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The last number before `border`, else the first from there on.
+fn nearest(numbers: &BTreeSet<usize>, border: usize) -> Option<usize> {
+    let before = numbers.range(..border).next_back();
+    before.or_else(|| numbers.range(border..).next()).copied()
+}

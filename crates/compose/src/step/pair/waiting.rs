@@ -1,0 +1,116 @@
+//! The calls of one run that wait for their results.
+
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::ToolResult;
+use sabir_wire::json::Text;
+
+/// Calls in order. Results mostly come in the same order; where they do not, and the calls are many, an index keeps the
+/// search short.
+#[derive(Default)]
+pub(super) struct Waiting<'m> {
+    calls: Vec<(&'m ToolCall<'m>, State)>,
+    /// All calls before this one are answered.
+    next: usize,
+    count: usize,
+    index: HashMap<Key<'m>, VecDeque<usize>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waits,
+    Answered,
+}
+
+/// What a result tells its call by: the id, or the name of the tool where the protocol has no ids.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key<'m> {
+    Id(&'m Text<'m>),
+    Name(&'m Text<'m>),
+}
+
+/// Up to so many calls are looked through one by one.
+const FEW: usize = 8;
+
+impl<'m> Waiting<'m> {
+    pub(super) fn push(&mut self, call: &'m ToolCall<'_>) {
+        self.calls.push((call, State::Waits));
+        self.count += 1;
+        self.index.clear();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+        self.index.clear();
+        self.next = 0;
+        self.count = 0;
+    }
+
+    /// How many calls have no result yet.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Gives a result to the first call that waits for it; the answer is that call's number in the run.
+    pub(super) fn answer(&mut self, result: &'m ToolResult<'_>) -> Option<usize> {
+        let key = Key::of_result(result)?;
+        let found = match self.calls.get(self.next) {
+            Some((call, _)) if key.matches(call) => Some(self.next),
+            Some(_) if self.calls.len() <= FEW => self.search(key),
+            Some(_) => self.look_up(key),
+            None => None,
+        }?;
+        self.calls[found].1 = State::Answered;
+        self.count -= 1;
+        while self.calls.get(self.next).is_some_and(|(_, state)| *state == State::Answered) {
+            self.next += 1;
+        }
+        Some(found)
+    }
+
+    fn search(&self, key: Key<'_>) -> Option<usize> {
+        self.calls.iter().position(|(call, state)| *state == State::Waits && key.matches(call))
+    }
+
+    fn look_up(&mut self, key: Key<'m>) -> Option<usize> {
+        if self.index.is_empty() {
+            for (number, (call, _)) in self.calls.iter().enumerate() {
+                for key in Key::of_call(call) {
+                    self.index.entry(key).or_default().push_back(number);
+                }
+            }
+        }
+        let numbers = self.index.get_mut(&key)?;
+        while let Some(number) = numbers.pop_front() {
+            if self.calls[number].1 == State::Waits {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+impl<'m> Key<'m> {
+    /// A result with neither id nor name answers nothing.
+    pub(super) fn of_result(result: &'m ToolResult<'_>) -> Option<Self> {
+        match (&result.call_id, &result.name) {
+            (Some(id), _) => Some(Self::Id(id)),
+            (None, Some(name)) => Some(Self::Name(name)),
+            (None, None) => None,
+        }
+    }
+
+    pub(super) fn of_call(call: &'m ToolCall<'_>) -> impl Iterator<Item = Self> {
+        let id = call.id.as_ref().map(Self::Id);
+        id.into_iter().chain([Self::Name(&call.name)])
+    }
+
+    fn matches(self, call: &ToolCall<'_>) -> bool {
+        match self {
+            Self::Id(id) => call.id.as_ref() == Some(id),
+            Self::Name(name) => call.name == *name,
+        }
+    }
+}

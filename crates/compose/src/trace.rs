@@ -1,0 +1,97 @@
+//! The trace: every change that building made, with where and why.
+
+use sabir_wire::LossKind;
+use sabir_wire::Report;
+use sabir_wire::json::Encode;
+use sabir_wire::json::Writer;
+
+/// Every change, in the order in which it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "a change that nobody reads is a silent one"]
+pub struct Trace {
+    changes: Vec<Change>,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub step: StepName,
+    /// JSON pointer into the input.
+    pub pointer: String,
+    pub what: &'static str,
+    pub why: &'static str,
+}
+
+/// The step that made a [`Change`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepName {
+    Summarise,
+    Filter,
+    Pair,
+    Open,
+    System,
+}
+
+impl Trace {
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        step: StepName,
+        pointer: String,
+        (what, why): (&'static str, &'static str),
+    ) {
+        self.changes.push(Change { step, pointer, what, why });
+    }
+
+    /// The changes as entries of a loss report.
+    pub fn into_report(self) -> Report {
+        let mut report = Report::default();
+        for Change { step, pointer, what, why } in self.changes {
+            report.lose(pointer, step.loss_kind(), [what, ": ", why].concat());
+        }
+        report
+    }
+}
+
+impl StepName {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Summarise => "summarise",
+            Self::Filter => "filter",
+            Self::Pair => "pair",
+            Self::Open => "open",
+            Self::System => "system",
+        }
+    }
+
+    /// Whether what the step does is a repair rather than what was asked for.
+    pub fn repairs(self) -> bool {
+        self.loss_kind() == LossKind::Repaired
+    }
+
+    fn loss_kind(self) -> LossKind {
+        match self {
+            Self::Filter | Self::Pair | Self::Open => LossKind::Repaired,
+            Self::Summarise => LossKind::Approximated,
+            Self::System => LossKind::Synthesised,
+        }
+    }
+}
+
+impl Encode for Change {
+    fn encode(&self, writer: &mut Writer) {
+        writer.object(|object| {
+            object.field("step", self.step.as_str());
+            object.field("pointer", &self.pointer);
+            object.field("what", self.what);
+            object.field("why", self.why);
+        });
+    }
+}

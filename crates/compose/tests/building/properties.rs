@@ -1,0 +1,325 @@
+//! What holds for any history: nothing is orphaned or empty, order stays, and no change is silent.
+
+use proptest::prelude::*;
+use sabir_compose::Builder;
+use sabir_compose::Built;
+use sabir_compose::Change;
+use sabir_compose::Misplaced;
+use sabir_compose::Origin;
+use sabir_compose::Policy;
+use sabir_compose::StepName;
+use sabir_compose::Stored;
+use sabir_compose::Summary;
+use sabir_compose::Turn;
+use sabir_compose::Unanswered;
+use sabir_compose::history::History;
+use sabir_wire::Protocol;
+use sabir_wire::conversation::Arguments;
+use sabir_wire::conversation::CallForm;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::ResultOutput;
+use sabir_wire::conversation::Role;
+use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::ToolResult;
+
+use crate::simulator;
+
+/// A part, before it is given words of its own.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Blank,
+    Words,
+    Call(u8),
+    Result(u8),
+}
+
+type Plan = Vec<(Role, Vec<Piece>)>;
+
+fn history() -> impl Strategy<Value = Plan> {
+    let said = prop_oneof![1 => Just(Piece::Blank), 4 => Just(Piece::Words)];
+    let spoken = prop_oneof![
+        1 => Just(Piece::Blank),
+        3 => Just(Piece::Words),
+        4 => (0..5_u8).prop_map(Piece::Call),
+    ];
+    let heard = prop_oneof![2 => Just(Piece::Words), 4 => (0..6_u8).prop_map(Piece::Result)];
+    let message = prop_oneof![
+        1 => said.clone().prop_map(|piece| (Role::System, vec![piece])),
+        3 => said.prop_map(|piece| (Role::User, vec![piece])),
+        2 => prop::collection::vec(heard, 1..4).prop_map(|pieces| (Role::User, pieces)),
+        6 => prop::collection::vec(spoken, 0..4).prop_map(|pieces| (Role::Assistant, pieces)),
+        4 => (0..6_u8).prop_map(|id| (Role::Tool, vec![Piece::Result(id)])),
+    ];
+    prop::collection::vec(message, 0..14)
+}
+
+/// A message in one of the shapes in which applications keep them, or in none.
+fn block() -> impl Strategy<Value = String> {
+    let role = prop::sample::select(vec!["system", "user", "assistant", "tool"]);
+    let id = 0..3_u8;
+    let piece = prop_oneof![
+        Just(r#""words""#.to_owned()),
+        Just(r#"{"type":"text","text":" "}"#.to_owned()),
+        Just(r#"{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}"#.to_owned()),
+        Just(r#"{"type":"unheard_of","x":[null]}"#.to_owned()),
+        Just("null".to_owned()),
+        Just("7".to_owned()),
+        id.clone().prop_map(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#)),
+        id.clone().prop_map(|id| format!(r#"{{"tool_use_id":"{id}","content":[{{"text":"t"}}]}}"#)),
+    ];
+    let pieces = prop::collection::vec(piece.clone(), 0..4);
+    let content = prop_oneof![piece, pieces.prop_map(|pieces| format!("[{}]", pieces.join(",")))];
+    let beside = prop_oneof![
+        3 => Just(String::new()),
+        1 => id.clone().prop_map(|id| format!(r#","toolCalls":[{{"id":"{id}","name":"f","input":{{}}}}]"#)),
+        1 => id.prop_map(|id| format!(r#","tool_call_id":"{id}""#)),
+    ];
+    (role, content, beside, any::<bool>()).prop_map(|(role, content, beside, is_entity)| {
+        let body = format!(r#"{{"role":"{role}","content":{content}{beside}}}"#);
+        if is_entity { format!(r#"{{"id":1,"body":{body}}}"#) } else { body }
+    })
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    let unanswered = prop_oneof![Just(Unanswered::Answer), Just(Unanswered::Drop)];
+    let misplaced = prop_oneof![Just(Misplaced::Move), Just(Misplaced::Drop)];
+    let base = prop_oneof![Just(Policy::default()), Just(Policy::towards(Protocol::Gemini))];
+    (base, unanswered, misplaced).prop_map(|(base, unanswered, misplaced)| Policy {
+        unanswered,
+        misplaced,
+        ..base
+    })
+}
+
+fn stored(plan: &Plan) -> Vec<Stored<'static>> {
+    let message = |(index, (role, pieces)): (usize, &(Role, Vec<Piece>))| {
+        let parts = pieces.iter().enumerate().map(|(at, piece)| part(*piece, index, at)).collect();
+        Stored { id: Some(index.to_string().into()), message: Message::new(*role, parts) }
+    };
+    plan.iter().enumerate().map(message).collect()
+}
+
+fn part(piece: Piece, message: usize, at: usize) -> Part<'static> {
+    let words = format!("w{message}.{at}");
+    Part::new(match piece {
+        Piece::Blank => Content::Text(" ".into()),
+        Piece::Words => Content::Text(words.into()),
+        Piece::Call(id) => Content::ToolCall(Box::new(ToolCall {
+            id: Some(format!("call_{id}").into()),
+            name: "look".into(),
+            arguments: Arguments::Text(format!(r#"{{"at":"{words}"}}"#).into()),
+            form: CallForm::Function,
+        })),
+        Piece::Result(id) => Content::ToolResult(Box::new(ToolResult {
+            call_id: Some(format!("call_{id}").into()),
+            name: None,
+            output: ResultOutput::Parts(vec![Part::text(words)]),
+            is_error: None,
+            form: CallForm::Function,
+        })),
+    })
+}
+
+fn build(plan: &Plan, policy: Policy) -> Option<Built<'static>> {
+    Builder::default().set_messages(stored(plan)).set_policy(policy).build().ok()
+}
+
+/// A part in words, the same for the same part.
+fn word(part: &Part<'_>) -> String {
+    match part.content() {
+        Content::Text(text) => format!("text {}", text.to_str()),
+        Content::ToolCall(call) => {
+            let Arguments::Text(arguments) = &call.arguments else { unreachable!() };
+            format!("call {} {}", call.id.as_ref().unwrap().to_str(), arguments.to_str())
+        }
+        Content::ToolResult(result) => {
+            let id = result.call_id.as_ref().unwrap().to_str();
+            let texts: String = result.output.parts().iter().map(word).collect();
+            format!("result {id} {texts}")
+        }
+        _ => unreachable!("no such part is generated"),
+    }
+}
+
+fn words(message: &Message<'_>) -> Vec<String> {
+    message.parts.iter().map(word).collect()
+}
+
+/// Whether each call has one result, in the messages behind its run and before anything else.
+fn assert_paired(turns: &[Turn<'_>]) {
+    let mut index = 0;
+    while index < turns.len() {
+        let is_run = |turn: &&Turn<'_>| turn.message.role == Role::Assistant;
+        let run = turns[index..].iter().take_while(is_run).count();
+        let parts = |turns: &[Turn<'_>]| -> Vec<String> {
+            turns.iter().flat_map(|turn| words(&turn.message)).collect()
+        };
+        let end = index + run;
+        let next = turns[end..].iter().take_while(|turn| !is_run(turn)).count();
+        let id = |word: &String| word.split(' ').nth(1).unwrap().to_owned();
+        let spoken = parts(&turns[index..end]);
+        let heard = parts(&turns[end..end + next]);
+        let mut calls: Vec<String> =
+            spoken.iter().filter(|word| word.starts_with("call")).map(id).collect();
+        let leading = heard.iter().take_while(|word| word.starts_with("result"));
+        let mut results: Vec<String> = leading.map(id).collect();
+        assert!(!heard[results.len()..].iter().any(|word| word.starts_with("result")), "{heard:?}");
+        assert!(!spoken.iter().any(|word| word.starts_with("result")), "{spoken:?}");
+        calls.sort();
+        results.sort();
+        assert_eq!(calls, results);
+        index = end + next;
+    }
+}
+
+/// The indices of input messages that the trace speaks of.
+fn traced(built: &Built<'_>) -> Vec<usize> {
+    let index = |pointer: &str| pointer.strip_prefix("/messages/")?.parse().ok();
+    built.trace.changes().iter().filter_map(|change| index(&change.pointer)).collect()
+}
+
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("SABIR_CASES").ok().and_then(|it| it.parse().ok()).unwrap_or(256);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn never_an_orphan_and_never_an_empty(plan in history(), policy in policies()) {
+        let Some(built) = build(&plan, policy) else { return Ok(()) };
+        assert_paired(&built.turns);
+        for turn in &built.turns {
+            prop_assert!(turn.message.role != Role::Assistant || !turn.message.is_blank());
+        }
+    }
+
+    #[test]
+    fn no_history_panics(blocks in prop::collection::vec(block(), 0..6), cut in 0..2_000_usize) {
+        let text = format!(r#"{{"messages":[{}],"systemPrompts":["p"],"summary":{{"messageIds":[1],"startMessageId":1,"summary":"s"}}}}"#, blocks.join(","));
+        let cut = text.get(..cut).unwrap_or(&text);
+        for text in [text.as_str(), cut] {
+            let Ok(history) = History::parse(text) else { continue };
+            let Ok(built) = history.builder().build() else { continue };
+            let json = history.to_json(&built);
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "{json}");
+            let again = History::parse(&json).unwrap();
+            let again = again.to_json(&again.builder().build().unwrap());
+            prop_assert!(again.ends_with(r#""trace":[]}"#), "{json} {again}");
+            for protocol in Protocol::ALL {
+                let built = history.builder().build().unwrap();
+                sabir_compose::history::encode(built, protocol).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_kept(plan in history(), policy in policies()) {
+        let Some(built) = build(&plan, policy) else { return Ok(()) };
+        // Results may move; all else stands in the order in which it was given.
+        let spoken = |messages: Vec<&Message<'_>>| -> Vec<String> {
+            let words = messages.into_iter().flat_map(words);
+            words.filter(|word| word.contains('w') && !word.starts_with("result")).collect()
+        };
+        let given = stored(&plan);
+        let given = spoken(given.iter().map(|stored| &stored.message).collect());
+        let placed = spoken(built.turns.iter().filter(|it| it.origin != Origin::Made).map(|it| &it.message).collect());
+        let mut rest = given.iter();
+        for word in &placed {
+            prop_assert!(rest.any(|other| other == word), "{placed:?} of {given:?}");
+        }
+    }
+
+    #[test]
+    fn building_again_changes_nothing(plan in history(), policy in policies()) {
+        let Some(built) = build(&plan, policy) else { return Ok(()) };
+        let before: Vec<Vec<String>> = built.turns.iter().map(|it| words(&it.message)).collect();
+        let again = built.turns.into_iter().map(|turn| Stored::from(turn.message));
+        let again = Builder::default().set_messages(again).set_policy(policy).build().unwrap();
+        let after: Vec<Vec<String>> = again.turns.iter().map(|it| words(&it.message)).collect();
+        prop_assert_eq!(before, after);
+        prop_assert!(again.trace.is_empty());
+    }
+
+    #[test]
+    fn every_change_is_traced(plan in history(), policy in policies()) {
+        let Some(built) = build(&plan, policy) else { return Ok(()) };
+        let traced = traced(&built);
+        let given = stored(&plan);
+        let there: Vec<String> = built.turns.iter().flat_map(|turn| words(&turn.message)).collect();
+        let mut brought = 0;
+        for (index, stored) in given.iter().enumerate() {
+            let said = words(&stored.message);
+            brought += said.iter().filter(|word| there.contains(word) && **word != "text  ").count();
+            let is_whole = built.turns.iter().any(|turn| {
+                let is_it = matches!(turn.origin, Origin::Given(at) | Origin::Edited(at) if at == index);
+                is_it && said.iter().all(|word| words(&turn.message).contains(word))
+            });
+            prop_assert!(is_whole || traced.contains(&index), "{index} of {plan:?}");
+        }
+        // What nobody said has an entry each.
+        let added = there.iter().filter(|word| **word != "text  ").count() - brought;
+        let is_addition = |change: &&Change| change.what.contains("added") || change.step == StepName::Open;
+        prop_assert_eq!(added, built.trace.changes().iter().filter(is_addition).count());
+        // What stands elsewhere than it stood is spoken of.
+        let mut last = 0;
+        for turn in &built.turns {
+            if let Origin::Given(index) | Origin::Edited(index) = turn.origin {
+                let leapt = built.turns.iter().any(|other| {
+                    matches!(other.origin, Origin::Given(at) if at > index && traced.contains(&at))
+                });
+                prop_assert!(index >= last || traced.contains(&index) || leapt, "{plan:?}");
+                last = last.max(index);
+            }
+        }
+    }
+
+    #[test]
+    fn a_longer_history_leaves_the_shorter_one_alone(plan in history(), policy in policies(), cut in 0..14_usize) {
+        let shorter: Plan = plan.iter().take(cut).cloned().collect();
+        let (Some(short), Some(long)) = (build(&shorter, policy), build(&plan, policy)) else { return Ok(()) };
+        // What pairing mends may be mended otherwise once more is known; what stands before that may not change.
+        let repairs = short.trace.changes().iter().filter(|change| change.step == StepName::Pair);
+        let index = |pointer: &str| pointer.rsplit('/').next().unwrap().parse::<usize>().unwrap();
+        let border = repairs.map(|change| index(&change.pointer)).min().unwrap_or(usize::MAX);
+        let stable = short.turns.iter().take_while(|turn| match turn.origin {
+            Origin::Given(index) | Origin::Edited(index) => index < border,
+            Origin::Made => true,
+        }).count();
+        let settled = if border == usize::MAX { short.turns.len() } else { stable };
+        for (one, two) in short.turns[..settled].iter().zip(&long.turns) {
+            prop_assert_eq!(words(&one.message), words(&two.message));
+        }
+        prop_assert!(long.turns.len() >= settled);
+    }
+
+    #[test]
+    fn a_summary_keeps_what_it_does_not_list(plan in history(), start in 0..14_usize, policy in policies()) {
+        let ids: Vec<_> = (start..start + 3).map(|id| id.to_string().into()).collect();
+        let summary = Summary { message_ids: ids, start_message_id: start.to_string().into(), summary: "s".into() };
+        let builder = Builder::default().set_messages(stored(&plan)).set_policy(policy);
+        let Ok(built) = builder.set_compression_summary(Some(summary)).build() else { return Ok(()) };
+        assert_paired(&built.turns);
+        if start < plan.len() {
+            let kept = |turn: &Turn<'_>| match turn.origin {
+                Origin::Given(index) | Origin::Edited(index) => index >= start + 3,
+                Origin::Made => true,
+            };
+            prop_assert!(built.turns.iter().all(kept));
+        }
+    }
+
+    #[test]
+    fn all_four_providers_take_what_is_built(plan in history()) {
+        for protocol in Protocol::ALL {
+            let Some(built) = build(&plan, Policy::towards(protocol)) else { continue };
+            let speaks = |turn: &Turn<'_>| !turn.message.role.instructs();
+            if built.turns.iter().any(speaks) {
+                simulator::takes(protocol, &built.into_messages());
+            }
+        }
+    }
+}
