@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::Protocol;
 
@@ -18,7 +17,7 @@ pub(crate) struct Call {
     /// The query of the URL, for a provider of the same protocol.
     pub(crate) query: Option<String>,
     /// The body as it was sent, compression taken off.
-    pub(crate) body: Bytes,
+    pub(crate) body: String,
     /// Where the model's name stands in the body, quotes included.
     pub(crate) model_at: Option<Range<usize>>,
     /// The parameter that asks for something which only a provider of Responses keeps.

@@ -146,6 +146,7 @@ where
     trace.holds(place);
     let bytes_max = gateway.config.limits.body_bytes_max;
     let body = ingress::read_body(body, &asked.headers, bytes_max).await?;
+    let body = ingress::text(body)?;
     let skimmed = ingress::skim(asked.protocol, &body)?;
     let (model, delivery) = match asked.from_path {
         Some(FromPath { model, delivery }) => (model, delivery),

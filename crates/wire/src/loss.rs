@@ -102,6 +102,10 @@ impl Report {
         &self.entries
     }
 
+    pub fn into_entries(self) -> Vec<Loss> {
+        self.entries
+    }
+
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -41,7 +41,8 @@ pub struct Outgoing<'a> {
     /// The path with its query.
     pub path: &'a str,
     pub headers: &'a HeaderMap,
-    pub body: &'a [u8],
+    /// In pieces, which are sent one behind the other.
+    pub body: &'a [&'a [u8]],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,9 @@ impl Client {
         deadline: Duration,
     ) -> Result<Answer> {
         let head = self.head_of(outgoing);
-        let asking = ask(&mut connection, &head, outgoing.body);
+        let pieces = std::iter::once(&head[..]).chain(outgoing.body.iter().copied());
+        let mut pieces: Vec<IoSlice<'_>> = pieces.map(IoSlice::new).collect();
+        let asking = ask(&mut connection, &mut pieces);
         let Ok(arrived) = tokio::time::timeout(deadline, asking).await else {
             let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
@@ -136,9 +139,10 @@ impl Client {
             put(b"\r\nproxy-authorization: ");
             put(credentials.as_bytes());
         }
-        if !body.is_empty() || *method == Method::POST {
+        let body_bytes: usize = body.iter().map(|piece| piece.len()).sum();
+        if body_bytes > 0 || *method == Method::POST {
             put(b"\r\ncontent-length: ");
-            put(body.len().to_string().as_bytes());
+            put(body_bytes.to_string().as_bytes());
         }
         for (name, value) in *headers {
             put(b"\r\n");
@@ -153,11 +157,10 @@ impl Client {
 
 /// Sends the request and reads the answer's head. Reads while it writes: a provider may refuse a long body before it
 /// has seen all of it, and would wait for ever to be read.
-async fn ask(connection: &mut Connection, head: &[u8], body: &[u8]) -> Result<Arrived> {
-    let mut sent = 0;
+async fn ask(connection: &mut Connection, mut unsent: &mut [IoSlice<'_>]) -> Result<Arrived> {
     let mut received = Vec::new();
     std::future::poll_fn(|cx| {
-        let written = poll_write(connection, cx, head, body, &mut sent);
+        let written = poll_write(connection, cx, &mut unsent);
         let was_sent = matches!(written, Poll::Ready(Ok(())));
         loop {
             let came = scratch::poll_read(connection, cx, |bytes| {
@@ -205,20 +208,12 @@ fn arrived(received: &mut Vec<u8>, was_sent: bool) -> Result<Option<Arrived>> {
 fn poll_write(
     connection: &mut Connection,
     cx: &mut Context<'_>,
-    head: &[u8],
-    body: &[u8],
-    sent: &mut usize,
+    unsent: &mut &mut [IoSlice<'_>],
 ) -> Poll<io::Result<()>> {
-    while *sent < head.len() + body.len() {
-        let (head, body) = match head.get(*sent..) {
-            Some(head) => (head, body),
-            None => (&[][..], &body[*sent - head.len()..]),
-        };
-        let slices = [IoSlice::new(head), IoSlice::new(body)];
-        let slices = if head.is_empty() { &slices[1..] } else { &slices[..] };
-        match Pin::new(&mut *connection).poll_write_vectored(cx, slices) {
+    while !unsent.is_empty() {
+        match Pin::new(&mut *connection).poll_write_vectored(cx, unsent) {
             Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-            Poll::Ready(Ok(length)) => *sent += length,
+            Poll::Ready(Ok(length)) => IoSlice::advance_slices(unsent, length),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return Poll::Pending,
         }

@@ -50,8 +50,13 @@ async fn send(client: &Client, address: &Address) -> crate::Result<Answer> {
 
 async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Result<Answer> {
     let headers = HeaderMap::new();
-    let outgoing =
-        Outgoing { method: &Method::POST, address, path: "/v1/x", headers: &headers, body };
+    let outgoing = Outgoing {
+        method: &Method::POST,
+        address,
+        path: "/v1/x",
+        headers: &headers,
+        body: &[body],
+    };
     client.send(&outgoing, TIMEOUTS).await
 }
 
@@ -212,7 +217,7 @@ fn silence_ends_at_the_deadline() {
             address: &address,
             path: "/",
             headers: &headers,
-            body: b"",
+            body: &[],
         };
         let timeouts = Timeouts { first_byte: Duration::from_millis(20), ..TIMEOUTS };
         let error = Client::default().send(&outgoing, timeouts).await.unwrap_err();

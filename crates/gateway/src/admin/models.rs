@@ -19,6 +19,7 @@ use sabir_wire::json::Writer;
 use crate::Gateway;
 use crate::attempt;
 use crate::attempt::Means;
+use crate::attempt::Payload;
 use crate::attempt::RawRequest;
 use crate::egress;
 use crate::egress::Reply;
@@ -122,7 +123,7 @@ async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
         method: &Method::GET,
         path: &path,
         headers: &headers,
-        body: &bytes::Bytes::new(),
+        body: &Payload::default(),
     };
     let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
     let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;

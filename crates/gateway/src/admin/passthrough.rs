@@ -99,6 +99,7 @@ where
 {
     let config = &means.gateway.config;
     let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
+    let body = ingress::text(body)?;
     let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
     let Some(model) = skimmed.model else {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
@@ -116,13 +117,12 @@ where
         let message = format!("{name} has no embeddings in this protocol's shape");
         return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
     };
-    let text = std::str::from_utf8(&body).unwrap_or_default();
-    let body = splice_model(text, &target.model)?.map_or(body.clone(), Bytes::from);
+    let body = splice_model(&body, &target.model)?.unwrap_or(body);
     let path = format!("{}/embeddings", endpoint.base_path);
     let mut kept = HeaderMap::new();
     kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
     let raw = Raw { method: Method::POST, path, headers: kept };
-    pass(means, target.provider, raw, body, trace).await
+    pass(means, target.provider, raw, body.into_bytes(), trace).await
 }
 
 /// What came back, before it is sent on.
@@ -152,7 +152,7 @@ async fn pass(
     means: Means<'_>,
     provider: usize,
     raw: Raw,
-    body: Bytes,
+    body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<Passed> {
     let Means { gateway, .. } = means;
@@ -177,7 +177,7 @@ async fn pass(
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
     headers.extend(config.headers.iter().cloned());
     let request =
-        RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body };
+        RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
     let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
     Ok(Passed { status, headers, feed })
 }

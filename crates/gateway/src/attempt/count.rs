@@ -52,7 +52,7 @@ pub(crate) async fn count(
     };
     prepared.path = path;
     if upstream != call.client {
-        prepared.body = countable(upstream, &candidate.model, &prepared.body);
+        prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
@@ -73,7 +73,7 @@ fn unwrapped(gateway: &Gateway, call: &Call, candidate: &Candidate) -> Option<Ca
         return None;
     }
     let mut inner = None;
-    let read = Reader::from_slice(&call.body).and_then(|mut reader| {
+    let read = Reader::from_slice(call.body.as_bytes()).and_then(|mut reader| {
         reader.object(|key, reader| {
             let value = reader.raw()?;
             if key == "generateContentRequest" {
@@ -83,7 +83,7 @@ fn unwrapped(gateway: &Gateway, call: &Call, candidate: &Candidate) -> Option<Ca
         })
     });
     let body = read.ok().and(inner)?;
-    Some(Call { body: body.into(), model_at: None, ..call.clone() })
+    Some(Call { body, model_at: None, ..call.clone() })
 }
 
 /// Where a protocol's providers count; Chat has no such place.
@@ -97,7 +97,7 @@ fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
 }
 
 /// What of a request a counter takes: it refuses what only an answer needs.
-fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
+fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
     let taken: &[&str] = match upstream {
         Protocol::OpenaiChat => &[],
         Protocol::OpenaiResponses => &[
@@ -129,7 +129,7 @@ fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Bytes {
         }),
         _ => writer.object(|it| keep(body, taken, it)),
     }
-    writer.into_string().into()
+    writer.into_string().into_bytes()
 }
 
 fn keep(body: &[u8], taken: &[&str], writer: &mut Writer) {
@@ -168,7 +168,7 @@ fn estimate(call: &Call) -> Opened {
     Opened::Whole(Whole { headers, body: written(call.client, estimated(&call.body)) })
 }
 
-fn estimated(body: &[u8]) -> u64 {
+fn estimated(body: &str) -> u64 {
     body.len().div_ceil(BYTES_PER_TOKEN) as u64
 }
 

@@ -19,6 +19,7 @@ use sabir_wire::protocol::unfold;
 use crate::attempt::AnswerBody;
 use crate::attempt::Feed;
 use crate::attempt::Means;
+use crate::attempt::Payload;
 use crate::attempt::Prepared;
 use crate::attempt::prepare::Manner;
 use crate::attempt::upstream::End;
@@ -120,7 +121,7 @@ pub(crate) struct RawRequest<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'a str,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: &'a Bytes,
+    pub(crate) body: &'a Payload<'a>,
 }
 
 /// Sends a prepared request and reads the head of the answer.
@@ -159,12 +160,14 @@ async fn send(
         End::Http(address) => {
             let timeouts = &means.gateway.config.providers[provider].timeouts;
             let timeouts = Timeouts { connect: timeouts.connect, first_byte: timeouts.first_byte };
+            let body = &body.pieces();
             let outgoing = Outgoing { method, address, path, headers, body };
             let answer = means.client.send(&outgoing, timeouts).await.map_err(unreached)?;
             let body = AnswerBody::Http(answer.body);
             Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body })
         }
         End::Simulator(simulator) => {
+            let body = &body.whole();
             let incoming = Incoming { method, path, headers, body };
             let (head, body) = simulator.answer(incoming).into_response().into_parts();
             let body = AnswerBody::Simulated(Box::new(body));

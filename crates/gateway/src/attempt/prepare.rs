@@ -1,9 +1,7 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
@@ -17,6 +15,7 @@ use sabir_wire::target::AnthropicVersion;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
+use crate::attempt::Payload;
 use crate::attempt::headers;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
@@ -31,11 +30,11 @@ use crate::route::Candidate;
 
 /// A request as a target will see it.
 #[derive(Debug)]
-pub(crate) struct Prepared<'g> {
-    pub(crate) endpoint: &'g Endpoint,
+pub(crate) struct Prepared<'a> {
+    pub(crate) endpoint: &'a Endpoint,
     pub(crate) path: String,
-    pub(crate) headers: Cow<'g, HeaderMap>,
-    pub(crate) body: Bytes,
+    pub(crate) headers: Cow<'a, HeaderMap>,
+    pub(crate) body: Payload<'a>,
     pub(crate) manner: Manner,
 }
 
@@ -47,12 +46,12 @@ pub(crate) enum Manner {
     Translated(Box<Asked<'static>>),
 }
 
-pub(crate) fn prepare<'g>(
-    gateway: &'g Gateway,
-    call: &Call,
+pub(crate) fn prepare<'a>(
+    gateway: &'a Gateway,
+    call: &'a Call,
     candidate: &Candidate,
     trace: &mut Trace,
-) -> Result<Prepared<'g>> {
+) -> Result<Prepared<'a>> {
     let provider = &gateway.config.providers[candidate.provider];
     let upstream = &gateway.upstreams[candidate.provider];
     let Some(endpoint) = upstream.endpoint_for(call.client) else {
@@ -79,17 +78,16 @@ pub(crate) fn prepare<'g>(
     })
 }
 
-/// The client's own bytes with the target's model; those of a client who named the model itself are not even copied.
-fn spliced(call: &Call, model: &str) -> Bytes {
+/// The client's own bytes with the target's model.
+fn spliced<'c>(call: &'c Call, model: &str) -> Payload<'c> {
     let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
     match place {
-        Some(Range { start, end }) if call.model != model => {
+        Some(place) if call.model != model => {
             let mut name = Writer::default();
             name.value(model);
-            let pieces = [&call.body[..start], name.as_str().as_bytes(), &call.body[end..]];
-            pieces.concat().into()
+            Payload::spliced(&call.body, place, name.into_string())
         }
-        _ => call.body.clone(),
+        _ => call.body.as_bytes().into(),
     }
 }
 
@@ -99,7 +97,7 @@ fn translated(
     candidate: &Candidate,
     upstream: Protocol,
     trace: &mut Trace,
-) -> Result<(Bytes, Manner)> {
+) -> Result<(Payload<'static>, Manner)> {
     let provider = &gateway.config.providers[candidate.provider];
     let model = candidate.model.as_str();
     if let Some(param) = call.session {
@@ -111,7 +109,7 @@ fn translated(
         );
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
-    let mut exchange = call.client.decode_request(&call.body)?;
+    let mut exchange = call.client.decode_request_text(&call.body)?;
     let repairs = match gateway.config.repair {
         Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
         Repair::Off => Report::default(),
@@ -127,7 +125,7 @@ fn translated(
         false => encoded,
     };
     let echo = match call.client {
-        Protocol::OpenaiResponses => Some(Echo::of(&call.body)?.into_owned()),
+        Protocol::OpenaiResponses => Some(Echo::of(call.body.as_bytes())?.into_owned()),
         Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
     };
     let asked = Asked {
@@ -139,7 +137,7 @@ fn translated(
     };
     trace.loses(repairs);
     trace.loses(encoded.report);
-    Ok((encoded.body.into(), Manner::Translated(Box::new(asked))))
+    Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.

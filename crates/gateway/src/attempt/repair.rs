@@ -1,6 +1,5 @@
 //! Mending what no provider would take, before a request is written for one.
 
-use bytes::Bytes;
 use sabir_compose::Policy;
 use sabir_compose::Refused;
 use sabir_wire::FaultKind;
@@ -11,6 +10,7 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 
+use crate::attempt::Payload;
 use crate::attempt::prepare::target;
 use crate::call::Call;
 use crate::config::types::Provider;
@@ -30,9 +30,9 @@ pub(super) fn own(
     model: &str,
     provider: &Provider,
     trace: &mut Trace,
-) -> Result<Option<Bytes>> {
+) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
-    let Ok(mut exchange) = call.client.decode_request(&call.body) else { return Ok(None) };
+    let Ok(mut exchange) = call.client.decode_request_text(&call.body) else { return Ok(None) };
     if call.session.is_some() || refers_elsewhere(&exchange.request) {
         return Ok(None);
     }
@@ -46,7 +46,7 @@ pub(super) fn own(
     let encoded = exchange.encode(call.client, &target(provider, model))?;
     trace.loses(report);
     trace.loses(encoded.report);
-    Ok(Some(encoded.body.into()))
+    Ok(Some(encoded.body.into_bytes().into()))
 }
 
 /// Whether parts of the conversation are with the provider alone, so that a call may be there which is not here.

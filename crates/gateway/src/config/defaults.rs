@@ -88,7 +88,8 @@ impl Default for Limits {
             shutdown_grace: Duration::from_secs(30),
             queue_max: 1_000,
             queue_wait_max: Duration::from_secs(30),
-            header_read_timeout: Duration::from_secs(10),
+            // The HTTP library counts the wait for the next request on a kept connection under it.
+            header_read_timeout: Duration::from_secs(60),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::io::Read;
 use std::pin::Pin;
 
 use bytes::Bytes;
-use bytes::BytesMut;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
@@ -14,8 +13,11 @@ use sabir_wire::FaultKind;
 use crate::failure::Failure;
 use crate::failure::Result;
 
+/// How much is reserved for a body before it comes, whatever it says of its length.
+const RESERVED_BYTES_MAX: usize = 1024 * 1024;
+
 /// Reads the whole body and takes compression off.
-pub(crate) async fn read<B>(body: B, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes>
+pub(crate) async fn read<B>(body: B, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -23,8 +25,21 @@ where
     decompress(whole, headers, bytes_max)
 }
 
+/// A body as text, which all that is JSON must be.
+pub(crate) fn text(body: Vec<u8>) -> Result<String> {
+    String::from_utf8(body).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        let message = format!("expected UTF-8, found an invalid byte ({place})");
+        Failure::client(FaultKind::BadRequest, message)
+    })
+}
+
 /// Reads the whole body as it is.
-pub(crate) async fn read_raw<B>(mut body: B, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes>
+pub(crate) async fn read_raw<B>(
+    mut body: B,
+    headers: &HeaderMap,
+    bytes_max: usize,
+) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -33,63 +48,22 @@ where
     if stated > bytes_max {
         return Err(too_large(bytes_max));
     }
-    let mut whole = Gathered::Nothing;
+    let mut whole = Vec::with_capacity(stated.min(RESERVED_BYTES_MAX));
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let frame = frame.map_err(|_| {
             Failure::client(FaultKind::BadRequest, "the connection broke inside the body")
         })?;
         if let Ok(data) = frame.into_data() {
-            whole = whole.with(data, stated);
+            whole.extend_from_slice(&data);
         }
         if whole.len() > bytes_max {
             return Err(too_large(bytes_max));
         }
     }
-    Ok(whole.into_bytes())
+    Ok(whole)
 }
 
-/// A body so far. One that comes in one piece is not copied.
-enum Gathered {
-    Nothing,
-    One(Bytes),
-    Several(BytesMut),
-}
-
-impl Gathered {
-    fn with(self, data: Bytes, expected: usize) -> Self {
-        match self {
-            Self::Nothing => Self::One(data),
-            Self::One(first) => {
-                let mut several = BytesMut::with_capacity(expected.max(first.len() + data.len()));
-                several.extend_from_slice(&first);
-                several.extend_from_slice(&data);
-                Self::Several(several)
-            }
-            Self::Several(mut several) => {
-                several.extend_from_slice(&data);
-                Self::Several(several)
-            }
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Nothing => 0,
-            Self::One(data) => data.len(),
-            Self::Several(data) => data.len(),
-        }
-    }
-
-    fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Nothing => Bytes::new(),
-            Self::One(data) => data,
-            Self::Several(data) => data.freeze(),
-        }
-    }
-}
-
-fn decompress(body: Bytes, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes> {
+fn decompress(body: Vec<u8>, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>> {
     let coding = headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes().to_ascii_lowercase());
     match coding.as_deref() {
         None | Some(b"" | b"identity") => Ok(body),
@@ -109,14 +83,14 @@ fn decompress(body: Bytes, headers: &HeaderMap, bytes_max: usize) -> Result<Byte
 }
 
 /// Reads no more than the limit, however much a small body would become.
-fn inflate(decoder: impl Read, bytes_max: usize) -> Result<Bytes> {
+fn inflate(decoder: impl Read, bytes_max: usize) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     let limit = bytes_max as u64 + 1;
     decoder.take(limit).read_to_end(&mut body).map_err(|_| unreadable())?;
     if body.len() > bytes_max {
         return Err(too_large(bytes_max));
     }
-    Ok(body.into())
+    Ok(body)
 }
 
 fn unreadable() -> Box<Failure> {

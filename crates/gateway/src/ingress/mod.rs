@@ -8,6 +8,7 @@ mod skim;
 
 pub(crate) use body::read as read_body;
 pub(crate) use body::read_raw;
+pub(crate) use body::text;
 pub(crate) use guard::admit;
 pub(crate) use guard::is_allowed_origin;
 pub(crate) use key::identify;

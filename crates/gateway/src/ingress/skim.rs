@@ -21,16 +21,17 @@ pub(crate) struct Skimmed {
     pub(crate) session: Option<&'static str>,
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the top of a body and checks that the whole of it is one JSON object.
-pub(crate) fn skim(client: Protocol, body: &[u8]) -> Result<Skimmed> {
+pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed> {
     if body.is_empty() {
         return Err(Failure::client(FaultKind::BadRequest, "expected a JSON body, found none"));
     }
     let mut skimmed = Skimmed::default();
-    let mut reader = Reader::from_slice(body)?;
-    let mark_bytes = if body.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let unmarked = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    let mark_bytes = body.len() - unmarked.len();
+    let mut reader = Reader::new(unmarked);
     reader.object(|key, reader| {
         let kind = reader.kind()?;
         let start = mark_bytes + reader.position();
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_top_of_a_body_says_where_it_goes() {
-        let body = br#"{"messages":[{"model":"no"}],"model":"m","stream":true,"conversation":"c"}"#;
+        let body = r#"{"messages":[{"model":"no"}],"model":"m","stream":true,"conversation":"c"}"#;
         let skimmed = skim(Protocol::OpenaiChat, body).unwrap();
         assert_eq!(skimmed.model.as_deref(), Some("m"));
         assert!(skimmed.is_stream);
@@ -93,17 +94,17 @@ mod tests {
             "\u{feff}{ \"model\" : \"m\" }",
             r#"{"model":"other","messages":[],"model":"m"}"#,
         ] {
-            let at = skim(Protocol::OpenaiChat, body.as_bytes()).unwrap().model_at.unwrap();
+            let at = skim(Protocol::OpenaiChat, body).unwrap().model_at.unwrap();
             assert_eq!(&body[at], "\"m\"", "{body}");
         }
-        let skimmed = skim(Protocol::OpenaiChat, br#"{"messages":[{"model":"m"}]}"#).unwrap();
+        let skimmed = skim(Protocol::OpenaiChat, r#"{"messages":[{"model":"m"}]}"#).unwrap();
         assert_eq!(skimmed.model_at, None);
     }
 
     #[test]
     fn what_is_no_object_is_the_clients_fault() {
         for body in ["", "[]", "{", "{} {}", "nonsense"] {
-            let failure = skim(Protocol::Gemini, body.as_bytes()).unwrap_err();
+            let failure = skim(Protocol::Gemini, body).unwrap_err();
             assert_eq!(failure.fault.kind, FaultKind::BadRequest, "{body}");
         }
     }

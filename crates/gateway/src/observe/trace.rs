@@ -122,7 +122,7 @@ impl Trace {
     }
 
     pub(crate) fn loses(&mut self, report: Report) {
-        self.losses.extend(report.entries().iter().cloned());
+        self.losses.extend(report.into_entries());
     }
 
     /// Another target is tried: what the last translation lost does not count.

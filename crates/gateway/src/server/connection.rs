@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use crate::server::worker::Desk;
 use crate::stack;
 
-/// The least that the HTTP library takes for a limit of its buffer.
-const HEADER_BYTES_LEAST: usize = 8 * 1024;
+/// How much of a body is read at once, if the headers may not be longer anyway.
+const READ_BYTES_MAX: usize = 128 * 1024;
 
 pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
@@ -34,7 +34,8 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_read_timeout)
-        .max_buf_size(limits.header_bytes_max.max(HEADER_BYTES_LEAST))
+        .max_header_size(limits.header_bytes_max)
+        .max_buf_size(limits.header_bytes_max.max(READ_BYTES_MAX))
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let told = async {

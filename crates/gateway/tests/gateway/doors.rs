@@ -116,6 +116,21 @@ fn a_body_over_the_limit_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn headers_over_their_limit_are_refused_and_longer_bodies_are_not() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_header_size = \"16KiB\"\n";
+    let gateway = Running::start(&toml);
+    let mut stream = std::net::TcpStream::connect(gateway.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    // No end to the headers, so that only their length can be what is answered.
+    let head = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}", "x".repeat(20_000));
+    stream.write_all(head.as_bytes()).unwrap();
+    assert_eq!(Reply::read(&mut std::io::BufReader::new(stream)).status, 431);
+    let body = messages("p/m", false).replace("hello", &"x".repeat(400_000));
+    assert_eq!(gateway.post("/v1/messages", &body).status, 200);
+}
+
+#[test]
 fn a_small_body_that_inflates_beyond_the_limit_is_refused() {
     let provider = Provider::whole(&chat_answer("hi"));
     let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_body_size = \"100KB\"\n";

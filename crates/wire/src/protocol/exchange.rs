@@ -114,7 +114,12 @@ impl Encoded {
 impl Protocol {
     /// Reads a request body.
     pub fn decode_request(self, body: &[u8]) -> Result<Exchange<'_>> {
-        let body = utf8(body)?;
+        self.decode_request_text(utf8(body)?)
+    }
+
+    /// The same for whoever has text already.
+    pub fn decode_request_text(self, body: &str) -> Result<Exchange<'_>> {
+        let body = without_mark(body);
         let exchange = match self {
             Self::OpenaiChat => openai_chat::decode_request(body),
             Self::OpenaiResponses => openai_responses::decode_request(body),
@@ -227,7 +232,12 @@ impl Protocol {
 fn utf8(body: &[u8]) -> Result<&str> {
     let text = std::str::from_utf8(body)
         .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8, found other bytes"))?;
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+    Ok(without_mark(text))
+}
+
+/// The text behind a byte order mark.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reads a stream of one protocol, frame by frame; a step consumes its state and returns the next.
