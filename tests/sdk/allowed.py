@@ -28,6 +28,10 @@ class Allowance(NamedTuple):
 
 ALLOWED: list[Allowance] = [
     Allowance(
+        "openai-responses", "request", r"/reasoning/effort", r"found \"galactic\"",
+        "an effort that is not known yet goes from one protocol of a vendor to the other as it is; the provider decides",
+    ),
+    Allowance(
         "anthropic-messages", "request", r"/(temperature|top_p|top_k)", UNKNOWN + r" \(found [\d.]+\)",
         "API version 2023-06-01 takes sampling settings; the SDK's types describe the version after it",
     ),
