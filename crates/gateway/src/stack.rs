@@ -159,6 +159,7 @@ where
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
     }
+    check_model(&model)?;
     trace.asks(&model, delivery.is_stream());
     Ok(Call {
         client: asked.protocol,
@@ -171,6 +172,19 @@ where
         model_at: skimmed.model_at,
         session: skimmed.session,
     })
+}
+
+/// The longest name of a model: it is logged, remembered and sent back in a header.
+const MODEL_BYTES_MAX: usize = 512;
+
+/// Refuses names that no model has: endless ones, and those that would lead elsewhere in a provider's path.
+fn check_model(model: &str) -> Result<()> {
+    let leads_elsewhere = model.split('/').any(|step| matches!(step, "." | ".."));
+    if model.len() <= MODEL_BYTES_MAX && !leads_elsewhere {
+        return Ok(());
+    }
+    let message = "expected the name of a model, found something that cannot be one";
+    Err(Failure::client(FaultKind::BadRequest, message).with_param("model"))
 }
 
 async fn answer(

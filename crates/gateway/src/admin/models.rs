@@ -106,7 +106,8 @@ async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
         return list.clone();
     }
     let fetched = tokio::time::timeout(DEADLINE, fetch(means, index)).await;
-    let list = fetched.ok().flatten().unwrap_or_default();
+    // A failure is not remembered: the provider may be there the next time.
+    let Some(list) = fetched.ok().flatten() else { return Vec::new() };
     let remembered = Some((Instant::now(), list.clone()));
     *upstream.models.lock().unwrap_or_else(|it| it.into_inner()) = remembered;
     list

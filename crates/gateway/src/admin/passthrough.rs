@@ -62,7 +62,7 @@ where
     let mut trace = Trace::begin(gateway, manner);
     let bytes_max = gateway.config.limits.body_bytes_max;
     let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
-        Ok(body) => pass(Means { gateway, client }, index, raw, body, &mut trace).await,
+        Ok(body) => pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await,
         Err(failure) => Err(failure),
     };
     match outcome {
@@ -112,17 +112,17 @@ where
     let endpoints = &means.gateway.upstreams[target.provider].endpoints;
     let speaks_openai =
         |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
-    let Some(endpoint) = endpoints.iter().find(|endpoint| speaks_openai(endpoint.protocol)) else {
+    let Some(at) = endpoints.iter().position(|endpoint| speaks_openai(endpoint.protocol)) else {
         let name = &config.providers[target.provider].name;
         let message = format!("{name} has no embeddings in this protocol's shape");
         return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
     };
     let body = splice_model(&body, &target.model)?.unwrap_or(body);
-    let path = format!("{}/embeddings", endpoint.base_path);
+    let path = format!("{}/embeddings", endpoints[at].base_path);
     let mut kept = HeaderMap::new();
     kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
     let raw = Raw { method: Method::POST, path, headers: kept };
-    pass(means, target.provider, raw, body.into_bytes(), trace).await
+    pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
 
 /// What came back, before it is sent on.
@@ -150,14 +150,14 @@ impl Passed {
 
 async fn pass(
     means: Means<'_>,
-    provider: usize,
+    (provider, endpoint): (usize, usize),
     raw: Raw,
     body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<Passed> {
     let Means { gateway, .. } = means;
     let config = &gateway.config.providers[provider];
-    let endpoint = &gateway.upstreams[provider].endpoints[0];
+    let endpoint = &gateway.upstreams[provider].endpoints[endpoint];
     trace.goes_to(
         provider,
         Upstream {

@@ -25,6 +25,7 @@ pub(crate) use open::begin_raw;
 pub(crate) use open::collect;
 pub(crate) use payload::Payload;
 pub(crate) use prepare::Prepared;
+pub(crate) use prepare::without_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 

@@ -188,13 +188,15 @@ fn path(endpoint: &Endpoint, call: &Call, model: &str, is_through: bool) -> Stri
     let own_query = call.query.as_deref().filter(|_| is_through).map(without_key);
     match (own_query, endpoint.protocol) {
         (Some(query), _) if !query.is_empty() => format!("{path}?{query}"),
-        (None, Protocol::Gemini) if call.delivery.is_stream() => format!("{path}?alt=sse"),
+        (_, Protocol::Gemini) if call.delivery.is_stream() && !is_through => {
+            format!("{path}?alt=sse")
+        }
         _ => path,
     }
 }
 
 /// The query without the client's key.
-fn without_key(query: &str) -> String {
+pub(crate) fn without_key(query: &str) -> String {
     let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("key=")).collect();
     kept.join("&")
 }

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -49,7 +50,12 @@ where
         return Err(too_large(bytes_max));
     }
     let mut whole = Vec::with_capacity(stated.min(RESERVED_BYTES_MAX));
-    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+    loop {
+        let next = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+        let Some(frame) = tokio::time::timeout(SILENCE_MAX, next).await.map_err(|_| silent())?
+        else {
+            return Ok(whole);
+        };
         let frame = frame.map_err(|_| {
             Failure::client(FaultKind::BadRequest, "the connection broke inside the body")
         })?;
@@ -60,7 +66,14 @@ where
             return Err(too_large(bytes_max));
         }
     }
-    Ok(whole)
+}
+
+/// How long a client may send nothing of a body that it has begun.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+fn silent() -> Box<Failure> {
+    let message = format!("nothing of the body came for {SILENCE_MAX:?}");
+    Failure::client(FaultKind::Timeout, message).with_status(408)
 }
 
 fn decompress(body: Vec<u8>, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>> {

@@ -1,8 +1,11 @@
 //! Gateway keys: each protocol's clients send theirs in their own way.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use http::Uri;
 use http::header::AUTHORIZATION;
+use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use subtle::ConstantTimeEq;
 
@@ -32,7 +35,7 @@ pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Res
     }
 }
 
-fn key_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+fn key_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<Cow<'r, str>> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
@@ -40,5 +43,6 @@ fn key_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
     });
     let query = uri.query().unwrap_or_default();
     let in_query = || query.split('&').find_map(|pair| pair.strip_prefix("key="));
-    bearer.or_else(|| header("x-api-key")).or_else(|| header("x-goog-api-key")).or_else(in_query)
+    let sent = bearer.or_else(|| header("x-api-key")).or_else(|| header("x-goog-api-key"));
+    sent.map(Cow::from).or_else(|| in_query().map(|key| percent::decode(key).into()))
 }

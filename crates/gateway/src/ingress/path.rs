@@ -6,6 +6,7 @@ use http::Uri;
 use sabir_backend::percent;
 use sabir_wire::Protocol;
 
+use crate::attempt::without_key;
 use crate::call::Action;
 use crate::call::Delivery;
 
@@ -147,7 +148,8 @@ fn below_models(path: &str) -> Option<&str> {
 fn passthrough(uri: &Uri) -> Option<Endpoint> {
     let rest = uri.path().strip_prefix("/passthrough/")?;
     let (provider, path) = rest.split_once('/')?;
-    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let query = uri.query().map(without_key).filter(|query| !query.is_empty());
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let path = format!("/{path}{query}");
     Some(Endpoint::Passthrough { provider: provider.to_owned(), path })
 }
@@ -227,7 +229,7 @@ mod tests {
     fn a_providers_own_path_keeps_its_query() {
         let path = "/v1/files?limit=2".to_owned();
         let expected = Endpoint::Passthrough { provider: "openai".to_owned(), path };
-        check(Method::DELETE, "/passthrough/openai/v1/files?limit=2", expected);
+        check(Method::DELETE, "/passthrough/openai/v1/files?key=mine&limit=2", expected);
     }
 
     #[test]

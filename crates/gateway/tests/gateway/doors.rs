@@ -194,3 +194,31 @@ fn paths_that_are_not_served_are_not_found_in_their_protocols_shape() {
         assert!(reply.json().get(member).is_some(), "{request}: {}", reply.body);
     }
 }
+
+#[test]
+fn names_that_no_model_has_are_refused() {
+    let (provider, gateway) = gateway();
+    for model in ["x".repeat(600), "p/../../admin".to_owned(), "p/./m".to_owned()] {
+        let reply = gateway.post("/v1/chat/completions", &chat(&model, false));
+        assert_eq!(reply.status, 400, "{}", reply.body);
+        assert_eq!(reply.json()["error"]["param"], "model");
+    }
+    assert!(provider.received().is_empty());
+}
+
+#[test]
+fn a_key_in_the_query_stays_here_however_it_is_written() {
+    let provider = Provider::whole("{}");
+    let toml = provider.toml("p", "openai-chat")
+        + "[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"a+b/c=\" }\n";
+    let gateway = Running::start(&toml);
+    assert_eq!(gateway.get("/passthrough/p/v1/files?key=a%2Bb%2Fc%3D&limit=2").status, 200);
+    assert_eq!(provider.received()[0].line, "GET /v1/files?limit=2 HTTP/1.1");
+    assert_eq!(gateway.get("/passthrough/p/v1/files?key=nope").status, 401);
+}
+
+#[test]
+fn an_unknown_path_is_not_an_unknown_model() {
+    let (_provider, gateway) = gateway();
+    assert_eq!(gateway.get("/v1/files").json()["error"]["code"], "unknown_url");
+}

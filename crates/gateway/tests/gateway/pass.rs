@@ -114,3 +114,28 @@ fn a_stream_that_breaks_off_is_told_so_and_does_not_begin_anew() {
         assert!(added.contains(sign), "{added}");
     }
 }
+
+#[test]
+fn geminis_list_is_asked_for_as_the_client_did() {
+    let provider = Provider::whole(
+        "[{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hi\"}],\"role\":\"model\"},\"finishReason\":\"STOP\"}]}]",
+    );
+    let gateway = Running::start(&provider.toml("p", "gemini"));
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+    let reply = gateway.post("/v1beta/models/p%2Fm:streamGenerateContent", body);
+    assert!(reply.json().is_array(), "{}", reply.body);
+    assert!(!provider.received()[0].line.contains("alt=sse"));
+}
+
+#[test]
+fn embeddings_go_to_the_endpoint_that_has_them() {
+    let other = Provider::whole("{}");
+    let provider = Provider::whole("{\"object\":\"list\",\"data\":[]}");
+    let gateway = Running::start(&format!(
+        "[[provider]]\nname = \"duo\"\nprotocol = [\"anthropic-messages\", \"openai-chat\"]\nbase_url = {{ anthropic-messages = \"http://{}\", openai-chat = \"http://{}/v1\" }}\napi_key = {{ value = \"k\" }}\n",
+        other.address, provider.address
+    ));
+    gateway.post("/v1/embeddings", "{\"model\":\"duo/e\",\"input\":\"x\"}");
+    assert!(other.received().is_empty());
+    assert_eq!(provider.received()[0].header("authorization"), Some("Bearer k"));
+}

@@ -154,7 +154,9 @@ pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     error.field("message", &fault.message);
     error.field("type", kind);
     error.field("param", &fault.param);
-    match code {
+    // Another vendor's code would say nothing here; one of our own says more than its class.
+    let is_own = fault.original.is_none() && fault.code.is_some();
+    match code.filter(|_| !is_own) {
         Some(code) => error.field("code", code),
         None => error.field("code", &fault.code),
     }

@@ -3,6 +3,7 @@
 //! A known field that was stated as null is an extra too, so that null and absent both come back as they were.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::json::Json;
 
@@ -19,6 +20,9 @@ pub struct Extra<'a> {
     pub json: Json<'a>,
 }
 
+/// Up to so many fields, looking through all of them is faster than a table.
+const FEW: usize = 8;
+
 impl<'a> Extras<'a> {
     pub(in crate::protocol) fn keep(
         &mut self,
@@ -31,10 +35,23 @@ impl<'a> Extras<'a> {
 
     /// A later value for the same field takes the place of the earlier one.
     pub(in crate::protocol) fn update(&mut self, later: Extras<'a>) {
+        if later.0.len() > FEW {
+            self.0.extend(later.0);
+            return self.keep_last();
+        }
         for extra in later.0 {
             self.0.retain(|kept| kept.scope != extra.scope || kept.key != extra.key);
             self.0.push(extra);
         }
+    }
+
+    /// Keeps the last of several values for one field, in time that grows with their number only.
+    fn keep_last(&mut self) {
+        let mut seen = HashSet::with_capacity(self.0.len());
+        let mut is_last: Vec<bool> =
+            self.0.iter().rev().map(|extra| seen.insert((&*extra.scope, &*extra.key))).collect();
+        drop(seen);
+        self.0.retain(|_| is_last.pop().unwrap_or(true));
     }
 
     pub fn is_empty(&self) -> bool {
