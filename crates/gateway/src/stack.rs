@@ -35,7 +35,6 @@ use crate::ingress;
 use crate::ingress::Endpoint;
 use crate::ingress::FromPath;
 use crate::observe::Trace;
-use crate::observe::Whose;
 use crate::route;
 
 /// Answers a request.
@@ -137,13 +136,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     // A place among the requests in flight comes before the body: bodies are what takes memory.
-    let place = Arc::clone(&gateway.places).try_acquire_owned().map_err(|_| {
-        let message = "this gateway serves as many requests as it may; try again soon";
-        let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
-        failure.fault.retry_after_s = Some(1);
-        failure
-    })?;
-    trace.holds(place);
+    trace.enters()?;
     let bytes_max = gateway.config.limits.body_bytes_max;
     let body = ingress::read_body(body, &asked.headers, bytes_max).await?;
     let body = ingress::text(body)?;

@@ -60,6 +60,9 @@ where
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
     let mut trace = Trace::begin(gateway, manner);
+    if let Err(failure) = trace.enters() {
+        return egress::rescue(manner, *failure, trace);
+    }
     let bytes_max = gateway.config.limits.body_bytes_max;
     let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
         Ok(body) => pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await,
@@ -97,6 +100,7 @@ async fn embed<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    trace.enters()?;
     let config = &means.gateway.config;
     let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
     let body = ingress::text(body)?;

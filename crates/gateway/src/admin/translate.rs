@@ -57,6 +57,9 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    if let Err(failure) = trace.enters() {
+        return egress::rescue(Protocol::OpenaiChat, *failure, trace);
+    }
     let bytes_max = gateway.config.limits.body_bytes_max;
     let translated = match ingress::read_body(body, headers, bytes_max).await {
         Ok(body) => run(&body),

@@ -12,6 +12,7 @@ mod queue;
 mod repair;
 mod upstream;
 mod verdict;
+mod withhold;
 
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;

@@ -19,6 +19,7 @@ use crate::attempt::Payload;
 use crate::attempt::headers;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
+use crate::attempt::withhold;
 use crate::call::Call;
 use crate::config::types::Provider;
 use crate::config::types::Repair;
@@ -64,7 +65,11 @@ pub(crate) fn prepare<'a>(
             Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
             Repair::Translated | Repair::Off => None,
         };
-        (repaired.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
+        let changed = match repaired {
+            Some(body) => Some(body),
+            None => withhold::foreign(call, &candidate.model, provider, trace)?,
+        };
+        (changed.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
         translated(gateway, call, candidate, endpoint.protocol, trace)?
     };

@@ -28,12 +28,22 @@ pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result
         let message = "web pages of that origin may not use this gateway; add it to `cors_origins`";
         return Err(refused(message));
     }
+    if is_embedded(headers) {
+        let message = "a web page may not use this gateway by embedding it";
+        return Err(refused(message));
+    }
     if has_come_through(headers, &gateway.instance) {
         let message = "this gateway is its own upstream: a provider's base_url points back to it";
         let failure = Failure::new(Whose::Gateway, FaultKind::Internal, message);
         return Err(failure.with_status(508));
     }
     Ok(())
+}
+
+/// Whether a browser fetches this for a page of another site that does not say which: an image, a script, a frame.
+fn is_embedded(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);
+    matches!(site, Some(b"cross-site" | b"same-site")) && !headers.contains_key(ORIGIN)
 }
 
 fn refused(message: &'static str) -> Box<Failure> {

@@ -14,6 +14,8 @@ use sabir_wire::protocol::Counts;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Gateway;
+use crate::failure::Failure;
+use crate::failure::Result;
 use crate::observe::exchanges::Seen;
 use crate::observe::exchanges::Upstream;
 use crate::observe::metrics::Outcome;
@@ -106,6 +108,18 @@ impl Trace {
         if let Some((_, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
         }
+    }
+
+    /// Takes a place among the requests that are served at once.
+    pub(crate) fn enters(&mut self) -> Result<()> {
+        let place = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
+            let message = "this gateway serves as many requests as it may; try again soon";
+            let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
+            failure.fault.retry_after_s = Some(1);
+            failure
+        })?;
+        self.holds(place);
+        Ok(())
     }
 
     pub(crate) fn holds(&mut self, permit: OwnedSemaphorePermit) {

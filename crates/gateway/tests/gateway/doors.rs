@@ -17,6 +17,7 @@ fn strange_hosts_and_pages_are_turned_away() {
         "host: evil.example\r\n",
         "host: localhost.evil.example:4747\r\n",
         "host: localhost\r\norigin: https://evil.example\r\n",
+        "host: localhost\r\nsec-fetch-site: cross-site\r\n",
     ] {
         let reply =
             gateway.request(&format!("POST /v1/messages\r\n{headers}"), &messages("p/m", false));

@@ -139,3 +139,22 @@ fn embeddings_go_to_the_endpoint_that_has_them() {
     assert!(other.received().is_empty());
     assert_eq!(provider.received()[0].header("authorization"), Some("Bearer k"));
 }
+
+#[test]
+fn what_another_vendor_sealed_is_withheld_from_the_clients_own() {
+    let gemini = Provider::whole(
+        r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2VhbA=="}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"m"}"#,
+    );
+    let own = Provider::whole("{\"id\":\"r\",\"object\":\"response\",\"output\":[]}");
+    let gateway =
+        Running::start(&(gemini.toml("g", "gemini") + &own.toml("o", "openai-responses")));
+    let first = gateway.post("/v1/responses", r#"{"model":"g/m","input":"hello"}"#).json();
+    let mut input = vec![serde_json::json!({"role": "user", "content": "hello"})];
+    input.extend(first["output"].as_array().unwrap().iter().cloned());
+    let request = serde_json::json!({"model": "o/m", "input": input}).to_string();
+    assert!(request.contains("sabir1:"), "{request}");
+    let reply = gateway.post("/v1/responses", &request);
+    assert_eq!(reply.header("sabir-loss"), Some("withheld=1"));
+    let seen = &own.received()[0].body;
+    assert!(!seen.contains("sabir1:") && seen.contains("function_call"), "{seen}");
+}
