@@ -35,7 +35,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
 
-    /// Folder for Sabir's own files [default: the user's data folder]
+    /// Folder for what Sabir keeps; nothing is kept yet [default: the user's data folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
