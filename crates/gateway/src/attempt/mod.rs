@@ -6,13 +6,13 @@ mod feed;
 mod headers;
 mod health;
 mod open;
+mod own;
 mod payload;
 mod prepare;
 mod queue;
 mod repair;
 mod upstream;
 mod verdict;
-mod withhold;
 
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;

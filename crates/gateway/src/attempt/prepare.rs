@@ -17,9 +17,9 @@ use sabir_wire::target::Target;
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
+use crate::attempt::own;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
-use crate::attempt::withhold;
 use crate::call::Call;
 use crate::config::types::Provider;
 use crate::config::types::Repair;
@@ -61,14 +61,7 @@ pub(crate) fn prepare<'a>(
     };
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
-        let repaired = match gateway.config.repair {
-            Repair::Always => repair::own(call, &candidate.model, provider, trace)?,
-            Repair::Translated | Repair::Off => None,
-        };
-        let changed = match repaired {
-            Some(body) => Some(body),
-            None => withhold::foreign(call, &candidate.model, provider, trace)?,
-        };
+        let changed = own::rewritten(gateway, call, candidate, trace)?;
         (changed.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
         translated(gateway, call, candidate, endpoint.protocol, trace)?

@@ -74,6 +74,13 @@ impl<'a> Artefact<'a> {
         }
     }
 
+    /// Whether a body may hold artefacts that travel in another protocol's fields; false only if it holds none.
+    pub fn may_be_carried_in(body: &str) -> bool {
+        [CARRIER_PREFIX, CARRIER_PREFIX_BASE64]
+            .iter()
+            .any(|mark| memchr::memmem::find(body.as_bytes(), mark.as_bytes()).is_some())
+    }
+
     pub fn into_owned(self) -> Artefact<'static> {
         Artefact { issuer: self.issuer, kind: self.kind, data: self.data.into_owned() }
     }

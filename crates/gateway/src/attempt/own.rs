@@ -1,0 +1,102 @@
+//! A request that stays in its protocol and yet must change: histories that no provider takes, where the operator wants them
+//! mended, and artefacts that this gateway put into an earlier answer on another vendor's behalf. Those go home when
+//! their issuer serves again, and nowhere else.
+
+use memchr::memmem;
+use sabir_wire::LossKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Request;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Artefact;
+
+use crate::Gateway;
+use crate::attempt::payload::Payload;
+use crate::attempt::prepare::target;
+use crate::attempt::repair;
+use crate::call::Call;
+use crate::config::types::Repair;
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::route::Candidate;
+
+/// The body written anew, if anything of it must change; else the client's own bytes will do.
+pub(super) fn rewritten(
+    gateway: &Gateway,
+    call: &Call,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Option<Payload<'static>>> {
+    let is_mended = gateway.config.repair == Repair::Always && call.session.is_none();
+    if !is_mended && !may_hold_foreign(&call.body) {
+        return Ok(None);
+    }
+    // What cannot be read is for the provider to refuse.
+    let Ok(mut exchange) = call.client.decode_request_text(&call.body) else { return Ok(None) };
+    let mut report = withhold(&mut exchange.request, call.client);
+    if is_mended && !refers_elsewhere(&exchange.request) {
+        report.extend(repair::mend(&mut exchange.request, call.client)?);
+    }
+    if report.is_empty() {
+        return Ok(None);
+    }
+    if call.client != Protocol::Gemini {
+        exchange.request.model = Some(Text::plain(&*candidate.model));
+    }
+    let provider = &gateway.config.providers[candidate.provider];
+    let encoded = exchange.encode(call.client, &target(provider, &candidate.model))?;
+    trace.loses(report);
+    trace.loses(encoded.report);
+    Ok(Some(encoded.body.into_bytes().into()))
+}
+
+/// How thinking looks that nobody sealed.
+const UNSEALED: [&str; 2] = [r#""signature":"""#, r#""signature": """#];
+
+fn may_hold_foreign(body: &str) -> bool {
+    let is_in = |mark: &&str| memmem::find(body.as_bytes(), mark.as_bytes()).is_some();
+    Artefact::may_be_carried_in(body) || UNSEALED.iter().any(is_in)
+}
+
+/// Takes thinking of other vendors out of a conversation, and their seals off other parts.
+fn withhold(request: &mut Request<'_>, own: Protocol) -> Report {
+    let mut report = Report::default();
+    request.messages.retain_mut(|message| {
+        let parts = std::mem::take(&mut message.parts);
+        let was_empty = parts.is_empty();
+        let kept = parts.into_iter().filter_map(|part| without(part, own, &mut report));
+        message.parts = kept.collect();
+        was_empty || !message.parts.is_empty()
+    });
+    report
+}
+
+fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Part<'p>> {
+    let is_foreign = match part.semantics().artefact() {
+        Some(artefact) => artefact.issuer() != own,
+        // Anthropic seals all thinking of its own.
+        None => {
+            own == Protocol::AnthropicMessages && matches!(part.content(), Content::Reasoning(_))
+        }
+    };
+    if !is_foreign {
+        return Some(part);
+    }
+    let pointer = part.semantics().place().to_string();
+    report.lose(pointer, LossKind::Withheld, "only its issuer can read it");
+    match part.content() {
+        Content::Reasoning(_) | Content::Opaque(_) => None,
+        _ => Some(Part::new(part.into_content())),
+    }
+}
+
+/// Whether parts of the conversation are with the provider alone, so that a call may be there which is not here.
+fn refers_elsewhere(request: &Request<'_>) -> bool {
+    let is_reference = |part: &Part<'_>| match part.content() {
+        Content::Opaque(opaque) => opaque.kind == "item_reference",
+        _ => false,
+    };
+    request.messages.iter().flat_map(|message| &message.parts).any(is_reference)
+}
