@@ -8,6 +8,7 @@ use crate::conversation::HostedService;
 use crate::conversation::Message;
 use crate::conversation::Request;
 use crate::conversation::Role;
+use crate::conversation::ThinkingMode;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
@@ -17,6 +18,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::has_choice;
+use crate::protocol::anthropic_messages::encode_request::is_forced;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
@@ -104,7 +106,12 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
         .skip_while(|message| message.role != Role::Assistant)
         .take_while(|message| message.role == Role::Assistant);
     if last.any(has_call) {
-        lose_all(&request.thinking, losing);
+        lose_all(&request.thinking, "thinking does not go on without what was thought", losing);
+    }
+    let is_on = is_told || !matches!(request.thinking.mode, None | Some(ThinkingMode::Disabled));
+    if is_on && is_forced(request) {
+        let reason = "the vendor refuses thinking beside a tool that must be called";
+        lose_all(&request.thinking, reason, losing);
     }
 }
 
@@ -114,7 +121,7 @@ fn thinks_by_budget(request: &Request<'_>) -> bool {
     matches!(Family::of(&model).thinking, Thinking::AnthropicBudget { .. })
 }
 
-fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
+fn lose_all(thinking: &conversation::Thinking<'_>, reason: &'static str, losing: &mut Losing<'_>) {
     let conversation::Thinking { mode, effort, budget, show } = thinking;
     let set = [
         (Field::ThinkingMode, mode.is_some() || effort.is_some()),
@@ -123,7 +130,6 @@ fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
         (Field::ThinkingShow, show.is_some()),
     ];
     for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-        let reason = "thinking does not go on without what was thought";
         losing.field(Place::default(), field, LossKind::Renamed, reason);
     }
 }

@@ -88,7 +88,7 @@ namespace! {
         retrieval_config: "toolConfig/retrievalConfig" => Dropped, "it steers tools that only this vendor has";
         /// Whether calls of hosted tools show in the answer.
         server_side_tool_invocations: "toolConfig/includeServerSideToolInvocations"
-            => Dropped, "it steers tools that only this vendor has";
+            => Implied, "calls of hosted tools show in other answers anyway";
         /// `text/x.enum`, or a type that the schema beside it does not go with.
         response_mime_type: "generationConfig/responseMimeType"
             => Dropped, "no other protocol has answers of this type";
