@@ -237,7 +237,7 @@ fn lost(
     differences.reduce(lost_in_both).unwrap_or_default()
 }
 
-fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
+fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
     let fault = sample.protocol.decode_fault(status, &sample.body);
     let mut violations = Vec::new();
     let (_, same) = sample.protocol.encode_fault(&fault);

@@ -59,7 +59,7 @@ fn streams(protocol: Protocol) {
 fn errors(protocol: Protocol) {
     let errors = generate::error(protocol);
     let samples = errors.prop_map(move |(status, body)| {
-        sample(protocol, Kind::Error { status }, body.to_string().into_bytes())
+        sample(protocol, Kind::Error { status: Some(status) }, body.to_string().into_bytes())
     });
     keep(samples);
 }
