@@ -25,6 +25,7 @@ use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Sampling;
 use crate::target::Target;
+use crate::target::Vendor;
 
 /// What has to be decided before anything is written.
 pub(super) struct Plan<'r> {
@@ -107,6 +108,16 @@ fn fit_limit<'r>(
     Number::from(fit)
 }
 
+/// What a model takes of sampling while it thinks, where only the protocol is known and not the model.
+pub(in crate::protocol::anthropic_messages) fn while_thinking(rules: Sampling) -> Sampling {
+    Sampling {
+        temperature: Accepts::Only(1.0),
+        top_p: Accepts::Between { min: 0.95, max: 1.0 },
+        top_k: Accepts::Nothing,
+        ..rules
+    }
+}
+
 impl Encoding<'_, '_> {
     pub(super) fn write_settings(&mut self, body: &mut Object<'_, '_>) {
         self.write_sampling(body);
@@ -129,7 +140,11 @@ impl Encoding<'_, '_> {
             Form::Disabled => Some(Effort::None),
             Form::Adaptive | Form::Budget(_) => Some(Effort::High),
         };
-        let rules: Sampling = *self.target.family.sampling_for(effort);
+        let family = &self.target.family;
+        let mut rules: Sampling = *family.sampling_for(effort);
+        if thought.is_on() && family.vendor != Vendor::Anthropic {
+            rules = while_thinking(rules);
+        }
         let sampling = &self.request.sampling;
         let of = |accepts| {
             if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
