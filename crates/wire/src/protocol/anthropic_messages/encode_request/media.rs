@@ -45,6 +45,12 @@ pub(super) fn admits(
         // The walk over all that is set has reported these.
         return false;
     }
+    if let Source::Text { text, .. } = &media.source
+        && text.is_blank()
+    {
+        losing.node(place, LossKind::Implied, "a document without words says nothing");
+        return false;
+    }
     let sendable = sendable(media).filter(|it| match it {
         Sendable::Image { .. } | Sendable::ImageUrl(_) => family.inputs.image,
         Sendable::Pdf(_) | Sendable::DocumentUrl(_) => family.inputs.pdf,

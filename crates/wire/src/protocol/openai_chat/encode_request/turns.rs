@@ -16,6 +16,8 @@ use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::omitted::omitted;
+use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
@@ -190,8 +192,13 @@ impl Turns<'_, '_> {
     }
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
-        let parts: Vec<&Part<'_>> =
+        let mut parts: Vec<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_empty_text(part)) {
+            true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
+            false => Vec::new(),
+        };
+        parts.extend(&told);
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
         let mut parts: Vec<&Part<'_>> =

@@ -21,6 +21,8 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::omitted::omitted;
+use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::item::Call;
 use crate::protocol::openai_responses::encode_request::item::Header;
 use crate::protocol::openai_responses::encode_request::item::is_content;
@@ -65,6 +67,9 @@ impl<'i, 'r> Items<'i, 'r> {
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
+        if self.writer.as_str().len() == before && !self.losing.is_same() {
+            self.omitted(message);
+        }
         if self.writer.as_str().len() > before {
             self.report_joined(message);
         } else {
@@ -73,6 +78,15 @@ impl<'i, 'r> Items<'i, 'r> {
                 false => (LossKind::Dropped, "nothing of the message can be said here"),
             };
             self.losing.node(place, kind, reason);
+        }
+    }
+
+    /// Tells the user's media of which nothing can be sent by their kinds.
+    fn omitted(&mut self, message: &Message<'_>) {
+        let told: Vec<Part<'_>> = omitted(message).map(|(_, part)| stand_in(part)).collect();
+        if !told.is_empty() {
+            let header = Header::default();
+            write_message(self.writer, self.losing, &header, "user", told.iter());
         }
     }
 
@@ -240,11 +254,13 @@ impl<'i, 'r> Items<'i, 'r> {
         write_message(self.writer, self.losing, &header, role, writable.into_iter());
     }
 
-    /// Whether a part is another protocol's empty text beside parts that say something.
+    /// Whether a part is another protocol's empty text beside others; of nothing but such texts the first is left.
     fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
         let is_empty =
             |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
-        let is_unsaid = !self.losing.is_same() && is_empty(part) && !beside.iter().all(is_empty);
+        let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
+        let is_left = is_first && beside.iter().all(is_empty);
+        let is_unsaid = !self.losing.is_same() && is_empty(part) && !is_left;
         if is_unsaid {
             let place = part.semantics().place();
             self.losing.node(place, LossKind::Implied, "an empty text says nothing");

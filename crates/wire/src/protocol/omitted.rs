@@ -1,0 +1,47 @@
+//! What stands for a user's media that a target cannot take where nothing else is left of the message: no provider takes
+//! an empty message, and without it there may be nothing left to answer.
+
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Role;
+use crate::protocol::losing::is_wordless;
+use crate::protocol::semantics::NodeSemantics;
+
+/// The parts that are told by their kind if a target takes nothing of a message, with their numbers. Which these are
+/// depends on the message alone, so that it stays the same when the conversation goes on.
+pub(in crate::protocol) fn omitted<'m>(
+    message: &'m Message<'m>,
+) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
+    let is_users = message.role == Role::User;
+    let parts = message.parts.iter().enumerate();
+    parts.filter(move |(_, part)| is_users && is_nameable(part))
+}
+
+fn is_nameable(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Media(_) | Content::Opaque(_)) && !is_wordless(part)
+}
+
+/// The words that stand for a part.
+pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
+    match part.content() {
+        Content::Media(media) => match media.kind {
+            MediaKind::Image => "[image omitted]",
+            MediaKind::Audio => "[audio omitted]",
+            MediaKind::Video => "[video omitted]",
+            MediaKind::Document => "[document omitted]",
+        },
+        Content::Text(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_)
+        | Content::Opaque(_) => "[content omitted]",
+    }
+}
+
+/// A text that stands for a part, where the part stood.
+pub(in crate::protocol) fn stand_in(part: &Part<'_>) -> Part<'static> {
+    Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
+}
