@@ -9,14 +9,16 @@ use crate::conversation::Role;
 use crate::protocol::losing::is_wordless;
 use crate::protocol::semantics::NodeSemantics;
 
-/// The parts that are told by their kind if a target takes nothing of a message, with their numbers. Which these are
-/// depends on the message alone, so that it stays the same when the conversation goes on.
+/// The parts that are told by their kind if a target takes nothing of a message, with their numbers; none where there are
+/// words or results beside them. Which these are depends on the message alone, so that it stays the same when the
+/// conversation goes on.
 pub(in crate::protocol) fn omitted<'m>(
     message: &'m Message<'m>,
 ) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
-    let is_users = message.role == Role::User;
+    let says_no_more = |part: &Part<'_>| is_wordless(part) || is_nameable(part);
+    let is_meant = message.role == Role::User && message.parts.iter().all(says_no_more);
     let parts = message.parts.iter().enumerate();
-    parts.filter(move |(_, part)| is_users && is_nameable(part))
+    parts.filter(move |(_, part)| is_meant && is_nameable(part))
 }
 
 fn is_nameable(part: &Part<'_>) -> bool {

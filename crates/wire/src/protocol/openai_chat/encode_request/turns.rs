@@ -15,6 +15,7 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
@@ -194,7 +195,7 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
         let mut parts: Vec<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
-        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_empty_text(part)) {
+        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
         };

@@ -21,6 +21,7 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::item::Call;
@@ -67,9 +68,6 @@ impl<'i, 'r> Items<'i, 'r> {
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
-        if self.writer.as_str().len() == before && !self.losing.is_same() {
-            self.omitted(message);
-        }
         if self.writer.as_str().len() > before {
             self.report_joined(message);
         } else {
@@ -78,15 +76,6 @@ impl<'i, 'r> Items<'i, 'r> {
                 false => (LossKind::Dropped, "nothing of the message can be said here"),
             };
             self.losing.node(place, kind, reason);
-        }
-    }
-
-    /// Tells the user's media of which nothing can be sent by their kinds.
-    fn omitted(&mut self, message: &Message<'_>) {
-        let told: Vec<Part<'_>> = omitted(message).map(|(_, part)| stand_in(part)).collect();
-        if !told.is_empty() {
-            let header = Header::default();
-            write_message(self.writer, self.losing, &header, "user", told.iter());
         }
     }
 
@@ -240,8 +229,12 @@ impl<'i, 'r> Items<'i, 'r> {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let writable: Vec<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
-        let writable: Vec<&Part<'_>> =
+        let is_silent = !self.losing.is_same() && writable.iter().all(|part| is_wordless(part));
+        let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
+        let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
+        let mut writable: Vec<&Part<'_>> =
             writable.into_iter().filter(|part| !self.is_unsaid(part, parts)).collect();
+        writable.extend(&told);
         if writable.is_empty() && !parts.is_empty() {
             return;
         }

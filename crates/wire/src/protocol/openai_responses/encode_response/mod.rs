@@ -131,6 +131,7 @@ fn report_seals<'p>(
     let handed = next.and_then(|next| handed(losing, &parts[from], next));
     if let Some(next) = next.filter(|_| handed.is_some()) {
         report_handed(losing, &parts[from], next);
+        report_handed_on(losing, &parts[from + len..]);
         return handed;
     }
     for at in from..from + len {
@@ -139,6 +140,16 @@ fn report_seals<'p>(
         }
     }
     None
+}
+
+/// Reports that a seal comes back on another part than the first of these: an empty text is not told, so that the one
+/// behind it follows the thinking.
+fn report_handed_on(losing: &mut Losing<'_>, parts: &[Part<'_>]) {
+    let told = parts.iter().find(|part| !is_unsaid(losing, part));
+    if let Some(told) = told.filter(|told| !std::ptr::eq(*told, &parts[0])) {
+        let reason = "the seal of an empty text comes back here";
+        losing.field(told.semantics().place(), Field::Signature, LossKind::Renamed, reason);
+    }
 }
 
 /// Whether what only its issuer can read of a part went into the thinking before it.
