@@ -171,6 +171,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("behavior", Dropped, "no other protocol has calls that do not wait"),
     declared("promptFeedback", Approximated, "a blocked prompt is told as a finish reason"),
     declared("modelStatus", Dropped, "no other protocol speaks of a model's retirement"),
+    declared("index", Implied, "answers are numbered elsewhere too, or there is one"),
     declared("finishMessage", Implied, "the words that go with the finish reason"),
     declared("tokenCount", Implied, "the usage has it"),
     declared("safetyRatings", Dropped, SAFETY),
