@@ -47,3 +47,18 @@ pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
 pub(in crate::protocol) fn stand_in(part: &Part<'_>) -> Part<'static> {
     Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
 }
+
+/// The stand-ins of a message among the parts that are sent of it, each where its part stood.
+pub(in crate::protocol) fn in_place<'p>(
+    message: &'p Message<'p>,
+    sent: &[&'p Part<'p>],
+    stand_ins: &'p [Part<'p>],
+) -> Vec<&'p Part<'p>> {
+    let place = |part: &Part<'_>| part.semantics().place();
+    let written = |part: &'p Part<'p>| {
+        let is_sent = sent.iter().any(|it| std::ptr::eq(*it, part));
+        let stand_in = || stand_ins.iter().find(|it| place(it) == place(part));
+        if is_sent { Some(part) } else { stand_in() }
+    };
+    message.parts.iter().filter_map(written).collect()
+}

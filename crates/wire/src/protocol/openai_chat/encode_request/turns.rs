@@ -17,6 +17,7 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
 use crate::protocol::object::Object;
+use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_chat::encode_request::content;
@@ -199,7 +200,9 @@ impl Turns<'_, '_> {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
         };
-        parts.extend(&told);
+        if !told.is_empty() {
+            parts = in_place(message, &parts, &told);
+        }
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
         let mut parts: Vec<&Part<'_>> =

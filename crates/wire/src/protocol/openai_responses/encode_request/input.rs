@@ -22,6 +22,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
+use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::item::Call;
@@ -234,7 +235,9 @@ impl<'i, 'r> Items<'i, 'r> {
         let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
         let mut writable: Vec<&Part<'_>> =
             writable.into_iter().filter(|part| !self.is_unsaid(part, parts)).collect();
-        writable.extend(&told);
+        if let Some(message) = message.filter(|_| !told.is_empty()) {
+            writable = in_place(message, &writable, &told);
+        }
         if writable.is_empty() && !parts.is_empty() {
             return;
         }
