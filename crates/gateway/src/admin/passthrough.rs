@@ -103,8 +103,8 @@ where
     trace.enters()?;
     let config = &means.gateway.config;
     let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
-    let body = ingress::text(body)?;
-    let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+    let body = ingress::text(&body)?;
+    let skimmed = ingress::skim(Protocol::OpenaiChat, body)?;
     let Some(model) = skimmed.model else {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
@@ -121,7 +121,7 @@ where
         let message = format!("{name} has no embeddings in this protocol's shape");
         return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
     };
-    let body = splice_model(&body, &target.model)?.unwrap_or(body);
+    let body = splice_model(body, &target.model)?.unwrap_or_else(|| body.to_owned());
     let path = format!("{}/embeddings", endpoints[at].base_path);
     let mut kept = HeaderMap::new();
     kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));

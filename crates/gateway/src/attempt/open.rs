@@ -15,6 +15,7 @@ use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
+use sabir_wire::utf8;
 
 use crate::attempt::AnswerBody;
 use crate::attempt::Feed;
@@ -70,7 +71,7 @@ struct Answer {
 
 pub(crate) async fn open(
     means: Means<'_>,
-    call: &Call,
+    call: &Call<'_>,
     provider: usize,
     prepared: &Prepared<'_>,
     trace: &mut Trace,
@@ -250,7 +251,7 @@ fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
 
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
-    call: &Call,
+    call: &Call<'_>,
     protocol: Protocol,
     asked: &Asked<'static>,
     headers: HeaderMap,
@@ -272,7 +273,7 @@ fn whole(
 
 /// A stream, for a client that asked for a whole answer.
 fn folded(
-    call: &Call,
+    call: &Call<'_>,
     protocol: Protocol,
     asked: &Asked<'static>,
     headers: HeaderMap,
@@ -298,7 +299,7 @@ fn is_object(body: &[u8]) -> bool {
 }
 
 fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
-    let counts = std::str::from_utf8(body).ok().and_then(|body| protocol.counts_in(body));
+    let counts = utf8::text(body).ok().and_then(|body| protocol.counts_in(body));
     if let Some(counts) = counts {
         trace.counts(counts);
     }

@@ -25,16 +25,18 @@ use crate::route::Candidate;
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
     gateway: &Gateway,
-    call: &Call,
+    call: &Call<'_>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
     let is_mended = gateway.config.repair == Repair::Always && call.session.is_none();
-    if !is_mended && !may_hold_foreign(&call.body) {
+    if !is_mended && !may_hold_foreign(call.body) {
         return Ok(None);
     }
     // What cannot be read is for the provider to refuse.
-    let Ok(mut exchange) = call.client.decode_request_text(&call.body) else { return Ok(None) };
+    let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
+        return Ok(None);
+    };
     let mut report = withhold(&mut exchange.request, call.client);
     if is_mended && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client)?);

@@ -66,7 +66,7 @@ impl http_body::Body for ReplyBody {
 }
 
 /// The reply to a call that is being answered.
-pub(crate) fn opened(call: &Call, opened: Opened, mut trace: Trace) -> Reply {
+pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply {
     trace.answers(200);
     match opened {
         Opened::Whole(whole) => {

@@ -10,6 +10,7 @@ use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
 use http_body::Body;
 use sabir_wire::FaultKind;
+use sabir_wire::utf8;
 
 use crate::failure::Failure;
 use crate::failure::Result;
@@ -27,12 +28,8 @@ where
 }
 
 /// A body as text, which all that is JSON must be.
-pub(crate) fn text(body: Vec<u8>) -> Result<String> {
-    String::from_utf8(body).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        let message = format!("expected UTF-8, found an invalid byte ({place})");
-        Failure::client(FaultKind::BadRequest, message)
-    })
+pub(crate) fn text(body: &[u8]) -> Result<&str> {
+    Ok(utf8::text(body)?)
 }
 
 /// Reads the whole body as it is.

@@ -32,10 +32,9 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 
-pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
-    let mut reader = Reader::new(body);
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {
         decoding.member(key, reader, extras)
     })?;
