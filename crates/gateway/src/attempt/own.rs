@@ -30,7 +30,7 @@ pub(super) fn rewritten(
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
     let is_mended = gateway.config.repair == Repair::Always && call.session.is_none();
-    if !is_mended && !may_hold_foreign(call.body) {
+    if !is_mended && !may_hold_foreign(call) {
         return Ok(None);
     }
     // What cannot be read is for the provider to refuse.
@@ -54,12 +54,19 @@ pub(super) fn rewritten(
     Ok(Some(encoded.body.into_bytes().into()))
 }
 
-/// How thinking looks that nobody sealed.
-const UNSEALED: [&str; 2] = [r#""signature":"""#, r#""signature": """#];
+fn may_hold_foreign(call: &Call<'_>) -> bool {
+    let is_unsealed = match call.client {
+        Protocol::AnthropicMessages => may_hold_unsealed(call.body),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => false,
+    };
+    is_unsealed || Artefact::may_be_carried_in(call.body)
+}
 
-fn may_hold_foreign(body: &str) -> bool {
-    let is_in = |mark: &&str| memmem::find(body.as_bytes(), mark.as_bytes()).is_some();
-    Artefact::may_be_carried_in(body) || UNSEALED.iter().any(is_in)
+/// Whether there may be thinking that nobody sealed: its signature is empty.
+fn may_hold_unsealed(body: &str) -> bool {
+    const KEY: &str = r#""signature":"#;
+    memmem::find_iter(body.as_bytes(), KEY)
+        .any(|at| body[at + KEY.len()..].trim_start().starts_with(r#""""#))
 }
 
 /// Takes thinking of other vendors out of a conversation, and their seals off other parts.

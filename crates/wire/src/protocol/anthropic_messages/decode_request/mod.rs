@@ -223,7 +223,8 @@ fn read_content<'a>(
         let text = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
         return Ok(Content::String(text));
     }
-    let mut parts = Vec::new();
+    // Most messages have one block.
+    let mut parts = Vec::with_capacity(1);
     reader.array(|index, reader| {
         parts.push(blocks::read_block(reader, element(index))?);
         Ok(())
