@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderName;
+use http::HeaderValue;
 use http::Method;
 use http::Response;
 use http::StatusCode;
@@ -124,7 +125,7 @@ where
     let body = splice_model(&body, &target.model)?.unwrap_or(body);
     let path = format!("{}/embeddings", endpoints[at].base_path);
     let mut kept = HeaderMap::new();
-    kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let raw = Raw { method: Method::POST, path, headers: kept };
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
@@ -141,11 +142,8 @@ impl Passed {
         trace.answers(self.status);
         let mut reply = Response::new(ReplyBody::Whole(None));
         *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
-        for (name, value) in &self.headers {
-            if !is_hop_by_hop(name) {
-                reply.headers_mut().append(name.clone(), value.clone());
-            }
-        }
+        let own = end_to_end(&self.headers);
+        reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
         *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
         reply
@@ -176,7 +174,7 @@ async fn pass(
         trace.holds(permit);
     }
     let mut headers = HeaderMap::new();
-    let own = raw.headers.iter().filter(|(name, _)| !is_hop_by_hop(name) && !is_private(name));
+    let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
     headers.extend(config.headers.iter().cloned());
@@ -184,6 +182,15 @@ async fn pass(
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
     let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
     Ok(Passed { status, headers, feed })
+}
+
+/// Headers that are not for one connection only, be it by their name or because `connection` says so.
+fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+    let options = headers.get_all(header::CONNECTION).iter().filter_map(|it| it.to_str().ok());
+    let named: Vec<&str> = options.flat_map(|it| it.split(',')).map(str::trim).collect();
+    let is_named =
+        move |name: &HeaderName| named.iter().any(|it| name.as_str().eq_ignore_ascii_case(it));
+    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name) && !is_named(name))
 }
 
 /// Headers that speak of one connection only.
