@@ -8,4 +8,5 @@ mod doors;
 mod harness;
 mod pass;
 mod repair;
+mod requests;
 mod translate;
