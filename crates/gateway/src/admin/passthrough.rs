@@ -66,7 +66,10 @@ where
     }
     let bytes_max = gateway.config.limits.body_bytes_max;
     let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
-        Ok(body) => pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await,
+        Ok(body) => {
+            let passing = pass(Means { gateway, client }, (index, 0), raw, body, &mut trace);
+            gateway.until_over(passing).await
+        }
         Err(failure) => Err(failure),
     };
     match outcome {
@@ -86,7 +89,8 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
-    match embed(Means { gateway, client }, headers, body, &mut trace).await {
+    let embedding = embed(Means { gateway, client }, headers, body, &mut trace);
+    match gateway.until_over(embedding).await {
         Ok(passed) => passed.reply(trace),
         Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
     }
