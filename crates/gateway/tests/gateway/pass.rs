@@ -158,3 +158,30 @@ fn what_another_vendor_sealed_is_withheld_from_the_clients_own() {
     let seen = &own.received()[0].body;
     assert!(!seen.contains("sabir1:") && seen.contains("function_call"), "{seen}");
 }
+
+#[test]
+fn thinking_that_a_server_refuses_is_not_sent_back_to_it() {
+    let body = r#"{"model":"p/m", "messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning_content":"hm"},{"role":"user","content":"c"}]}"#;
+    let own = body.replace("p/m", "m");
+    let without = own.replace(r#","reasoning_content":"hm""#, "");
+    let strict = "POST /v1/chat/completions\r\nsabir-strict: true\r\n";
+    let plain = "POST /v1/chat/completions";
+    for (dialect, head, expected, loss) in [
+        ("openai", plain, &without, "dropped=1"),
+        ("groq", plain, &without, "dropped=1"),
+        ("openai", strict, &own, "none"),
+        ("deepseek", plain, &own, "none"),
+        ("vllm", plain, &own, "none"),
+    ] {
+        let provider = Provider::whole(&chat_answer("hi"));
+        let toml = provider.toml("p", "openai-chat") + &format!("dialect = \"{dialect}\"\n");
+        let gateway = Running::start(&toml);
+        let reply = gateway.request(head, body);
+        assert_eq!(reply.header("sabir-loss"), Some(loss), "{dialect}");
+        assert_eq!(provider.received()[0].body, **expected, "{dialect}");
+    }
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    gateway.post("/v1/chat/completions", body);
+    assert_eq!(provider.received()[0].body, own, "nothing is known of the server");
+}
