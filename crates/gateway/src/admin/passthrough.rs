@@ -27,6 +27,7 @@ use crate::egress::ReplyBody;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
+use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::Upstream;
 use crate::route;
@@ -138,7 +139,8 @@ where
 struct Passed {
     status: u16,
     headers: HeaderMap,
-    feed: attempt::Feed,
+    /// None where an answer has no body, whatever its headers say of one.
+    feed: Option<attempt::Feed>,
 }
 
 impl Passed {
@@ -149,7 +151,16 @@ impl Passed {
         let own = end_to_end(&self.headers);
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
-        *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
+        if let Some(feed) = self.feed {
+            *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(feed), trace)));
+            return reply;
+        }
+        // How long the body would be is what some ask for.
+        let length = self.headers.get(header::CONTENT_LENGTH).cloned();
+        if let Some(length) = length.filter(|_| reply.status() != StatusCode::NO_CONTENT) {
+            reply.headers_mut().insert(header::CONTENT_LENGTH, length);
+        }
+        trace.ends(Ending::Answered);
         reply
     }
 }
@@ -181,11 +192,14 @@ async fn pass(
     let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
-    headers.extend(config.headers.iter().cloned());
+    for (name, value) in &config.headers {
+        headers.insert(name.clone(), value.clone());
+    }
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
     let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
-    Ok(Passed { status, headers, feed })
+    let has_body = raw.method != Method::HEAD && !matches!(status, 204 | 304);
+    Ok(Passed { status, headers, feed: has_body.then_some(feed) })
 }
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.

@@ -176,3 +176,27 @@ fn geminis_errors_state_the_status_that_they_have() {
     assert_eq!(reply.json()["error"]["code"], 502);
     assert_eq!(reply.json()["error"]["status"], "UNAVAILABLE");
 }
+
+#[test]
+fn an_answer_without_a_body_is_whole_without_one() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\ncontent-type: text/plain\r\n\r\n";
+    for (request, answer, status) in [
+        ("HEAD /passthrough/p/v1/files/f", head, 200),
+        ("DELETE /passthrough/p/v1/files/f", "HTTP/1.1 204 No Content\r\n\r\n", 204),
+        ("GET /passthrough/p/v1/files/f", "HTTP/1.1 304 Not Modified\r\netag: x\r\n\r\n", 304),
+    ] {
+        let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let headers = format!("{request}\r\nconnection: close\r\n");
+        let mut client = gateway.send(&headers, "");
+        let (seen, headers) = read_head(&mut client);
+        assert_eq!(seen, status, "{request}");
+        assert_eq!(until_closed(&mut client), "", "{request}");
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let length = length.map(|(_, length)| length.as_str());
+        assert_eq!(length, (status == 200).then_some("500"), "{request}");
+        gateway.wait_for_metric(
+            "sabir_requests_total{provider=\"p\",client=\"openai-chat\",upstream=\"openai-chat\",outcome=\"answered\"} 1",
+        );
+    }
+}

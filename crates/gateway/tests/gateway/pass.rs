@@ -75,14 +75,17 @@ fn a_page_of_html_becomes_an_error_of_the_protocol() {
 #[test]
 fn what_else_a_provider_offers_is_reached_by_its_name() {
     let provider = Provider::whole("{\"files\":[]}");
-    let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\n";
+    let toml = provider.toml("p", "openai-chat") + "headers = { \"x-team\" = \"a\" }\n";
+    let gateway = Running::start(&toml);
+    let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\nx-team: b\r\n";
     let reply = gateway.request(head, "");
     assert_eq!((reply.status, reply.body.as_str()), (200, "{\"files\":[]}"));
     assert_eq!(reply.header("sabir-provider"), Some("p"));
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "DELETE /v1/files/f1?force=true HTTP/1.1");
     assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+    let teams: Vec<_> = seen.headers.iter().filter(|(name, _)| name == "x-team").collect();
+    assert_eq!(teams, [&("x-team".to_owned(), "a".to_owned())], "the operator's word");
     assert_eq!(gateway.get("/passthrough/nobody/x").status, 404);
 }
 
