@@ -1,17 +1,11 @@
 //! One connection of a client, from its first request to its last.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::net::TcpStream;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Context;
-use std::task::Poll;
 
-use bytes::Bytes;
 use http::Request;
-use http_body::Body;
-use http_body::Frame;
-use http_body::SizeHint;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,8 +13,6 @@ use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
 use tokio::sync::watch;
 
-use crate::egress::Cut;
-use crate::egress::ReplyBody;
 use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
 use crate::stack;
@@ -37,13 +29,10 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
     else {
         return;
     };
-    let busy = Rc::new(());
+    let has_asked = Cell::new(false);
     let service = service_fn(|request: Request<Incoming>| {
-        let busy = Rc::clone(&busy);
-        async move {
-            let reply = stack::handle(&desk.gateway, &desk.client, request).await;
-            Ok::<_, Infallible>(reply.map(|body| Attended { body, _busy: busy }))
-        }
+        has_asked.set(true);
+        async move { Ok::<_, Infallible>(stack::handle(&desk.gateway, &desk.client, request).await) }
     });
     let limits = &desk.gateway.config.limits;
     let connection = http1::Builder::new()
@@ -62,8 +51,7 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                // Nobody waits for an answer to half a request.
-                () = tokio::time::sleep(FAREWELL_MAX), if Rc::strong_count(&busy) == 1 => return,
+                () = silence(&has_asked) => return,
                 // The answers look at the gateway, see that it ends, and say so.
                 () = over(desk) => connection.await,
             }
@@ -78,28 +66,10 @@ async fn over(desk: &Desk) {
     let _ = desk.over.subscribe().wait_for(|is_over| *is_over).await;
 }
 
-/// The body of a reply, during which its connection is busy.
-struct Attended {
-    body: ReplyBody,
-    _busy: Rc<()>,
-}
-
-impl Body for Attended {
-    type Data = Bytes;
-    type Error = Cut;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        Pin::new(&mut self.get_mut().body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+/// Waits until it is plain that the client has asked for nothing: nobody waits for an answer to half a request.
+async fn silence(has_asked: &Cell<bool>) {
+    tokio::time::sleep(FAREWELL_MAX).await;
+    if has_asked.get() {
+        std::future::pending::<()>().await;
     }
 }

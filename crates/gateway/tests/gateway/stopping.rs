@@ -1,5 +1,6 @@
 //! A gateway whose time is over, and what those learn who still wait for it.
 
+use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;
 use std::io::Write;
@@ -91,4 +92,19 @@ fn whoever_has_not_asked_does_not_keep_a_gateway_from_stopping() {
     gateway.stop();
     assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
     drop((fresh, half));
+}
+
+/// More than the buffers between the two ends hold.
+const LONG_BYTES: usize = 24 << 20;
+
+#[test]
+fn a_client_that_is_slow_to_read_gets_all_of_its_answer() {
+    let provider = Provider::whole(&chat_answer(&"x".repeat(LONG_BYTES)));
+    let mut gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let mut client = gateway.send("POST /v1/chat/completions", &chat("p/m", false));
+    client.fill_buf().unwrap();
+    gateway.stop_soon();
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(Reply::read(&mut client).body.len() > LONG_BYTES);
+    gateway.stop();
 }
