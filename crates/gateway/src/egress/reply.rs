@@ -91,6 +91,10 @@ pub(crate) fn opened(call: &Call, opened: Opened, mut trace: Trace) -> Reply {
         }
         Opened::Through { headers, first, along, feed } => {
             let mut reply = stream_reply(call.delivery);
+            // The bytes are the provider's own, and so is the word for what they are.
+            if let Some(kind) = headers.get(CONTENT_TYPE) {
+                reply.headers_mut().insert(CONTENT_TYPE, kind.clone());
+            }
             headers::add(reply.headers_mut(), call.client, &headers, &trace);
             *reply.body_mut() = ReplyBody::Live(Box::new(Live::through(first, along, feed, trace)));
             reply

@@ -49,6 +49,16 @@ fn a_stream_passes_byte_for_byte() {
 }
 
 #[test]
+fn a_stream_that_nobody_asked_for_is_called_a_stream() {
+    let frames = chat_chunk("a") + CHAT_END;
+    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!(reply.header("content-type"), Some("text/event-stream"));
+    assert_eq!(reply.body, frames);
+}
+
+#[test]
 fn a_refusal_passes_with_its_own_words_and_status() {
     let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
     let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);
