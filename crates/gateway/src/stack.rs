@@ -124,7 +124,7 @@ where
         Ok(call) => call,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
-    match answer(gateway, client, &call, &mut trace).await {
+    match gateway.until_over(answer(gateway, client, &call, &mut trace)).await {
         Ok(opened) => egress::opened(&call, opened, trace),
         Err(failure) => egress::rescue(protocol, *failure, trace),
     }

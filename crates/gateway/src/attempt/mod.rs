@@ -11,6 +11,7 @@ mod payload;
 mod prepare;
 mod queue;
 mod repair;
+mod thoughts;
 mod upstream;
 mod verdict;
 

@@ -89,7 +89,7 @@ pub(crate) async fn open(
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
             let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
-            through(along, headers, feed).await
+            through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
@@ -192,29 +192,32 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
     Ok(body.into())
 }
 
-/// Waits for the first event of a stream that passes through: an error in its place is a failure like any other.
-async fn through(mut along: Along, headers: HeaderMap, mut feed: Feed) -> Result<Opened> {
+/// Waits for the first event of a stream that passes through: an error in its place, or anything else, is a failure.
+async fn through(
+    mut along: Along,
+    headers: HeaderMap,
+    mut feed: Feed,
+    bytes_max: usize,
+) -> Result<Opened> {
     let mut first = Vec::new();
-    while !along.has_begun() {
-        let mut read = Ok(());
-        let more = poll_fn(|cx| {
-            feed.poll_data(cx, &mut |data| {
-                first.extend_from_slice(data);
-                read = along.push(data);
-            })
-        })
-        .await;
-        match more {
-            None => break,
-            Some(Err(error)) => return Err(unreached(error)),
-            Some(Ok(())) => {}
-        }
-        if read.is_err() {
-            return Err(unreadable());
+    while !along.has_begun() && !along.is_broken() && first.len() <= bytes_max {
+        let mut take = |data: &[u8]| {
+            let readable = along.push(data);
+            first.extend_from_slice(&data[..readable]);
+        };
+        match poll_fn(|cx| feed.poll_data(cx, &mut take)).await {
+            Some(read) => read.map_err(unreached)?,
+            None => {
+                along.end();
+                break;
+            }
         }
     }
     if let Some(fault) = along.fault() {
         return Err(failed_at_first(fault));
+    }
+    if !along.has_begun() && !along.is_complete() {
+        return Err(unreadable());
     }
     let (along, feed) = (Box::new(along), Box::new(feed));
     Ok(Opened::Through { headers, first: first.into(), along, feed })

@@ -1,6 +1,6 @@
 //! A request that stays in its protocol and yet must change: histories that no provider takes, where the operator wants them
-//! mended, and artefacts that this gateway put into an earlier answer on another vendor's behalf. Those go home when
-//! their issuer serves again, and nowhere else.
+//! mended, fields that the provider refuses, and artefacts that this gateway put into an earlier answer on another vendor's
+//! behalf. Those go home when their issuer serves again, and nowhere else.
 
 use memchr::memmem;
 use sabir_wire::LossKind;
@@ -11,11 +11,13 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Artefact;
+use sabir_wire::protocol::splice_model;
 
 use crate::Gateway;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare::target;
 use crate::attempt::repair;
+use crate::attempt::thoughts;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -29,16 +31,43 @@ pub(super) fn rewritten(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
-    let is_mended = gateway.config.repair == Repair::Always && call.session.is_none();
-    if !is_mended && !may_hold_foreign(call) {
-        return Ok(None);
+    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call) {
+        true => encoded(gateway, call, candidate, trace)?,
+        false => None,
+    };
+    Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, trace)))
+}
+
+/// The body without the thinking that a Chat server would refuse. A strict client gets the provider's refusal instead.
+fn without_thoughts(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Option<Payload<'static>> {
+    let dialect = gateway.config.providers[candidate.provider].dialect?;
+    if call.client != Protocol::OpenaiChat || call.is_strict() {
+        return None;
     }
+    let (body, report) = thoughts::without_refused(call.body, dialect)?;
+    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
+    trace.loses(report);
+    Some(body.into_bytes().into())
+}
+
+/// The body decoded, changed and written anew; none if nothing of it had to change.
+fn encoded(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
     let mut report = withhold(&mut exchange.request, call.client);
-    if is_mended && !refers_elsewhere(&exchange.request) {
+    if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client)?);
     }
     if report.is_empty() {
@@ -52,6 +81,10 @@ pub(super) fn rewritten(
     trace.loses(report);
     trace.loses(encoded.report);
     Ok(Some(encoded.body.into_bytes().into()))
+}
+
+fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
+    gateway.config.repair == Repair::Always && call.session.is_none()
 }
 
 fn may_hold_foreign(call: &Call<'_>) -> bool {

@@ -195,6 +195,16 @@ impl Protocol {
         }
     }
 
+    /// The body of a fault that is sent under another status than its kind has by itself.
+    pub fn encode_fault_under(self, status: u16, fault: &Fault<'_>) -> String {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses | Self::AnthropicMessages => {
+                self.encode_fault(fault).1
+            }
+            Self::Gemini => gemini::encode_fault_under(status, fault),
+        }
+    }
+
     /// Where a canonical field stands in this protocol, below its node.
     pub(in crate::protocol) fn pointer(self, field: Field, shape: Shape) -> &'static str {
         match self {
