@@ -1,7 +1,7 @@
 //! Calls that wait for their results. Each is found at once, however many wait: a request may hold as many calls as fit
 //! into its bytes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use crate::conversation::ToolCall;
@@ -14,8 +14,8 @@ use crate::protocol::calls::Position;
 pub(super) struct Waiting<'r> {
     /// In order; those that were answered are gone.
     calls: Vec<Option<(Position, &'r ToolCall<'r>)>>,
-    by_id: HashMap<&'r Text<'r>, Vec<usize>>,
-    by_name: HashMap<&'r Text<'r>, Rounds>,
+    by_id: BTreeMap<&'r Text<'r>, Vec<usize>>,
+    by_name: BTreeMap<&'r Text<'r>, Rounds>,
     all: Rounds,
 }
 
