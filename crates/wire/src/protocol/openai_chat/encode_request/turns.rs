@@ -1,5 +1,7 @@
 //! Writing the turns of another protocol: results in messages of their own, right behind their calls.
 
+use smallvec::SmallVec;
+
 use crate::conversation::Content;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
@@ -40,6 +42,9 @@ pub(super) struct Turns<'t, 'r> {
     pub(super) target: &'t Target,
     pub(super) losing: &'t mut Losing<'r>,
 }
+
+/// Most turns have few parts, which need no memory of their own to be sorted in.
+type Few<T> = SmallVec<[T; 4]>;
 
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);
@@ -194,22 +199,24 @@ impl Turns<'_, '_> {
     }
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
-        let mut parts: Vec<&Part<'_>> =
+        let told: Vec<Part<'_>>;
+        let mut parts: Few<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
-        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
+        told = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
         };
         if !told.is_empty() {
-            parts = in_place(message, &parts, &told);
+            parts = in_place(message, &parts, &told).into_iter().collect();
         }
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
-        let mut parts: Vec<&Part<'_>> =
+        let mut parts: Few<&Part<'_>> =
             parts.iter().copied().filter(|part| !self.is_blank_beside(part, count)).collect();
-        let beside = if count == 1 { parts.split_off(parts.len().min(1)) } else { Vec::new() };
-        for part in beside {
-            self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
+        if count == 1 {
+            for part in parts.drain(parts.len().min(1)..) {
+                self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
+            }
         }
         if self.is_lost(message, &parts) {
             return;
@@ -289,8 +296,8 @@ impl Turns<'_, '_> {
     fn write_assistant(&mut self, writer: &mut Writer, first: &Message<'_>, parts: &[Placed<'_>]) {
         self.report_order(parts);
         let replay = self.replays(parts);
-        let mut positions: Vec<Position> = Vec::with_capacity(parts.len());
-        let mut kept: Vec<&Part<'_>> = Vec::with_capacity(parts.len());
+        let mut positions: Few<Position> = Few::new();
+        let mut kept: Few<&Part<'_>> = Few::new();
         let mut spoken: Vec<Part<'_>> = Vec::new();
         for (at, part) in parts {
             match part.content() {
@@ -306,14 +313,14 @@ impl Turns<'_, '_> {
                 }
             }
         }
-        let told: Vec<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
+        let told: Few<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
         if self.is_lost(first, &told) {
             return;
         }
         let mut object = Object::open(writer, None);
         object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
-        let text: Vec<&Part<'_>> =
+        let text: Few<&Part<'_>> =
             told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
         let elsewhere = kept
             .iter()
@@ -476,8 +483,8 @@ fn is_results(turn: &Message<'_>, parts: &[Placed<'_>]) -> bool {
     turn.role == Role::Tool || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty()
 }
 
-fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
-    let mut parts = Vec::new();
+fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Few<Placed<'m>> {
+    let mut parts = Few::new();
     for (offset, message) in messages.iter().enumerate() {
         let at = |index| (first + offset, index);
         parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));

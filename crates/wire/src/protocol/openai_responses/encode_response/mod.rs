@@ -142,12 +142,17 @@ fn report_seals<'p>(
     None
 }
 
-/// Reports that a seal comes back on another part than the first of these: an empty text is not told, so that the one
-/// behind it follows the thinking.
+/// Reports that a seal comes back on another part than the first of these: empty texts are not told, and media do not come
+/// back, so that the part behind them follows the thinking.
 fn report_handed_on(losing: &mut Losing<'_>, parts: &[Part<'_>]) {
-    let told = parts.iter().find(|part| !is_unsaid(losing, part));
+    let is_told = |part: &&Part<'_>| match part.content() {
+        Content::Text(_) | Content::Refusal(_) => !is_unsaid(losing, part),
+        Content::ToolCall(_) | Content::Reasoning(_) => true,
+        Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
+    };
+    let told = parts.iter().find(is_told);
     if let Some(told) = told.filter(|told| !std::ptr::eq(*told, &parts[0])) {
-        let reason = "the seal of an empty text comes back here";
+        let reason = "the seal of a part before it comes back here";
         losing.field(told.semantics().place(), Field::Signature, LossKind::Renamed, reason);
     }
 }
