@@ -3,12 +3,10 @@
 use super::Losing;
 use crate::conversation::Content;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Response;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::NodeSemantics;
@@ -66,10 +64,11 @@ impl Losing<'_> {
     fn joined_messages(&mut self, parts: &[Part<'_>]) {
         let is_words =
             |part: &&Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-        let carries_seals = !matches!(self.target.fate(Field::Ciphertext), Fate::Lost(..));
+        // In Chat words, thoughts and calls have a field each, so that none stands between others.
+        let is_ordered = self.target != Protocol::OpenaiChat;
         let is_heard = |part: &&Part<'_>| match part.content() {
-            Content::Reasoning(thought) => !is_empty(part) && (carries_seals || has_words(thought)),
-            Content::ToolCall(_) | Content::Text(_) | Content::Refusal(_) => !is_empty(part),
+            Content::Reasoning(_) | Content::ToolCall(_) => is_ordered && !is_empty(part),
+            Content::Text(_) | Content::Refusal(_) => !is_empty(part),
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
         };
         let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
@@ -136,15 +135,14 @@ impl Losing<'_> {
 fn is_empty(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => text.is_empty(),
-        Content::Reasoning(thought) => !has_words(thought) && part.semantics().artefact().is_none(),
+        Content::Reasoning(thought) => {
+            let says = thought.texts.iter().any(|text| !text.is_empty());
+            !says && part.semantics().artefact().is_none()
+        }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
             false
         }
     }
-}
-
-fn has_words(thought: &Reasoning<'_>) -> bool {
-    thought.texts.iter().any(|text| !text.is_empty())
 }
 
 const JOINED: &str = "neighbouring messages are one";
