@@ -199,16 +199,20 @@ impl Turns<'_, '_> {
     }
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
-        let told: Vec<Part<'_>>;
-        let mut parts: Few<&Part<'_>> =
+        let parts: Few<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
-        told = match parts.iter().all(|part| is_wordless(part)) {
+        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
         };
-        if !told.is_empty() {
-            parts = in_place(message, &parts, &told).into_iter().collect();
+        match told.is_empty() {
+            true => self.write_said(writer, message, &parts),
+            false => self.write_said(writer, message, &in_place(message, &parts, &told)),
         }
+    }
+
+    /// Writes what can be said of a message.
+    fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
         let mut parts: Few<&Part<'_>> =
