@@ -51,7 +51,7 @@ fn references_to_references_do_not_grow_without_end() {
 
 #[test]
 fn many_parts_are_merged_as_far_as_they_are_worth_it() {
-    let count = 6_000;
+    let count = 3_000;
     let part = |index| format!(r#"{{"properties":{{"p{index}":{{}}}},"required":["p{index}"]}}"#);
     let parts: Vec<String> = (0..count).map(part).collect();
     let input =
