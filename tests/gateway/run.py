@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic_messages
+import counted
 import faults
 import gemini
 import leaving
@@ -39,9 +40,11 @@ class Suites:
 
     def __init__(self, binary: Path, folder: Path, only: str) -> None:
         self.simulators = Simulators(binary, folder)
-        self.usual = Gateway(binary, folder, self.simulators.base, USUAL)
-        self.impatient = Gateway(binary, folder, self.simulators.base, SHORT)
+        self.usual = Gateway(binary, folder, self.simulators.base, USUAL, {name: name for name in PROVIDERS})
+        self.impatient = Gateway(binary, folder, self.simulators.base, SHORT, faults.providers())
         self.gateway = self.usual
+        # What the faults must have been counted as, by the cell.
+        self.ended: list[tuple[faults.Cell, counted.Ended]] = []
         self.only = only
         self.failed = 0
 
@@ -59,7 +62,7 @@ class Suites:
             complaints = list(pool.map(attempt, cases))
         for client in clients:
             client.close()
-        pairs = [*zip(cases, complaints), *self.aftermath()]
+        pairs = [*zip(cases, complaints), *self.aftermath(threads)]
         wrong = [(case, complaint) for case, complaint in pairs if complaint]
         for case, complaint in wrong:
             print(f"FAILED {case.title}\n       {complaint}")
@@ -67,15 +70,20 @@ class Suites:
         print(f"{suite}: {len(pairs) - len(wrong)} passed, {len(wrong)} failed, {took:.1f} s", flush=True)
         self.failed += len(wrong)
 
-    def aftermath(self) -> list[tuple[Case, str]]:
-        case = Case("aftermath: nothing is under way", self.is_quiet)
+    def aftermath(self, threads: int) -> list[tuple[Case, str]]:
+        case = Case("aftermath: nothing is under way", lambda: self.is_quiet(threads))
         return [(case, attempt(case))]
 
-    def is_quiet(self) -> None:
+    def is_quiet(self, at_once: int) -> None:
+        """Nothing is left of the requests but connections that wait for the next one: every thread keeps its own."""
         metrics = self.gateway.settled(SETTLE_S)
         scenarios.equal(metrics["sabir_requests_in_flight"], 0, "requests in flight")
         scenarios.equal(metrics["sabir_connections"] <= 1, True, f"{metrics['sabir_connections']} connections")
         scenarios.equal((self.gateway.is_running(), self.simulators.is_running()), (True, True), "both still run")
+        files, threads = self.gateway.open_files() - self.gateway.files, self.gateway.threads()
+        # The reading of the counters has a connection of its own, which may not be closed yet.
+        scenarios.equal(threads, self.gateway.threads_before, "threads of the gateway")
+        scenarios.equal(files <= at_once * threads + 1, True, f"{files} more files than at the start")
 
     def scenarios(self, clients: list) -> Iterator[Case]:
         for scenario, who in scenarios.TABLE:
@@ -89,7 +97,14 @@ class Suites:
         for fault, expect in faults.FAULTS:
             for client, provider, upstream, is_streamed, number in places(clients):
                 cell = faults.Cell(client, provider, upstream, is_streamed, fault, f"cell-{number}", self.simulators)
-                yield case(f"fault {fault}", expect, cell)
+                yield case(f"fault {fault}", lambda cell, expect=expect: self.ended.append((cell, expect(cell))), cell)
+
+    def counters(self, _: list) -> Iterator[Case]:
+        """What the gateway counted of the faults, once they are over: each cell has a provider of its own."""
+        found = counted.Counted(self.gateway)
+        for cell, ended in self.ended:
+            place = (cell.counted_as, cell.client.protocol, cell.upstream)
+            yield case(f"fault {cell.fault}", lambda _, place=place, ended=ended: found.check(place, ended), cell)
 
     def leaving(self, clients: list) -> Iterator[Case]:
         yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
@@ -134,6 +149,7 @@ def main() -> int:
         try:
             suites.run("scenarios", suites.usual, SCENARIO_THREADS, suites.scenarios)
             suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
+            suites.run("counters", suites.impatient, 1, suites.counters)
             suites.run("leaving", suites.usual, 1, suites.leaving)
             suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)
         finally:

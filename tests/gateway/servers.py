@@ -22,6 +22,7 @@ PROVIDERS = {
 START_S = 20
 END_S = 10
 
+
 @dataclass(frozen=True)
 class Patience:
     """How long a gateway waits for the next byte of an upstream, and how long an answer may take altogether."""
@@ -32,7 +33,6 @@ class Patience:
 
 USUAL = Patience(byte_s=60, answer_s=600)
 SHORT = Patience(byte_s=3, answer_s=8)
-
 
 
 class Process:
@@ -86,6 +86,9 @@ class Process:
         """How many sockets the process holds, its listening ones included."""
         links = Path(f"/proc/{self.process.pid}/fd").iterdir()
         return sum(_target(link).startswith("socket:") for link in links)
+
+    def threads(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
 
     def resident_bytes(self) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -141,11 +144,19 @@ def _model_in(path: str) -> str:
 
 
 class Gateway(Process):
-    def __init__(self, binary: Path, folder: Path, upstream: str, patience: Patience) -> None:
+    """A gateway whose providers have the given names, each before the simulator of one of `PROVIDERS`."""
+
+    def __init__(
+        self, binary: Path, folder: Path, upstream: str, patience: Patience, providers: dict[str, str]
+    ) -> None:
         config = folder / f"sabir-{patience.byte_s}.toml"
-        config.write_text(_config(upstream, patience))
+        config.write_text(_config(upstream, patience, providers))
         arguments = [str(binary), "serve", "--config", str(config), "--listen", "127.0.0.1:0", "--data", str(folder)]
         super().__init__(arguments, folder / "gateway.log")
+        # What it needs when nothing is under way; its threads begin behind the line that says where it listens.
+        time.sleep(0.2)
+        self.settled(START_S)
+        self.files, self.threads_before = self.open_files(), self.threads()
 
     def metrics(self) -> dict[str, float]:
         lines = [line for line in self.get("/metrics").splitlines() if line and not line.startswith("#")]
@@ -162,10 +173,11 @@ class Gateway(Process):
             time.sleep(0.05)
 
 
-def _config(upstream: str, patience: Patience) -> str:
+def _config(upstream: str, patience: Patience, providers: dict[str, str]) -> str:
     head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{patience.answer_s}s"\n'
     return head + "".join(
         f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'
-        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{patience.byte_s}s"\nfirst_byte_timeout = "{patience.byte_s}s"\n'
-        for name, (protocol, root) in PROVIDERS.items()
+        f'api_key = {{ value = "only-for-tests" }}\n'
+        f'idle_timeout = "{patience.byte_s}s"\nfirst_byte_timeout = "{patience.byte_s}s"\n'
+        for name, (protocol, root) in ((name, PROVIDERS[simulator]) for name, simulator in providers.items())
     )
