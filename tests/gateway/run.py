@@ -16,15 +16,17 @@ import counted
 import faults
 import gemini
 import leaving
+import network
 import openai_chat
 import openai_responses
 import scenarios
-from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators
+from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators, config
 
 CLIENTS = (openai_chat.Client, openai_responses.Client, anthropic_messages.Client, gemini.Client)
 # Faults are mostly waited for.
 SCENARIO_THREADS = 6
 FAULT_THREADS = 24
+NETWORK_THREADS = 4
 TIMEOUT_S = 30.0
 SETTLE_S = 15.0
 
@@ -40,8 +42,10 @@ class Suites:
 
     def __init__(self, binary: Path, folder: Path, only: str) -> None:
         self.simulators = Simulators(binary, folder)
-        self.usual = Gateway(binary, folder, self.simulators.base, USUAL, {name: name for name in PROVIDERS})
-        self.impatient = Gateway(binary, folder, self.simulators.base, SHORT, faults.providers())
+        base = self.simulators.base
+        self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}))
+        self.way = network.Network(binary, folder, self.simulators)
+        self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
         self.gateway = self.usual
         # What the faults must have been counted as, by the cell.
         self.ended: list[tuple[faults.Cell, counted.Ended]] = []
@@ -49,7 +53,7 @@ class Suites:
         self.failed = 0
 
     def end(self) -> None:
-        for server in (self.usual, self.impatient, self.simulators):
+        for server in (self.way, self.usual, self.impatient, self.simulators):
             server.end()
 
     def run(self, suite: str, gateway: Gateway, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
@@ -106,6 +110,10 @@ class Suites:
             place = (cell.counted_as, cell.client.protocol, cell.upstream)
             yield case(f"fault {cell.fault}", lambda _, place=place, ended=ended: found.check(place, ended), cell)
 
+    def network(self, _: list) -> Iterator[Case]:
+        for name, test in self.way.tests():
+            yield Case(f"network: {name}", test)
+
     def leaving(self, clients: list) -> Iterator[Case]:
         yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
 
@@ -150,6 +158,7 @@ def main() -> int:
             suites.run("scenarios", suites.usual, SCENARIO_THREADS, suites.scenarios)
             suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
             suites.run("counters", suites.impatient, 1, suites.counters)
+            suites.run("network", suites.usual, NETWORK_THREADS, suites.network)
             suites.run("leaving", suites.usual, 1, suites.leaving)
             suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)
         finally:

@@ -1,6 +1,7 @@
 """The simulators and a gateway before them, each a process of its own on a free port of the loopback."""
 
 import json
+import os
 import re
 import subprocess
 import threading
@@ -38,10 +39,15 @@ SHORT = Patience(byte_s=3, answer_s=8)
 class Process:
     """A command of the binary that listens; the first line that names its address says that it does."""
 
-    def __init__(self, arguments: list[str], log: Path) -> None:
+    def __init__(self, arguments: list[str], log: Path, variables: Optional[dict[str, str]] = None) -> None:
         self.log = log.open("ab")
         self.process = subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=clean_environment() | (variables or {}),
         )
         self.base = self._base()
         # What is printed later is read too, or the process would block on a full pipe.
@@ -95,6 +101,12 @@ class Process:
         return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
 
 
+def clean_environment() -> dict[str, str]:
+    """This process's own variables without those that would make a gateway behave otherwise."""
+    ours = re.compile(r"(?i).*_API_KEY|.*_PROXY|SABIR_.*|SSL_CERT_.*|XDG_CONFIG_HOME")
+    return {name: value for name, value in os.environ.items() if not ours.fullmatch(name)}
+
+
 def _target(link: Path) -> str:
     try:
         return str(link.readlink())
@@ -144,15 +156,16 @@ def _model_in(path: str) -> str:
 
 
 class Gateway(Process):
-    """A gateway whose providers have the given names, each before the simulator of one of `PROVIDERS`."""
+    """A gateway with a configuration, in an environment that says nothing but `variables`."""
 
     def __init__(
-        self, binary: Path, folder: Path, upstream: str, patience: Patience, providers: dict[str, str]
+        self, binary: Path, folder: Path, name: str, config: str, variables: Optional[dict[str, str]] = None
     ) -> None:
-        config = folder / f"sabir-{patience.byte_s}.toml"
-        config.write_text(_config(upstream, patience, providers))
-        arguments = [str(binary), "serve", "--config", str(config), "--listen", "127.0.0.1:0", "--data", str(folder)]
-        super().__init__(arguments, folder / "gateway.log")
+        file = folder / f"{name}.toml"
+        file.write_text(config)
+        arguments = [str(binary), "serve", "--config", str(file), "--listen", "127.0.0.1:0", "--data", str(folder)]
+        self.log_file = folder / f"{name}.log"
+        super().__init__(arguments, self.log_file, variables)
         # What it needs when nothing is under way; its threads begin behind the line that says where it listens.
         time.sleep(0.2)
         self.settled(START_S)
@@ -173,7 +186,8 @@ class Gateway(Process):
             time.sleep(0.05)
 
 
-def _config(upstream: str, patience: Patience, providers: dict[str, str]) -> str:
+def config(upstream: str, patience: Patience, providers: dict[str, str]) -> str:
+    """A configuration with providers of the given names, each before the simulator of one of `PROVIDERS`."""
     head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{patience.answer_s}s"\n'
     return head + "".join(
         f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'

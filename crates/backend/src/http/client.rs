@@ -24,6 +24,7 @@ use crate::http::connect;
 use crate::http::connect::Connection;
 use crate::http::head::Head;
 use crate::http::pool::Pool;
+use crate::http::proxy::Proxy;
 use crate::http::scratch;
 
 /// A client of one thread: its connections are its own.
@@ -85,7 +86,7 @@ impl Client {
                 outcome => return outcome,
             }
         }
-        let proxy = self.proxies.for_address(outgoing.address);
+        let proxy = self.proxies.for_address(outgoing.address)?;
         let connection = connect::connect(outgoing.address, proxy, timeouts.connect).await?;
         self.exchange(connection, outgoing, timeouts.first_byte).await
     }
@@ -110,6 +111,9 @@ impl Client {
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
         };
         let Arrived { head, early, was_sent } = arrived?;
+        if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(self.unwelcome(outgoing.address));
+        }
         let framing = match *outgoing.method == Method::HEAD {
             true => crate::http::head::Framing::Length(0),
             false => head.framing()?,
@@ -120,6 +124,24 @@ impl Client {
         Ok(Answer { status: head.status, headers: head.headers, body })
     }
 
+    /// The proxy that gets the requests for an address themselves, not a tunnel around them.
+    fn plain_proxy(&self, address: &Address) -> Option<&Proxy> {
+        self.proxies.for_address(address).ok().flatten().filter(|_| !address.is_tls())
+    }
+
+    /// Only proxies ask for this: what the client of this gateway sent has nothing to do with it.
+    fn unwelcome(&self, address: &Address) -> Error {
+        let detail = match self.plain_proxy(address) {
+            Some(proxy) => format!(
+                "the proxy {} does not let requests to {address} pass: status 407; it wants \
+                 credentials, as in http://user:password@host:port",
+                proxy.address
+            ),
+            None => format!("{address} answers like a proxy: status 407"),
+        };
+        Error::new(ErrorKind::Connect, detail)
+    }
+
     /// The request's head as bytes. A plain request through a proxy names the whole address.
     fn head_of(&self, outgoing: &Outgoing<'_>) -> Vec<u8> {
         let Outgoing { method, address, path, headers, body } = outgoing;
@@ -127,7 +149,7 @@ impl Client {
         let mut put = |text: &[u8]| head.extend_from_slice(text);
         put(method.as_str().as_bytes());
         put(b" ");
-        let proxy = self.proxies.for_address(address).filter(|_| !address.is_tls());
+        let proxy = self.plain_proxy(address);
         if proxy.is_some() {
             put(b"http://");
             put(address.authority().as_bytes());
