@@ -20,6 +20,7 @@ import network
 import openai_chat
 import openai_responses
 import scenarios
+import surface
 from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators, config
 
 CLIENTS = (openai_chat.Client, openai_responses.Client, anthropic_messages.Client, gemini.Client)
@@ -44,6 +45,7 @@ class Suites:
         self.simulators = Simulators(binary, folder)
         base = self.simulators.base
         self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}))
+        self.outside = surface.Surface(binary, folder)
         self.way = network.Network(binary, folder, self.simulators)
         self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
         self.gateway = self.usual
@@ -53,7 +55,7 @@ class Suites:
         self.failed = 0
 
     def end(self) -> None:
-        for server in (self.way, self.usual, self.impatient, self.simulators):
+        for server in (self.outside, self.way, self.usual, self.impatient, self.simulators):
             server.end()
 
     def run(self, suite: str, gateway: Gateway, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
@@ -114,6 +116,10 @@ class Suites:
         for name, test in self.way.tests():
             yield Case(f"network: {name}", test)
 
+    def surface(self, _: list) -> Iterator[Case]:
+        for name, test in self.outside.tests():
+            yield Case(f"surface: {name}", test)
+
     def leaving(self, clients: list) -> Iterator[Case]:
         yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
 
@@ -158,6 +164,7 @@ def main() -> int:
             suites.run("scenarios", suites.usual, SCENARIO_THREADS, suites.scenarios)
             suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
             suites.run("counters", suites.impatient, 1, suites.counters)
+            suites.run("surface", suites.usual, NETWORK_THREADS, suites.surface)
             suites.run("network", suites.usual, NETWORK_THREADS, suites.network)
             suites.run("leaving", suites.usual, 1, suites.leaving)
             suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)

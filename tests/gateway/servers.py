@@ -47,7 +47,9 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
-            env=clean_environment() | (variables or {}),
+            # Neither a configuration of this folder's nor one of the user's may play a part.
+            cwd=log.parent,
+            env=clean_environment() | {"HOME": str(log.parent)} | (variables or {}),
         )
         self.base = self._base()
         # What is printed later is read too, or the process would block on a full pipe.
@@ -116,7 +118,7 @@ def _target(link: Path) -> str:
 
 class Simulators(Process):
     def __init__(self, binary: Path, folder: Path) -> None:
-        super().__init__([str(binary), "sim", "--listen", "127.0.0.1:0"], folder / "sim.log")
+        super().__init__([str(binary.resolve()), "sim", "--listen", "127.0.0.1:0"], folder / "sim.log")
 
     def arrived(self, model: str) -> list[Arrived]:
         """The requests for a model, in the order of their arrival."""
@@ -156,14 +158,16 @@ def _model_in(path: str) -> str:
 
 
 class Gateway(Process):
-    """A gateway with a configuration, in an environment that says nothing but `variables`."""
+    """A gateway with a configuration or without any, in an environment that says nothing but `variables`."""
 
     def __init__(
-        self, binary: Path, folder: Path, name: str, config: str, variables: Optional[dict[str, str]] = None
+        self, binary: Path, folder: Path, name: str, config: Optional[str], variables: Optional[dict[str, str]] = None
     ) -> None:
-        file = folder / f"{name}.toml"
-        file.write_text(config)
-        arguments = [str(binary), "serve", "--config", str(file), "--listen", "127.0.0.1:0", "--data", str(folder)]
+        arguments = [str(binary.resolve()), "serve", "--listen", "127.0.0.1:0", "--data", str(folder)]
+        if config is not None:
+            file = folder / f"{name}.toml"
+            file.write_text(config)
+            arguments += ["--config", str(file)]
         self.log_file = folder / f"{name}.log"
         super().__init__(arguments, self.log_file, variables)
         # What it needs when nothing is under way; its threads begin behind the line that says where it listens.

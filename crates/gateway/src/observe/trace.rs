@@ -10,6 +10,7 @@ use sabir_wire::Loss;
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
+use sabir_wire::conversation::Usage;
 use sabir_wire::protocol::Counts;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -54,8 +55,10 @@ pub(crate) struct Trace {
     first_byte: Option<Duration>,
     counts: Counts,
     losses: Vec<Loss>,
-    /// Places in line that the request holds until it ends.
-    permits: Vec<OwnedSemaphorePermit>,
+    /// The request's place among those that are served at once, until it ends.
+    place: Option<OwnedSemaphorePermit>,
+    /// Its place with the provider that it is sent to, until it ends or goes elsewhere.
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Trace {
@@ -77,7 +80,8 @@ impl Trace {
             first_byte: None,
             counts: Counts::default(),
             losses: Vec::new(),
-            permits: Vec::new(),
+            place: None,
+            turn: None,
         }
     }
 
@@ -95,7 +99,9 @@ impl Trace {
         self.is_stream = is_stream;
     }
 
+    /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
     pub(crate) fn goes_to(&mut self, provider: usize, upstream: Upstream) {
+        self.turn = None;
         self.upstream = Some((provider, upstream));
     }
 
@@ -118,12 +124,13 @@ impl Trace {
             failure.fault.retry_after_s = Some(1);
             failure
         })?;
-        self.holds(place);
+        self.place = Some(place);
         Ok(())
     }
 
+    /// Takes a place with the provider.
     pub(crate) fn holds(&mut self, permit: OwnedSemaphorePermit) {
-        self.permits.push(permit);
+        self.turn = Some(permit);
     }
 
     pub(crate) fn answers(&mut self, status: u16) {
@@ -133,6 +140,16 @@ impl Trace {
 
     pub(crate) fn counts(&mut self, counts: Counts) {
         self.counts.update(counts);
+    }
+
+    /// What the provider says it used.
+    pub(crate) fn uses(&mut self, usage: &Usage<'_>) {
+        self.counts(Counts {
+            input: usage.input,
+            cache_read: usage.cache_read,
+            output: usage.output,
+            reasoning: usage.reasoning,
+        });
     }
 
     pub(crate) fn loses(&mut self, report: Report) {
