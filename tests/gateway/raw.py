@@ -50,7 +50,7 @@ def request(protocol: str, model: str, text: str, is_streamed: bool = False) -> 
         case "openai-responses":
             return "/v1/responses", {"model": model, "input": text} | stream
         case "anthropic-messages":
-            return "/v1/messages", {"model": model, "max_tokens": 2000, "messages": messages} | stream
+            return "/v1/messages", {"model": model, "max_tokens": 50_000, "messages": messages} | stream
         case _:
             call = "streamGenerateContent?alt=sse" if is_streamed else "generateContent"
             return f"/v1beta/models/{model}:{call}", {"contents": [{"role": "user", "parts": [{"text": text}]}]}

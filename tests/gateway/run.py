@@ -19,6 +19,7 @@ import leaving
 import network
 import openai_chat
 import openai_responses
+import rules
 import scenarios
 import surface
 from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators, config
@@ -46,6 +47,7 @@ class Suites:
         base = self.simulators.base
         self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}))
         self.outside = surface.Surface(binary, folder)
+        self.decided = rules.Rules(binary, folder, self.simulators)
         self.way = network.Network(binary, folder, self.simulators)
         self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
         self.gateway = self.usual
@@ -55,7 +57,7 @@ class Suites:
         self.failed = 0
 
     def end(self) -> None:
-        for server in (self.outside, self.way, self.usual, self.impatient, self.simulators):
+        for server in (self.outside, self.decided, self.way, self.usual, self.impatient, self.simulators):
             server.end()
 
     def run(self, suite: str, gateway: Gateway, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
@@ -120,6 +122,13 @@ class Suites:
         for name, test in self.outside.tests():
             yield Case(f"surface: {name}", test)
 
+    def rules(self, _: list) -> Iterator[Case]:
+        for name, test in self.decided.tests():
+            yield Case(f"rules: {name}", test)
+
+    def silence(self, _: list) -> Iterator[Case]:
+        yield Case("rules: silence", self.decided.silence)
+
     def leaving(self, clients: list) -> Iterator[Case]:
         yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
 
@@ -165,6 +174,8 @@ def main() -> int:
             suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
             suites.run("counters", suites.impatient, 1, suites.counters)
             suites.run("surface", suites.usual, NETWORK_THREADS, suites.surface)
+            suites.run("rules", suites.usual, NETWORK_THREADS, suites.rules)
+            suites.run("silence", suites.usual, 1, suites.silence)
             suites.run("network", suites.usual, NETWORK_THREADS, suites.network)
             suites.run("leaving", suites.usual, 1, suites.leaving)
             suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)

@@ -39,6 +39,8 @@ SHORT = Patience(byte_s=3, answer_s=8)
 class Process:
     """A command of the binary that listens; the first line that names its address says that it does."""
 
+    headers: dict[str, str] = {}
+
     def __init__(self, arguments: list[str], log: Path, variables: Optional[dict[str, str]] = None) -> None:
         self.log = log.open("ab")
         self.process = subprocess.Popen(
@@ -75,6 +77,9 @@ class Process:
         return self.process.poll() is None
 
     def end(self) -> None:
+        """Ends the process; a second time does nothing."""
+        if self.log.closed:
+            return
         self.process.terminate()
         try:
             self.process.wait(END_S)
@@ -84,7 +89,8 @@ class Process:
         self.log.close()
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(self.base + path, timeout=10) as reply:
+        asked = urllib.request.Request(self.base + path, headers=self.headers)
+        with urllib.request.urlopen(asked, timeout=10) as reply:
             return reply.read().decode()
 
     def open_files(self) -> int:
@@ -122,7 +128,8 @@ class Simulators(Process):
 
     def arrived(self, model: str) -> list[Arrived]:
         """The requests for a model, in the order of their arrival."""
-        found = json.loads(self.get("/_sim/requests"))
+        # What is no object was sent by a test of bad bodies.
+        found = [it for it in json.loads(self.get("/_sim/requests")) if isinstance(it["body"], dict)]
         return [_arrived(it) for it in found if model in (_last(it["body"].get("model")), _model_in(it["path"]))]
 
     def again(self, request: Arrived) -> dict:
@@ -161,9 +168,18 @@ class Gateway(Process):
     """A gateway with a configuration or without any, in an environment that says nothing but `variables`."""
 
     def __init__(
-        self, binary: Path, folder: Path, name: str, config: Optional[str], variables: Optional[dict[str, str]] = None
+        self,
+        binary: Path,
+        folder: Path,
+        name: str,
+        config: Optional[str],
+        variables: Optional[dict[str, str]] = None,
+        credentials: Optional[dict[str, str]] = None,
+        port: int = 0,
     ) -> None:
-        arguments = [str(binary.resolve()), "serve", "--listen", "127.0.0.1:0", "--data", str(folder)]
+        # What its own pages are asked with.
+        self.headers = credentials or {}
+        arguments = [str(binary.resolve()), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder)]
         if config is not None:
             file = folder / f"{name}.toml"
             file.write_text(config)
