@@ -1,15 +1,16 @@
-"""Runs the official SDKs against a gateway on the simulators: scenarios, faults, and streams left half-way."""
+"""Runs the official SDKs against a gateway on the simulators, and whoever else may call it or stand behind it."""
 
 import argparse
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import anthropic_messages
 import counted
@@ -25,10 +26,11 @@ import surface
 from servers import PROVIDERS, SHORT, USUAL, Gateway, Simulators, config
 
 CLIENTS = (openai_chat.Client, openai_responses.Client, anthropic_messages.Client, gemini.Client)
-# Faults are mostly waited for.
 SCENARIO_THREADS = 6
+# Faults are mostly waited for.
 FAULT_THREADS = 24
-NETWORK_THREADS = 4
+SLOW_THREADS = 64
+OTHER_THREADS = 4
 TIMEOUT_S = 30.0
 SETTLE_S = 15.0
 
@@ -46,31 +48,54 @@ class Suites:
         self.simulators = Simulators(binary, folder)
         base = self.simulators.base
         self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}))
-        self.outside = surface.Surface(binary, folder)
-        self.decided = rules.Rules(binary, folder, self.simulators)
-        self.way = network.Network(binary, folder, self.simulators)
         self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
-        self.gateway = self.usual
         # What the faults must have been counted as, by the cell.
         self.ended: list[tuple[faults.Cell, counted.Ended]] = []
+        # Simulators remember only so many requests: those who run beside others have their own.
+        self.aside = Simulators(binary, folder)
+        self.surface = surface.Surface(binary, folder)
+        self.rules = rules.Rules(binary, folder, self.aside)
+        self.network = network.Network(binary, folder, self.aside)
         self.only = only
         self.failed = 0
 
     def end(self) -> None:
-        for server in (self.outside, self.decided, self.way, self.usual, self.impatient, self.simulators):
+        for server in (self.usual, self.impatient, self.surface, self.rules, self.network, self.simulators, self.aside):
             server.end()
 
-    def run(self, suite: str, gateway: Gateway, threads: int, make: Callable[[list], Iterator[Case]]) -> None:
-        """Runs a suite's cases with clients of its own, after which nothing may be under way."""
+    def everything(self) -> None:
+        self.run("scenarios", SCENARIO_THREADS, self.scenarios, self.usual)
+        others = threading.Thread(target=self.others)
+        others.start()
+        self.run("faults", FAULT_THREADS, lambda clients: self.faults(clients, faults.QUICK), self.impatient)
+        self.run("slow faults", SLOW_THREADS, lambda clients: self.faults(clients, faults.SLOW), self.impatient)
+        others.join()
+        self.run("counters", 1, self.counters)
+        self.run("leaving", 1, self.leaving, self.usual)
+        self.run("leaving at once", 1, self.leaving_at_once, self.usual)
+
+    def others(self) -> None:
+        """What needs no SDK. Faults are mostly waited for, so that there is time for it meanwhile."""
+        for suite, tests in (("surface", self.surface), ("rules", self.rules), ("network", self.network)):
+            make = lambda _, suite=suite, tests=tests: (Case(f"{suite}: {name}", test) for name, test in tests.tests())
+            self.run(suite, OTHER_THREADS, make)
+        self.run("log", 1, lambda _: iter([Case("log: silence", self.rules.silence)]))
+
+    def run(
+        self, suite: str, threads: int, make: Callable[[list], Iterator[Case]], gateway: Optional[Gateway] = None
+    ) -> None:
+        """Runs a suite's cases; with clients of its own on a gateway, where nothing may be under way afterwards."""
         started = time.monotonic()
-        self.gateway = gateway
-        clients = [client(self.gateway.base, TIMEOUT_S) for client in CLIENTS]
+        clients = [client(gateway.base, TIMEOUT_S) for client in CLIENTS if gateway]
         cases = [case for case in make(clients) if self.only in case.title]
         with ThreadPoolExecutor(threads) as pool:
             complaints = list(pool.map(attempt, cases))
         for client in clients:
             client.close()
-        pairs = [*zip(cases, complaints), *self.aftermath(threads)]
+        pairs = list(zip(cases, complaints))
+        if gateway:
+            aftermath = Case("aftermath: nothing is under way", lambda: self.is_quiet(gateway, threads))
+            pairs.append((aftermath, attempt(aftermath)))
         wrong = [(case, complaint) for case, complaint in pairs if complaint]
         for case, complaint in wrong:
             print(f"FAILED {case.title}\n       {complaint}")
@@ -78,20 +103,17 @@ class Suites:
         print(f"{suite}: {len(pairs) - len(wrong)} passed, {len(wrong)} failed, {took:.1f} s", flush=True)
         self.failed += len(wrong)
 
-    def aftermath(self, threads: int) -> list[tuple[Case, str]]:
-        case = Case("aftermath: nothing is under way", lambda: self.is_quiet(threads))
-        return [(case, attempt(case))]
-
-    def is_quiet(self, at_once: int) -> None:
-        """Nothing is left of the requests but connections that wait for the next one: every thread keeps its own."""
-        metrics = self.gateway.settled(SETTLE_S)
+    def is_quiet(self, gateway: Gateway, at_once: int) -> None:
+        """Nothing is left of the requests but connections that wait for the next one."""
+        metrics = gateway.settled(SETTLE_S)
         scenarios.equal(metrics["sabir_requests_in_flight"], 0, "requests in flight")
         scenarios.equal(metrics["sabir_connections"] <= 1, True, f"{metrics['sabir_connections']} connections")
-        scenarios.equal((self.gateway.is_running(), self.simulators.is_running()), (True, True), "both still run")
-        files, threads = self.gateway.open_files() - self.gateway.files, self.gateway.threads()
-        # The reading of the counters has a connection of its own, which may not be closed yet.
-        scenarios.equal(threads, self.gateway.threads_before, "threads of the gateway")
-        scenarios.equal(files <= at_once * threads + 1, True, f"{files} more files than at the start")
+        scenarios.equal((gateway.is_running(), self.simulators.is_running()), (True, True), "both still run")
+        files, threads = gateway.open_files() - gateway.files, gateway.threads()
+        scenarios.equal(threads, gateway.threads_before, "threads of the gateway")
+        # Every thread keeps connections of its own, as many as it ever needed at once.
+        kept = max(at_once, SCENARIO_THREADS) * threads
+        scenarios.equal(files <= kept, True, f"{files} more files than at the start")
 
     def scenarios(self, clients: list) -> Iterator[Case]:
         for scenario, who in scenarios.TABLE:
@@ -101,39 +123,24 @@ class Suites:
                     cell = scenarios.Cell(client, provider, upstream, is_streamed, name, self.simulators)
                     yield case(scenario.__name__, scenario, cell)
 
-    def faults(self, clients: list) -> Iterator[Case]:
-        for fault, expect in faults.FAULTS:
+    def faults(self, clients: list, table: tuple) -> Iterator[Case]:
+        for fault, expect in table:
             for client, provider, upstream, is_streamed, number in places(clients):
                 cell = faults.Cell(client, provider, upstream, is_streamed, fault, f"cell-{number}", self.simulators)
                 yield case(f"fault {fault}", lambda cell, expect=expect: self.ended.append((cell, expect(cell))), cell)
 
     def counters(self, _: list) -> Iterator[Case]:
         """What the gateway counted of the faults, once they are over: each cell has a provider of its own."""
-        found = counted.Counted(self.gateway)
+        found = counted.Counted(self.impatient)
         for cell, ended in self.ended:
             place = (cell.counted_as, cell.client.protocol, cell.upstream)
             yield case(f"fault {cell.fault}", lambda _, place=place, ended=ended: found.check(place, ended), cell)
-
-    def network(self, _: list) -> Iterator[Case]:
-        for name, test in self.way.tests():
-            yield Case(f"network: {name}", test)
-
-    def surface(self, _: list) -> Iterator[Case]:
-        for name, test in self.outside.tests():
-            yield Case(f"surface: {name}", test)
-
-    def rules(self, _: list) -> Iterator[Case]:
-        for name, test in self.decided.tests():
-            yield Case(f"rules: {name}", test)
-
-    def silence(self, _: list) -> Iterator[Case]:
-        yield Case("rules: silence", self.decided.silence)
 
     def leaving(self, clients: list) -> Iterator[Case]:
         yield Case("leaving by SDK", lambda: leaving.by_sdk(clients))
 
     def leaving_at_once(self, _: list) -> Iterator[Case]:
-        yield Case("leaving at once", lambda: leaving.by_sockets(self.gateway, self.simulators))
+        yield Case("leaving at once", lambda: leaving.by_sockets(self.usual, self.simulators))
 
 
 def places(clients: list) -> Iterator[tuple]:
@@ -170,15 +177,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         suites = Suites(options.binary, Path(folder), options.only)
         try:
-            suites.run("scenarios", suites.usual, SCENARIO_THREADS, suites.scenarios)
-            suites.run("faults", suites.impatient, FAULT_THREADS, suites.faults)
-            suites.run("counters", suites.impatient, 1, suites.counters)
-            suites.run("surface", suites.usual, NETWORK_THREADS, suites.surface)
-            suites.run("rules", suites.usual, NETWORK_THREADS, suites.rules)
-            suites.run("silence", suites.usual, 1, suites.silence)
-            suites.run("network", suites.usual, NETWORK_THREADS, suites.network)
-            suites.run("leaving", suites.usual, 1, suites.leaving)
-            suites.run("leaving at once", suites.usual, 1, suites.leaving_at_once)
+            suites.everything()
         finally:
             suites.end()
     return 1 if suites.failed else 0

@@ -33,7 +33,7 @@ class Patience:
 
 
 USUAL = Patience(byte_s=60, answer_s=600)
-SHORT = Patience(byte_s=3, answer_s=8)
+SHORT = Patience(byte_s=3, answer_s=6)
 
 
 class Process:
@@ -129,7 +129,7 @@ class Simulators(Process):
     def arrived(self, model: str) -> list[Arrived]:
         """The requests for a model, in the order of their arrival."""
         # What is no object was sent by a test of bad bodies.
-        found = [it for it in json.loads(self.get("/_sim/requests")) if isinstance(it["body"], dict)]
+        found = [it for it in json.loads(self.get(f"/_sim/requests?holds={model}")) if isinstance(it["body"], dict)]
         return [_arrived(it) for it in found if model in (_last(it["body"].get("model")), _model_in(it["path"]))]
 
     def again(self, request: Arrived) -> dict:

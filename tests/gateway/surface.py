@@ -165,6 +165,8 @@ class Surface:
         body = raw.request("anthropic-messages", "m", "hello")[1]
         reply = self._post("/passthrough/sim-anthropic/v1/messages", body)
         equal((reply.status, reply.json()["type"]), (200, "message"), "the provider's own answer")
+        kept = raw.send(self.base, "GET", "/passthrough/sim-anthropic/_sim/requests", headers={"x-api-key": "none"})
+        refusal(kept, "anthropic-messages", 404, "")
         reply = self._post("/passthrough/sim-anthropic/v1/messages", {})
         refusal(reply, "anthropic-messages", 400, "")
 
