@@ -21,6 +21,8 @@ class Ended:
     outcome: str
     input: int = 0
     output: int = 0
+    # How often the upstream was asked in vain before the last time.
+    failed_tries: int = 0
     # Whether anything of an answer was translated; a failure before it has the request's losses alone.
     has_begun: bool = False
 
@@ -33,6 +35,8 @@ class Ended:
             ("sabir_request_duration_seconds_count", ""): 1,
             ("sabir_first_byte_seconds_count", ""): 1,
         }
+        if self.failed_tries:
+            expected["sabir_failed_tries_total", ""] = self.failed_tries
         if self.outcome in FAULTS:
             expected["sabir_errors_total", FAULTS[self.outcome]] = 1
         return expected

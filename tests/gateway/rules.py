@@ -199,6 +199,9 @@ class Rules:
                 equal((reply.status, found), (200, expected), model)
         for protocol in PROTOCOLS:
             refusal(self.ask(protocol, "other"), protocol, 404, "other")
+        # Of the target that another had to stand in for, the counters tell too.
+        name = 'sabir_failed_tries_total{provider="messages",client="openai-chat",upstream="anthropic-messages"}'
+        equal(self.gateway.metrics()[name], 2, "failed tries")
 
     def weights(self) -> None:
         found = Counter(self.ask("openai-chat", "shared").headers["sabir-provider"] for _ in range(8))

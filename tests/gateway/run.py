@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Optional
 
@@ -67,8 +67,8 @@ class Suites:
         self.run("scenarios", SCENARIO_THREADS, self.scenarios, self.usual)
         others = threading.Thread(target=self.others)
         others.start()
-        self.run("faults", FAULT_THREADS, lambda clients: self.faults(clients, faults.QUICK), self.impatient)
-        self.run("slow faults", SLOW_THREADS, lambda clients: self.faults(clients, faults.SLOW), self.impatient)
+        self.run("faults", FAULT_THREADS, lambda clients: self.fault_cells(clients, faults.QUICK), self.impatient)
+        self.run("slow faults", SLOW_THREADS, lambda clients: self.fault_cells(clients, faults.SLOW), self.impatient)
         others.join()
         self.run("counters", 1, self.counters)
         self.run("leaving", 1, self.leaving, self.usual)
@@ -123,11 +123,15 @@ class Suites:
                     cell = scenarios.Cell(client, provider, upstream, is_streamed, name, self.simulators)
                     yield case(scenario.__name__, scenario, cell)
 
-    def faults(self, clients: list, table: tuple) -> Iterator[Case]:
+    def fault_cells(self, clients: list, table: tuple) -> Iterator[Case]:
         for fault, expect in table:
             for client, provider, upstream, is_streamed, number in places(clients):
                 cell = faults.Cell(client, provider, upstream, is_streamed, fault, f"cell-{number}", self.simulators)
-                yield case(f"fault {fault}", lambda cell, expect=expect: self.ended.append((cell, expect(cell))), cell)
+                yield case(f"fault {fault}", lambda cell, expect=expect: self.fault(cell, expect), cell)
+
+    def fault(self, cell: faults.Cell, expect: Callable[[faults.Cell], counted.Ended]) -> None:
+        ended = replace(expect(cell), failed_tries=cell.arrivals() - 1)
+        self.ended.append((cell, ended))
 
     def counters(self, _: list) -> Iterator[Case]:
         """What the gateway counted of the faults, once they are over: each cell has a provider of its own."""

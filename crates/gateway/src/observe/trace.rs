@@ -50,13 +50,15 @@ pub(crate) struct Trace {
     began: Instant,
     began_ms: u64,
     upstream: Option<(usize, Upstream)>,
+    /// Where the last try was made.
+    tried: Option<Place>,
     status: u16,
     ending: Option<Ending>,
     first_byte: Option<Duration>,
     counts: Counts,
     losses: Vec<Loss>,
-    /// The request's place among those that are served at once, until it ends.
-    place: Option<OwnedSemaphorePermit>,
+    /// The request's seat among those that are served at once, until it ends.
+    seat: Option<OwnedSemaphorePermit>,
     /// Its place with the provider that it is sent to, until it ends or goes elsewhere.
     turn: Option<OwnedSemaphorePermit>,
 }
@@ -75,12 +77,13 @@ impl Trace {
             began: Instant::now(),
             began_ms,
             upstream: None,
+            tried: None,
             status: 0,
             ending: None,
             first_byte: None,
             counts: Counts::default(),
             losses: Vec::new(),
-            place: None,
+            seat: None,
             turn: None,
         }
     }
@@ -109,22 +112,31 @@ impl Trace {
         self.upstream.as_ref().map(|(_, upstream)| upstream)
     }
 
-    /// Another try at the same target.
+    /// A try begins. If there was one before, it failed.
     pub(crate) fn tries(&mut self) {
+        if let Some(before) = self.tried.replace(self.place()) {
+            self.gateway.metrics.failed(before);
+        }
         if let Some((_, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
         }
     }
 
+    /// Which counters the request belongs to, as things stand.
+    fn place(&self) -> Place {
+        let upstream = self.upstream.as_ref().map(|(index, it)| (*index, it.protocol));
+        Place { client: self.client, upstream }
+    }
+
     /// Takes a place among the requests that are served at once.
     pub(crate) fn enters(&mut self) -> Result<()> {
-        let place = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
+        let seat = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
             let message = "this gateway serves as many requests as it may; try again soon";
             let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
             failure.fault.retry_after_s = Some(1);
             failure
         })?;
-        self.place = Some(place);
+        self.seat = Some(seat);
         Ok(())
     }
 
@@ -185,10 +197,6 @@ impl Drop for Trace {
     fn drop(&mut self) {
         let ending = self.ending.unwrap_or(Ending::Cancelled);
         let duration = self.began.elapsed();
-        let place = Place {
-            client: self.client,
-            upstream: self.upstream.as_ref().map(|(index, it)| (*index, it.protocol)),
-        };
         let outcome = Outcome {
             ending,
             counts: self.counts,
@@ -196,7 +204,7 @@ impl Drop for Trace {
             duration,
             first_byte: self.first_byte,
         };
-        self.gateway.metrics.ended(place, &outcome);
+        self.gateway.metrics.ended(self.place(), &outcome);
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
