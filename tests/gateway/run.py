@@ -17,6 +17,7 @@ import counted
 import faults
 import gemini
 import leaving
+import manual
 import network
 import openai_chat
 import openai_responses
@@ -76,9 +77,14 @@ class Suites:
 
     def others(self) -> None:
         """What needs no SDK. Faults are mostly waited for, so that there is time for it meanwhile."""
-        for suite, tests in (("surface", self.surface), ("rules", self.rules), ("network", self.network)):
-            make = lambda _, suite=suite, tests=tests: (Case(f"{suite}: {name}", test) for name, test in tests.tests())
-            self.run(suite, OTHER_THREADS, make)
+        for suite, tests in (
+            ("surface", self.surface.tests()),
+            ("manual", manual.tests(self.surface.base)),
+            ("rules", self.rules.tests()),
+            ("network", self.network.tests()),
+        ):
+            cases = [Case(f"{suite}: {name}", test) for name, test in tests]
+            self.run(suite, OTHER_THREADS, lambda _, cases=cases: iter(cases))
         self.run("log", 1, lambda _: iter([Case("log: silence", self.rules.silence)]))
 
     def run(
