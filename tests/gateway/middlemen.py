@@ -5,7 +5,7 @@ import base64
 import datetime
 import ssl
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Optional
@@ -137,10 +137,31 @@ class Script(Listener):
 
 @dataclass(frozen=True)
 class Asked:
-    """The head of a request that came to a proxy."""
+    """A request that came to a proxy or a witness."""
 
     line: str
     headers: dict[str, str]
+    body: bytes = b""
+
+    @classmethod
+    def of(cls, head: bytes) -> "Asked":
+        line, *rest = head.decode().strip().split("\r\n")
+        return cls(line, {name.lower(): value for name, value in (it.split(": ", 1) for it in rest)})
+
+
+class Witness(Listener):
+    """Writes down what it is asked, and has nothing to say to it."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self.asked: list[Asked] = []
+        super().__init__(context)
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = Asked.of(await reader.readuntil(b"\r\n\r\n"))
+        body = await reader.readexactly(int(asked.headers.get("content-length", 0)))
+        self.asked.append(replace(asked, body=body))
+        writer.write(b"HTTP/1.1 403 No\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}")
+        await writer.drain()
 
 
 class Proxy(Listener):
@@ -154,13 +175,11 @@ class Proxy(Listener):
         super().__init__()
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        line, *rest = head.strip().split("\r\n")
-        headers = {name.lower(): value for name, value in (it.split(": ", 1) for it in rest)}
-        self.asked.append(Asked(line, headers))
-        method, target, _ = line.split()
+        asked = Asked.of(await reader.readuntil(b"\r\n\r\n"))
+        self.asked.append(asked)
+        method, target, _ = asked.line.split()
         status = self.status
-        if self.wanted is not None and headers.get("proxy-authorization") != self.wanted:
+        if self.wanted is not None and asked.headers.get("proxy-authorization") != self.wanted:
             status = 407
         host = target if method == "CONNECT" else target.removeprefix("http://").split("/")[0]
         if status or host not in self.table:
@@ -170,7 +189,8 @@ class Proxy(Listener):
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             return await _join(reader, writer, self.table[host], b"")
         # One request for each connection, as the table is looked at only once.
-        kept = [it for it in rest if not it.lower().startswith(("proxy-authorization", "connection"))]
+        hop = ("proxy-authorization", "connection")
+        kept = [f"{name}: {value}" for name, value in asked.headers.items() if name not in hop]
         path = target.removeprefix(f"http://{host}")
         forwarded = "\r\n".join([f"{method} {path} HTTP/1.1", "connection: close", *kept, "", ""])
         await _join(reader, writer, self.table[host], forwarded.encode())

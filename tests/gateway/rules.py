@@ -147,6 +147,8 @@ class Rules:
             self.retry_after_and_request_ids,
             self.a_place_is_given_back,
             self.tokens_of_left_streams,
+            self.nothing_is_fetched,
+            self.log_settings,
             self.open_addresses,
             self.limits,
         ):
@@ -286,6 +288,30 @@ class Rules:
                 equal(time.monotonic() < end, True, f"tokens of a {client} stream that was left are counted in time")
                 time.sleep(0.05)
 
+    def nothing_is_fetched(self) -> None:
+        """An address in a request goes to the upstream as it is; nobody but the upstream ever looks there."""
+        elsewhere = Script(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        url = f"http://127.0.0.1:{elsewhere.port}/picture.png"
+        for protocol in PROTOCOLS:
+            for provider in UPSTREAMS:
+                path, body = raw.request(protocol, f"{provider}/picture", "what is it?")
+                see(protocol, body, url)
+                headers = JSON | KEYS[protocol](GATEWAY_KEY)
+                reply = raw.send(self.gateway.base, "POST", path, json.dumps(body).encode(), headers)
+                equal(reply.status, 200, f"{protocol} on {provider} ({reply.body[:200]})")
+        equal(elsewhere.connections, 0, "connections to an address that a client named")
+        elsewhere.end()
+
+    def log_settings(self) -> None:
+        for level, is_told in (("info", True), ("error", False), ("off", False), ("sabir=info", True)):
+            name = f"log-{level.replace('=', '-')}"
+            # The variable wins over the file.
+            gateway = Gateway(self.binary, self.folder, name, '[log]\nlevel = "debug"\n', {"SABIR_LOG": level})
+            equal(raw.ask(gateway.base, "openai-chat", "sim", PROMPT).status, 200, "a call")
+            gateway.end()
+            log = gateway.log_file.read_text()
+            equal('client="openai-chat"' in log and " INFO sabir: exchange " in log, is_told, f"{level}: {log[:300]}")
+
     def open_addresses(self) -> None:
         arguments = [str(self.binary.resolve()), "serve", "--listen", "0.0.0.0:0"]
         found = subprocess.run(arguments, capture_output=True, text=True, timeout=10, cwd=self.folder, env=clean_environment())
@@ -331,6 +357,21 @@ class Rules:
         equal(raw.send(self.tight.base, "GET", "/healthz").status, 200, "health")
         equal([it.reply().status for it in crowd], [200] * 4, "those inside")
         equal(raw.ask(self.tight.base, "openai-chat", "chat/m", "hello").status, 200, "afterwards")
+
+
+def see(protocol: str, body: dict, url: str) -> None:
+    """Adds a picture to what a user says."""
+    match protocol:
+        case "openai-chat":
+            body["messages"][0]["content"] = [{"type": "text", "text": "?"}, {"type": "image_url", "image_url": {"url": url}}]
+        case "openai-responses":
+            said = [{"type": "input_text", "text": "?"}, {"type": "input_image", "image_url": url, "detail": "auto"}]
+            body["input"] = [{"type": "message", "role": "user", "content": said}]
+        case "anthropic-messages":
+            picture = {"type": "image", "source": {"type": "url", "url": url}}
+            body["messages"][0]["content"] = [{"type": "text", "text": "?"}, picture]
+        case _:
+            body["contents"][0]["parts"].append({"fileData": {"mimeType": "image/png", "fileUri": url}})
 
 
 class Answering:

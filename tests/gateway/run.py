@@ -21,6 +21,7 @@ import manual
 import network
 import openai_chat
 import openai_responses
+import presets
 import rules
 import scenarios
 import surface
@@ -57,11 +58,13 @@ class Suites:
         self.surface = surface.Surface(binary, folder)
         self.rules = rules.Rules(binary, folder, self.aside)
         self.network = network.Network(binary, folder, self.aside)
+        self.presets = presets.Presets(binary, folder)
         self.only = only
         self.failed = 0
 
     def end(self) -> None:
-        for server in (self.usual, self.impatient, self.surface, self.rules, self.network, self.simulators, self.aside):
+        gateways = (self.usual, self.impatient, self.surface, self.rules)
+        for server in (*gateways, self.network, self.presets, self.simulators, self.aside):
             server.end()
 
     def everything(self) -> None:
@@ -81,7 +84,7 @@ class Suites:
             ("surface", self.surface.tests()),
             ("manual", manual.tests(self.surface.base)),
             ("rules", self.rules.tests()),
-            ("network", self.network.tests()),
+            ("network", [*self.network.tests(), ("presets", self.presets.test)]),
         ):
             cases = [Case(f"{suite}: {name}", test) for name, test in tests]
             self.run(suite, OTHER_THREADS, lambda _, cases=cases: iter(cases))
