@@ -111,9 +111,6 @@ impl Client {
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
         };
         let Arrived { head, early, was_sent } = arrived?;
-        if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
-            return Err(self.unwelcome(outgoing.address));
-        }
         let framing = match *outgoing.method == Method::HEAD {
             true => crate::http::head::Framing::Length(0),
             false => head.framing()?,
@@ -121,7 +118,10 @@ impl Client {
         let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
         let line = Line { connection, address: outgoing.address.clone(), pool };
         let body = Body::new(framing, early, line);
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        match head.status {
+            StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(self.unwelcome(outgoing.address)),
+            status => Ok(Answer { status, headers: head.headers, body }),
+        }
     }
 
     /// The proxy that gets the requests for an address themselves, not a tunnel around them.

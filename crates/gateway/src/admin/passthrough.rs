@@ -65,10 +65,7 @@ where
     }
     let bytes_max = gateway.config.limits.body_bytes_max;
     let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
-        Ok(body) => {
-            goes_to(gateway, (index, 0), "", Route::Direct, &mut trace);
-            pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await
-        }
+        Ok(body) => pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await,
         Err(failure) => Err(failure),
     };
     match outcome {
@@ -185,6 +182,9 @@ async fn pass(
 ) -> Result<Passed> {
     let Means { gateway, .. } = means;
     let config = &gateway.config.providers[provider];
+    if trace.upstream().is_none() {
+        goes_to(gateway, (provider, endpoint), "", Route::Direct, trace);
+    }
     let endpoint = &gateway.upstreams[provider].endpoints[endpoint];
     if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
         trace.holds(permit);
