@@ -103,5 +103,7 @@ class Presets:
         everything = f"{asked.line} {asked.headers} {asked.body.decode()}"
         others = [it.key for it in PRESETS.values() if it != preset and it.key in everything]
         equal(others, [], f"other keys at {name}")
+        if name == "anthropic":
+            equal(asked.headers["anthropic-version"], "2023-06-01", "the version")
         if preset.path.endswith("chat/completions") or name == "anthropic":
             equal(json.loads(asked.body)["model"], preset.model, "the model")

@@ -141,6 +141,7 @@ class Rules:
             self.keys,
             self.resolution,
             self.weights,
+            self.listing,
             self.hosts_and_pages,
             self.strict_requests,
             self.headers,
@@ -208,6 +209,25 @@ class Rules:
     def weights(self) -> None:
         found = Counter(self.ask("openai-chat", "shared").headers["sabir-provider"] for _ in range(8))
         equal(found, Counter(messages=6, google=2), "who answered")
+
+    def listing(self) -> None:
+        """Names of the configuration come first, each provider's own behind them; who is silent is waited for once."""
+        silent = Script(None)
+        config = (
+            f'env_providers = false\n[[provider]]\nname = "silent"\nprotocol = "openai-chat"\n'
+            f'base_url = "http://127.0.0.1:{silent.port}/v1"\n[[provider]]\nname = "google"\nprotocol = "gemini"\n'
+            f'base_url = "{self.simulators.base}/gemini"\napi_key = {{ value = "none" }}\n'
+            f'[[model]]\nname = "smart"\ntargets = [{{ provider = "google", model = "g" }}]\n'
+        )
+        gateway = Gateway(self.binary, self.folder, "listing", config)
+        first = raw.send(gateway.base, "GET", "/v1/models")
+        started = time.monotonic()
+        again = raw.send(gateway.base, "GET", "/v1/models")
+        equal(time.monotonic() - started < 2, True, "without waiting again")
+        names = [it["id"] for it in first.json()["data"]]
+        equal((names[:3], again.body), (["smart", "sim", "google/sim"], first.body), "what is listed")
+        gateway.end()
+        silent.end()
 
     def hosts_and_pages(self) -> None:
         base, origin = self.gateway.base, {"origin": "https://app.example"}
