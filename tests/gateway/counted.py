@@ -58,6 +58,8 @@ class Counted:
 
     def __init__(self, gateway: Gateway) -> None:
         self.series: dict[Place, Series] = {}
+        # In the order of their bounds, which is the order in which they are written.
+        self.buckets: dict[tuple[str, Place], list[int]] = {}
         for name, value in gateway.metrics().items():
             self._note(name, value)
         self.reported: dict[Place, Counter] = {}
@@ -68,15 +70,30 @@ class Counted:
     def _note(self, name: str, value: float) -> None:
         metric, _, text = name.partition("{")
         labels = dict(re.findall(r'(\w+)="([^"]*)"', text))
-        if not labels or metric.endswith(("_bucket", "_sum")):
+        if not labels or metric.endswith("_sum"):
             return
         place = (labels.pop("provider"), labels.pop("client"), labels.pop("upstream"))
+        if metric.endswith("_bucket"):
+            self.buckets.setdefault((metric.removesuffix("_bucket"), place), []).append(int(value))
+            return
         series = self.series.setdefault(place, Series())
         label = next(iter(labels.values()), "")
         if metric == "sabir_losses_total":
             series.losses[label] += int(value)
         else:
             series.counts[metric, label] = int(value)
+
+    def agree(self) -> None:
+        """The counters of every series add up, and its histograms only rise."""
+        for place, series in self.series.items():
+            ends = {label: count for (name, label), count in series.counts.items() if name == "sabir_requests_total"}
+            faults = {label: count for (name, label), count in series.counts.items() if name == "sabir_errors_total"}
+            equal(faults, {FAULTS[it]: count for it, count in ends.items() if it in FAULTS}, f"errors of {place}")
+            for name in ("sabir_request_duration_seconds", "sabir_first_byte_seconds"):
+                buckets = self.buckets.get((name, place), [])
+                equal(buckets, sorted(buckets), f"buckets of {name} of {place}")
+                equal(buckets[-1:], [series.counts[f"{name}_count", ""]], f"the last bucket of {name} of {place}")
+            equal(sum(ends.values()), series.counts["sabir_request_duration_seconds_count", ""], f"requests of {place}")
 
     def check(self, place: Place, ended: Ended) -> None:
         series = self.series.get(place, Series())

@@ -145,6 +145,7 @@ class Suites:
     def counters(self, _: list) -> Iterator[Case]:
         """What the gateway counted of the faults, once they are over: each cell has a provider of its own."""
         found = counted.Counted(self.impatient)
+        yield Case("fault counters agree", found.agree)
         for cell, ended in self.ended:
             place = (cell.counted_as, cell.client.protocol, cell.upstream)
             yield case(f"fault {cell.fault}", lambda _, place=place, ended=ended: found.check(place, ended), cell)
