@@ -151,13 +151,17 @@ class Asked:
     @classmethod
     def of(cls, head: bytes) -> "Asked":
         line, *rest = head.decode().strip().split("\r\n")
-        return cls(line, {name.lower(): value for name, value in (it.split(": ", 1) for it in rest)})
+        headers: dict[str, str] = {}
+        for name, value in (it.split(": ", 1) for it in rest):
+            before = headers.get(name.lower())
+            headers[name.lower()] = value if before is None else f"{before}, {value}"
+        return cls(line, headers)
 
 
 class Witness(Listener):
     """Writes down what it is asked, and has nothing to say to it."""
 
-    def __init__(self, context: ssl.SSLContext) -> None:
+    def __init__(self, context: Optional[ssl.SSLContext] = None) -> None:
         self.asked: list[Asked] = []
         super().__init__(context)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Optional
 
 import raw
-from middlemen import Script
+from middlemen import Script, Witness
 from raw import PROTOCOLS, Reply
 from scenarios import equal, holds
 from servers import Gateway, Simulators, clean_environment
@@ -145,6 +145,8 @@ class Rules:
             self.hosts_and_pages,
             self.strict_requests,
             self.headers,
+            self.repeated_headers,
+            self.two_who_ask_each_other,
             self.retry_after_and_request_ids,
             self.a_place_is_given_back,
             self.tokens_of_left_streams,
@@ -266,6 +268,41 @@ class Rules:
                 limits = [name for name in reply.headers if "ratelimit" in name]
                 # Gemini has no such headers.
                 equal(bool(limits), protocol == upstream != "gemini", f"rate limits, {protocol} on {provider}")
+
+    def repeated_headers(self) -> None:
+        """A header for the vendor may come several times, and none of them may get lost."""
+        witness = Witness()
+        config = (
+            f'env_providers = false\n[[provider]]\nname = "witness"\nprotocol = "anthropic-messages"\n'
+            f'base_url = "http://127.0.0.1:{witness.port}"\n'
+        )
+        gateway = Gateway(self.binary, self.folder, "repeated", config)
+        path, body = raw.request("anthropic-messages", "witness/m", "hello")
+        connection = http.client.HTTPConnection(gateway.base.removeprefix("http://"), timeout=raw.TIMEOUT_S)
+        connection.putrequest("POST", path)
+        sent = json.dumps(body).encode()
+        said = [("anthropic-beta", "one"), ("anthropic-beta", "two"), ("anthropic-version", "2023-01-01")]
+        for name, value in (*said, ("content-length", str(len(sent)))):
+            connection.putheader(name, value)
+        connection.endheaders(sent)
+        equal(connection.getresponse().status, 403, "the witness's answer")
+        connection.close()
+        found = witness.asked[0].headers
+        equal((found["anthropic-beta"], found["anthropic-version"]), ("one, two", "2023-01-01"), "what came through")
+        gateway.end()
+        witness.end()
+
+    def two_who_ask_each_other(self) -> None:
+        ports = (free_port(), free_port())
+        config = 'env_providers = false\n[[provider]]\nname = "other"\nprotocol = "{}"\nbase_url = "http://127.0.0.1:{}/v1"\nmodels = ["*"]\n'
+        both = [
+            Gateway(self.binary, self.folder, f"two-{own}", config.format(protocol, other), port=own)
+            for own, other, protocol in ((*ports, "openai-chat"), (*reversed(ports), "anthropic-messages"))
+        ]
+        for protocol in PROTOCOLS:
+            refusal(raw.ask(both[0].base, protocol, "m", "hello"), protocol, 508, "its own upstream")
+        for gateway in both:
+            gateway.end()
 
     def retry_after_and_request_ids(self) -> None:
         soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=40)
