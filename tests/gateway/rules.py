@@ -73,7 +73,7 @@ env_providers = false
 max_body_size = "100KB"
 max_header_size = "8KiB"
 max_answer_size = "50KB"
-max_stream_duration = "1s"
+max_stream_duration = "4s"
 max_requests = 4
 max_queue = 1
 max_queue_wait = "500ms"
@@ -386,18 +386,25 @@ class Rules:
             reply = raw.send(base, "POST", path, deep, JSON)
             equal(reply.status in (400, 413), True, f"status of a deep body: {reply.status}")
             refusal(raw.ask(base, protocol, "chat/m", "repeat 15000 words"), protocol, 502, "max_answer_size")
-            reply = raw.ask(base, protocol, "chat/fault-never-ending", "hello", is_streamed=True)
+        equal(raw.send(base, "GET", "/healthz", headers={"x-long": "x" * 10_000}).status, 431, "headers")
+        endless = [Answering(base, protocol, "chat/fault-never-ending", is_streamed=True) for protocol in PROTOCOLS]
+        for reply in (it.reply() for it in endless):
             equal(reply.status, 200, "a stream that goes on for too long")
             holds(reply.body, "the answer took longer than this gateway allows", "its end")
-        equal(raw.send(base, "GET", "/healthz", headers={"x-long": "x" * 10_000}).status, 431, "headers")
         self._line()
         self._crowd()
+
+    def _until_in_flight(self, count: int) -> None:
+        end = time.monotonic() + raw.TIMEOUT_S
+        while self.tight.metrics()["sabir_requests_in_flight"] < count:
+            equal(time.monotonic() < end, True, f"{count} requests in flight in time")
+            time.sleep(0.01)
 
     def _line(self) -> None:
         """One is with the provider, one waits in line and is sent away in time, a third is not even let in."""
         with opened(self.tight.base, "openai-chat", "single/fault-slow-stream-400", {}):
             waiting = Answering(self.tight.base, "openai-chat", "single/m")
-            time.sleep(0.1)
+            self._until_in_flight(2)
             full = raw.ask(self.tight.base, "anthropic-messages", "single/m", "hello")
             refusal(full, "anthropic-messages", 529, "")
             equal(full.headers["retry-after"], "5", "retry-after")
@@ -405,8 +412,8 @@ class Rules:
 
     def _crowd(self) -> None:
         """The gateway serves so many at once, and says so to the next; the question whether it lives stays free."""
-        crowd = [Answering(self.tight.base, "openai-chat", "chat/fault-slow-first-byte-700") for _ in range(4)]
-        time.sleep(0.2)
+        crowd = [Answering(self.tight.base, "openai-chat", "chat/fault-slow-first-byte-2000") for _ in range(4)]
+        self._until_in_flight(4)
         for protocol in PROTOCOLS:
             reply = raw.ask(self.tight.base, protocol, "chat/m", "hello")
             refusal(reply, protocol, 529 if protocol == "anthropic-messages" else 503, "as many requests as it may")
@@ -434,9 +441,9 @@ def see(protocol: str, body: dict, url: str) -> None:
 class Answering:
     """A request that is being answered in a thread."""
 
-    def __init__(self, base: str, protocol: str, model: str) -> None:
+    def __init__(self, base: str, protocol: str, model: str, is_streamed: bool = False) -> None:
         self.found: list[Reply] = []
-        ask = lambda: self.found.append(raw.ask(base, protocol, model, "hello"))
+        ask = lambda: self.found.append(raw.ask(base, protocol, model, "hello", is_streamed))
         self.thread = threading.Thread(target=ask, daemon=True)
         self.thread.start()
 
