@@ -4,7 +4,6 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -20,6 +19,7 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::push_whole;
 use crate::protocol::Protocol;
+use crate::protocol::waiting::Waiting;
 use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target.
@@ -44,14 +44,6 @@ fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
         Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
     };
     (names.with_max_len(target.family.tool_name_len_max), ids)
-}
-
-/// A call that waits for its result.
-struct Waiting<'r> {
-    at: Position,
-    call: &'r ToolCall<'r>,
-    /// Which of the assistant's turns it stands in.
-    round: usize,
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -172,8 +164,10 @@ impl<'r> Calls<'r> {
     }
 
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls that wait for their results, in order.
-        let mut waiting: Vec<Waiting<'r>> = Vec::new();
+        if parts(request).all(has_id) {
+            return;
+        }
+        let mut waiting = Waiting::default();
         let mut round = 0;
         for (message_index, message) in request.messages.iter().enumerate() {
             round += usize::from(message.role != Role::Assistant);
@@ -184,10 +178,10 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push(Waiting { at, call, round });
+                        waiting.push(at, call, round);
                     }
                     Content::ToolResult(result) => match &result.call_id {
-                        Some(id) => waiting.retain(|it| it.call.id.as_ref() != Some(id)),
+                        Some(id) => waiting.answer_id(id),
                         None => self.answer(at, result, &mut waiting),
                     },
                     _ => {}
@@ -196,16 +190,9 @@ impl<'r> Calls<'r> {
         }
     }
 
-    /// Gives a result without an id to the first waiting call of its name, in the last round that has one: a call that
-    /// was left without its result is no reason to mistake those of later rounds. A call without an id comes first, since
-    /// a client that was given one would have sent it back.
-    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Vec<Waiting<'r>>) {
-        let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let named = waiting.iter().enumerate().filter(|(_, it)| same_name(&it.call.name));
-        let found =
-            named.max_by_key(|(index, it)| (it.round, it.call.id.is_none(), Reverse(*index)));
-        let Some(index) = found.map(|(index, _)| index) else { return };
-        let Waiting { at: position, call, .. } = waiting.remove(index);
+    /// Gives a result without an id to the call that it answers.
+    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Waiting<'r>) {
+        let Some((position, call)) = waiting.answer(result) else { return };
         if call.id.is_none() {
             self.made_up.push((at, position));
         }
@@ -229,6 +216,15 @@ impl<'r> Calls<'r> {
         }
         let ids: Vec<Cow<'_, str>> = ids(request).collect();
         self.ids = Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)));
+    }
+}
+
+/// Whether a part is no call or result that nobody gave an id.
+fn has_id(content: &Content<'_>) -> bool {
+    match content {
+        Content::ToolCall(call) => call.id.is_some(),
+        Content::ToolResult(result) => result.call_id.is_some(),
+        _ => true,
     }
 }
 

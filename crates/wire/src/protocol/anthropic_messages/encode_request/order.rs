@@ -1,9 +1,11 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
+use std::collections::VecDeque;
 
 use super::turns::Piece;
 use super::turns::Side;
@@ -79,7 +81,10 @@ fn arrange_results(
     if !turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolResult(_))) {
         return BTreeSet::new();
     }
-    let mut answered = vec![false; open.len()];
+    let mut waiting: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+    for (rank, (id, _)) in open.iter().enumerate() {
+        waiting.entry(id).or_default().push_back(rank);
+    }
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
         let Content::ToolResult(result) = piece.part.content() else {
@@ -87,13 +92,9 @@ fn arrange_results(
             continue;
         };
         let id = calls.result_id(piece.at, result).into_str();
-        let is_it = |index: &usize| open[*index].0 == id && !answered[*index];
-        let rank = (0..open.len()).find(is_it);
-        if let Some(rank) = rank {
-            answered[rank] = true;
-            if let Some(other) = &open[rank].1 {
-                told_apart.insert(piece.at, other.clone());
-            }
+        let rank = waiting.get_mut(&*id).and_then(VecDeque::pop_front);
+        if let Some(other) = rank.and_then(|rank| open[rank].1.as_ref()) {
+            told_apart.insert(piece.at, other.clone());
         }
         ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
     }
