@@ -38,6 +38,8 @@ impl<'g> Spelling<'g> {
         if let Some(content) = &given.content {
             let _ = each_block(content, |reader| reading.block(reader, given.has_calls()));
         }
+        // A message of a tool is a result, whatever it says.
+        reading.count = reading.count.max(usize::from(role == Role::Tool));
         if let Some(calls) = &given.tool_calls {
             let _ = calls.reader().array(|_, reader| reading.call(reader));
         }

@@ -188,6 +188,17 @@ fn a_call_told_twice_goes_twice() {
 }
 
 #[test]
+fn a_call_beside_what_a_tool_says_goes() {
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}"#;
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"tool","content":"1","toolCallId":"a","toolCalls":[{{"id":"b","name":"f"}}]}}]}}"#
+        ),
+        &format!(r#"[{call},{{"role":"tool","content":"1","toolCallId":"a"}}]"#),
+    );
+}
+
+#[test]
 fn many_parts_of_one_message_cost_no_more_than_one_pass() {
     let list = |part: fn(usize) -> String| (1..20_000).map(part).collect::<Vec<_>>().join(",");
     let calls = list(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#));

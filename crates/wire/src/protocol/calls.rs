@@ -3,8 +3,9 @@
 //! OpenAI and Anthropic pair by id, Gemini by name and order. Here every call of a request is given an id and every
 //! result the name of its call, so that an encoder can write either.
 
+mod waiting;
+
 use std::borrow::Cow;
-use std::cmp::Reverse;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
@@ -12,7 +13,6 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Request;
-use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
@@ -21,6 +21,8 @@ use crate::json::Text;
 use crate::json::push_whole;
 use crate::protocol::Protocol;
 use crate::target::Target;
+
+use self::waiting::Waiting;
 
 /// The calls of a request, ready to be written for one target.
 pub(in crate::protocol) struct Calls<'r> {
@@ -44,14 +46,6 @@ fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
         Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
     };
     (names.with_max_len(target.family.tool_name_len_max), ids)
-}
-
-/// A call that waits for its result.
-struct Waiting<'r> {
-    at: Position,
-    call: &'r ToolCall<'r>,
-    /// Which of the assistant's turns it stands in.
-    round: usize,
 }
 
 /// Where a part stands: the index of its message and its own.
@@ -127,19 +121,18 @@ impl<'r> Calls<'r> {
         at: Position,
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
-        let called = match &result.call_id {
-            Some(id) => self.called(&id.to_str(), at),
-            None => find(&self.answered, at).map(|call| &call.name),
-        };
-        called.or(result.name.as_ref()).map(|name| self.name(name))
+        self.asking(at, result).or(result.name.as_ref()).map(|name| self.name(name))
     }
 
     /// Whether a call is known that a result answers.
     pub(in crate::protocol) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
-        match &result.call_id {
-            Some(id) => self.called(&id.to_str(), at).is_some(),
-            None => find(&self.answered, at).is_some(),
-        }
+        self.asking(at, result).is_some()
+    }
+
+    /// The name of the call that a result answers.
+    fn asking(&self, at: Position, result: &ToolResult<'_>) -> Option<&'r Text<'r>> {
+        let answered = find(&self.answered, at).map(|call| &call.name);
+        answered.or_else(|| self.called(&result.call_id.as_ref()?.to_str(), at))
     }
 
     /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
@@ -161,22 +154,30 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
+        if let Some(call) = find(&self.made_up, at) {
+            return made_up_id(call);
+        }
         let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
-        let Some(id) = id.or_else(answered) else {
-            return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
-        };
+        let Some(id) = id.or_else(answered) else { return Text::default() };
         match &self.ids {
             Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
             None => id.reborrow(),
         }
     }
 
+    /// Finds the calls that results answer without telling their ids. Where all tell ids, there is nothing to find.
     fn pair(&mut self, request: &'r Request<'r>) {
-        // The calls that wait for their results, in order.
-        let mut waiting: Vec<Waiting<'r>> = Vec::new();
-        let mut round = 0;
+        let is_told = |content: &Content<'_>| match content {
+            Content::ToolCall(call) => call.id.is_some(),
+            Content::ToolResult(result) => result.call_id.is_some(),
+            _ => true,
+        };
+        if parts(request).all(is_told) {
+            return;
+        }
+        let mut waiting = Waiting::default();
         for (message_index, message) in request.messages.iter().enumerate() {
-            round += usize::from(message.role != Role::Assistant);
+            waiting.begin(message.role);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -184,32 +185,19 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push(Waiting { at, call, round });
+                        waiting.push(at, call);
                     }
-                    Content::ToolResult(result) => match &result.call_id {
-                        Some(id) => waiting.retain(|it| it.call.id.as_ref() != Some(id)),
-                        None => self.answer(at, result, &mut waiting),
-                    },
+                    Content::ToolResult(result) => {
+                        let Some((position, call)) = waiting.answer(result) else { continue };
+                        if call.id.is_none() {
+                            self.made_up.push((at, position));
+                        }
+                        self.answered.push((at, call));
+                    }
                     _ => {}
                 }
             }
         }
-    }
-
-    /// Gives a result without an id to the first waiting call of its name, in the last round that has one: a call that
-    /// was left without its result is no reason to mistake those of later rounds. A call without an id comes first, since
-    /// a client that was given one would have sent it back.
-    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Vec<Waiting<'r>>) {
-        let same_name = |name: &Text<'_>| result.name.as_ref().is_none_or(|own| own == name);
-        let named = waiting.iter().enumerate().filter(|(_, it)| same_name(&it.call.name));
-        let found =
-            named.max_by_key(|(index, it)| (it.round, it.call.id.is_none(), Reverse(*index)));
-        let Some(index) = found.map(|(index, _)| index) else { return };
-        let Waiting { at: position, call, .. } = waiting.remove(index);
-        if call.id.is_none() {
-            self.made_up.push((at, position));
-        }
-        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {

@@ -295,12 +295,12 @@ fn an_id_outranks_a_name() {
 }
 
 #[test]
-fn a_call_without_an_id_comes_first_for_a_result_without_one() {
+fn results_without_ids_answer_calls_with_and_without_in_order() {
     check_gemini(
         r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},
-            {"functionResponse":{"id":"a","name":"f","response":{}}}]}"#,
-        &["assistant: ?a ?", "user: = =a"],
+            {"functionResponse":{"id":"b","name":"f","response":{}}}]}"#,
+        &["assistant: ?a ?", "user: = =b"],
         &[],
     );
 }

@@ -114,7 +114,7 @@ impl<'m> Key<'m> {
     pub(crate) fn of_result(result: &'m ToolResult<'_>) -> Keys<'m> {
         match (&result.call_id, &result.name) {
             (Some(id), name) => [Some(Self::Id(id)), name.as_ref().map(Self::Anonymous)],
-            (None, Some(name)) => [Some(Self::Anonymous(name)), Some(Self::Name(name))],
+            (None, Some(name)) => [Some(Self::Name(name)), None],
             (None, None) => [Some(Self::Next), None],
         }
     }

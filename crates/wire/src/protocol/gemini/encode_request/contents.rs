@@ -1,6 +1,7 @@
 //! Writing the conversation: the system instruction and turns that alternate.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -269,17 +270,17 @@ impl<'x> Scribe<'x, '_> {
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.
     fn order_results(&mut self, turns: &mut [Turn<'x>]) {
-        let mut calls: Vec<&'x Text<'x>> = Vec::new();
+        let mut calls = CallOrder::default();
         for turn in turns {
             if turn.side == Side::Model {
-                calls = turn.pieces.iter().filter_map(call_id).collect();
+                calls = CallOrder::of(turn.pieces.iter().filter_map(call_id));
                 continue;
             }
             if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
-            turn.pieces.sort_by_key(|piece| rank(piece, &calls));
+            turn.pieces.sort_by_cached_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
                     let place = match self.losing.source() {
@@ -376,13 +377,43 @@ fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
     }
 }
 
+/// The ids of a turn's calls, in order.
+#[derive(Default)]
+struct CallOrder<'x> {
+    ids: Vec<&'x Text<'x>>,
+    /// The first place of each id, where there are too many to look through.
+    places: HashMap<&'x Text<'x>, usize>,
+}
+
+/// Up to so many ids are looked through one by one.
+const FEW: usize = 16;
+
+impl<'x> CallOrder<'x> {
+    fn of(ids: impl Iterator<Item = &'x Text<'x>>) -> Self {
+        let mut order = Self { ids: ids.collect(), places: HashMap::new() };
+        if order.ids.len() > FEW {
+            for (index, id) in order.ids.iter().enumerate() {
+                order.places.entry(id).or_insert(index);
+            }
+        }
+        order
+    }
+
+    fn position(&self, id: &Text<'_>) -> Option<usize> {
+        match self.ids.len() > FEW {
+            true => self.places.get(id).copied(),
+            false => self.ids.iter().position(|own| *own == id),
+        }
+    }
+}
+
 /// Results by their calls, then everything else; equal ranks keep their order.
-fn rank(piece: &Piece<'_>, calls: &[&Text<'_>]) -> usize {
+fn rank(piece: &Piece<'_>, calls: &CallOrder<'_>) -> usize {
     match piece.part.content() {
         Content::ToolResult(result) => {
             let id = result.call_id.as_ref();
-            let call = id.and_then(|id| calls.iter().position(|call| *call == id));
-            call.unwrap_or(calls.len())
+            let call = id.and_then(|id| calls.position(id));
+            call.unwrap_or(usize::MAX - 1)
         }
         _ => usize::MAX,
     }
