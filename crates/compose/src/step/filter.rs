@@ -18,6 +18,9 @@ const FILLED: (&str, &str) =
 const SILENCE: &str = "(The user said nothing.)";
 
 pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -> Vec<Turn<'a>> {
+    if !turns.iter().any(|turn| drops(&turn.message, blank)) {
+        return turns;
+    }
     let mut filter = Filter { kept: Vec::with_capacity(turns.len()), speaker: None, silent: None };
     for turn in turns {
         match drops(&turn.message, blank) {
