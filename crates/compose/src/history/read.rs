@@ -148,7 +148,8 @@ fn summary<'a>(reader: &mut Reader<'a>) -> Result<Summary<'a>> {
 fn message<'a>(given: &Given<'a>, index: usize) -> Result<Message<'a>, HistoryError> {
     let pointer = |field: &str| format!("/messages/{index}{}/{field}", given.below);
     let Some(role) = given.role() else {
-        let words = "expected one of system, developer, user, assistant and tool";
+        let found = if given.role.is_empty() { "none" } else { "another word" };
+        let words = format!("expected system, developer, user, assistant or tool, found {found}");
         return Err(HistoryError::new(words, pointer("role")));
     };
     let below = |field: &str, error: &sabir_wire::Error| {

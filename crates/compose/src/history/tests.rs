@@ -219,9 +219,12 @@ fn many_parts_of_one_message_cost_no_more_than_one_pass() {
 fn what_is_no_history_is_refused_with_its_place() {
     for (history, expected) in [
         ("{}", "expected `messages`"),
-        (r#"{"messages":[{"role":"owl","content":""}]}"#, "and tool at /messages/0/role"),
+        (r#"{"messages":[{"role":"owl","content":""}]}"#, "found another word at /messages/0/role"),
         (r#"{"messages":[{"role":7}]}"#, "at /messages/0/role"),
-        (r#"{"messages":[{"id":1,"body":{"role":"owl"}}]}"#, "and tool at /messages/0/body/role"),
+        (
+            r#"{"messages":[{"id":1,"body":{"content":"x"}}]}"#,
+            "found none at /messages/0/body/role",
+        ),
         (r#"{"messages":[{"role":"user","tool_calls":[7]}]}"#, "at /messages/0/tool_calls/0"),
         (r#"{"messages":[{"role":"user","toolCalls":7}]}"#, "at /messages/0/toolCalls"),
         (
