@@ -171,7 +171,9 @@ fn parts<'a>(given: &Given<'a>, role: Role) -> Result<Vec<Part<'a>>> {
     };
     match role {
         Role::Tool => Ok(results(parts, given.tool_call_id.as_ref())),
-        _ if given.has_calls() => Ok(parts.into_iter().filter(|part| !part.is_blank()).collect()),
+        Role::Assistant if given.has_calls() => {
+            Ok(parts.into_iter().filter(|part| !part.is_blank()).collect())
+        }
         _ => Ok(parts),
     }
 }

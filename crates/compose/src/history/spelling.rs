@@ -34,9 +34,10 @@ pub(super) struct Spelled<'g> {
 impl<'g> Spelling<'g> {
     /// Reads a message once more; what was read before cannot fail.
     pub(super) fn of(given: &'g Given<'_>, role: Role) -> Self {
-        let mut reading = Reading { role, ..Reading::default() };
+        let has_calls = role == Role::Assistant && given.has_calls();
+        let mut reading = Reading { role, has_calls, ..Reading::default() };
         if let Some(content) = &given.content {
-            let _ = each_block(content, |reader| reading.block(reader, given.has_calls()));
+            let _ = each_block(content, |reader| reading.block(reader));
         }
         // A message of a tool is a result, whatever it says.
         reading.count = reading.count.max(usize::from(role == Role::Tool));
@@ -66,6 +67,8 @@ impl<'g> Spelling<'g> {
 #[derive(Default)]
 struct Reading<'g> {
     role: Role,
+    /// Blank words beside calls are no part of what the assistant says.
+    has_calls: bool,
     spelling: Spelling<'g>,
     /// How many parts there are so far.
     count: usize,
@@ -74,12 +77,12 @@ struct Reading<'g> {
 }
 
 impl<'g> Reading<'g> {
-    fn block(&mut self, reader: &mut Reader<'g>, has_calls: bool) -> Result<()> {
+    fn block(&mut self, reader: &mut Reader<'g>) -> Result<()> {
         let json = reader.raw()?;
         let parts = block::read_one(&json, self.role)?;
         let parts = match self.role {
             Role::Tool => self.of_tool(&parts),
-            _ => self.of_speaker(&parts, has_calls),
+            _ => self.of_speaker(&parts),
         };
         for part in parts.clone() {
             let index = self.spelling.blocks.len();
@@ -89,8 +92,9 @@ impl<'g> Reading<'g> {
         Ok(())
     }
 
-    fn of_speaker(&mut self, parts: &[Part<'g>], has_calls: bool) -> Range<usize> {
+    fn of_speaker(&mut self, parts: &[Part<'g>]) -> Range<usize> {
         let start = self.count;
+        let has_calls = self.has_calls;
         for part in parts.iter().filter(|part| !has_calls || !part.is_blank()) {
             if let Some(id) = call::call_id(part) {
                 self.told.entry(id.clone()).or_insert(self.count);

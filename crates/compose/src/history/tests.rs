@@ -199,6 +199,18 @@ fn a_call_beside_what_a_tool_says_goes() {
 }
 
 #[test]
+fn blank_words_of_a_user_count_where_calls_are_left_out() {
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}"#;
+    let result = r#"{"tool_use_id":"a"}"#;
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"user","content":["",{result}],"toolCalls":[{{"id":"b","name":"f"}}]}}]}}"#
+        ),
+        &format!(r#"[{call},{{"role":"tool","content":[{result}],"toolCallId":"a"}}]"#),
+    );
+}
+
+#[test]
 fn many_parts_of_one_message_cost_no_more_than_one_pass() {
     let list = |part: fn(usize) -> String| (1..20_000).map(part).collect::<Vec<_>>().join(",");
     let calls = list(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#));
