@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use http::HeaderMap;
 use sabir_wire::Protocol;
+use sabir_wire::json::Survey;
 
 /// A request for an answer, or for a count of its tokens.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct Call<'b> {
     pub(crate) client: Protocol,
     pub(crate) action: Action,
     /// The model as the client names it.
@@ -17,7 +18,9 @@ pub(crate) struct Call {
     /// The query of the URL, for a provider of the same protocol.
     pub(crate) query: Option<String>,
     /// The body as it was sent, compression taken off.
-    pub(crate) body: String,
+    pub(crate) body: &'b str,
+    /// The same without a byte order mark, with what the first reading found out.
+    pub(crate) survey: Survey<'b>,
     /// Where the model's name stands in the body, quotes included.
     pub(crate) model_at: Option<Range<usize>>,
     /// The parameter that asks for something which only a provider of Responses keeps.
@@ -49,7 +52,7 @@ impl Delivery {
     }
 }
 
-impl Call {
+impl Call<'_> {
     /// Whether anything that would be dropped refuses the request.
     pub(crate) fn is_strict(&self) -> bool {
         self.header("sabir-strict").is_some_and(|value| value.eq_ignore_ascii_case("true"))

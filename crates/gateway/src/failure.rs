@@ -46,6 +46,11 @@ impl Failure {
         Self::new(Whose::Client, kind, message)
     }
 
+    /// The gateway ends before the answer does.
+    pub(crate) fn shutdown() -> Box<Self> {
+        Self::new(Whose::Gateway, FaultKind::Overloaded, "this gateway shuts down; try again soon")
+    }
+
     pub(crate) fn with_status(mut self: Box<Self>, status: u16) -> Box<Self> {
         self.status = Some(status);
         self

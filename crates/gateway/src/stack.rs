@@ -116,31 +116,37 @@ where
 {
     let protocol = asked.protocol;
     let mut trace = Trace::begin(gateway, protocol);
-    let call = match admit_call(gateway, asked, body, &mut trace).await {
+    let body = match read(gateway, &asked, body, &mut trace).await {
+        Ok(body) => body,
+        Err(failure) => return egress::rescue(protocol, *failure, trace),
+    };
+    let call = match understand(asked, &body, &mut trace) {
         Ok(call) => call,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
-    match answer(gateway, client, &call, &mut trace).await {
+    match gateway.until_over(answer(gateway, client, &call, &mut trace)).await {
         Ok(opened) => egress::opened(&call, opened, trace),
         Err(failure) => egress::rescue(protocol, *failure, trace),
     }
 }
 
-async fn admit_call<B>(
+async fn read<B>(
     gateway: &Arc<Gateway>,
-    asked: Asked,
+    asked: &Asked,
     body: B,
     trace: &mut Trace,
-) -> Result<Call>
+) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     // A place among the requests in flight comes before the body: bodies are what takes memory.
     trace.enters()?;
-    let bytes_max = gateway.config.limits.body_bytes_max;
-    let body = ingress::read_body(body, &asked.headers, bytes_max).await?;
+    ingress::read_body(body, &asked.headers, gateway.config.limits.body_bytes_max).await
+}
+
+fn understand<'b>(asked: Asked, body: &'b [u8], trace: &mut Trace) -> Result<Call<'b>> {
     let body = ingress::text(body)?;
-    let skimmed = ingress::skim(asked.protocol, &body)?;
+    let skimmed = ingress::skim(asked.protocol, body)?;
     let (model, delivery) = match asked.from_path {
         Some(FromPath { model, delivery }) => (model, delivery),
         None => {
@@ -162,6 +168,7 @@ where
         query: asked.uri.query().map(str::to_owned),
         headers: asked.headers,
         body,
+        survey: skimmed.survey,
         model_at: skimmed.model_at,
         session: skimmed.session,
     })
@@ -183,7 +190,7 @@ fn check_model(model: &str) -> Result<()> {
 async fn answer(
     gateway: &Arc<Gateway>,
     client: &Client,
-    call: &Call,
+    call: &Call<'_>,
     trace: &mut Trace,
 ) -> Result<Opened> {
     let means = Means { gateway, client };

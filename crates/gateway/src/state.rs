@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
 
 use tokio::sync::Semaphore;
 
 use crate::attempt::Upstream;
 use crate::config::types::Config;
+use crate::failure::Failure;
+use crate::failure::Result;
 use crate::observe::Exchanges;
 use crate::observe::Metrics;
 
@@ -30,6 +33,8 @@ pub struct Gateway {
     /// Whose turn it is among weighted targets.
     turns: AtomicU64,
     is_stopping: AtomicBool,
+    /// The time that answers had to finish is over.
+    is_over: AtomicBool,
 }
 
 impl Gateway {
@@ -51,6 +56,7 @@ impl Gateway {
             requests: AtomicU64::new(0),
             turns: AtomicU64::new(0),
             is_stopping: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             config,
         })
     }
@@ -66,6 +72,25 @@ impl Gateway {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Relaxed)
+    }
+
+    /// Says that no answer may go on.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Relaxed)
+    }
+
+    /// Works until the gateway ends. Whoever ends it also wakes the connections, so that this looks again.
+    pub(crate) async fn until_over<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut work = std::pin::pin!(work);
+        std::future::poll_fn(|cx| match self.is_over() {
+            true => Poll::Ready(Err(Failure::shutdown())),
+            false => work.as_mut().poll(cx),
+        })
+        .await
     }
 
     pub(crate) fn turn(&self) -> u64 {

@@ -10,6 +10,7 @@ pub mod schema;
 pub mod sse;
 pub mod target;
 pub mod unified;
+pub mod utf8;
 
 mod diagnostics;
 mod error;

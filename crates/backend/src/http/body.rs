@@ -39,7 +39,8 @@ impl Body {
     pub(super) fn new(framing: Framing, early: Bytes, line: Line) -> Self {
         let mut body = Self { framing, early, line: Some(line) };
         if body.is_complete() {
-            body.settle(true);
+            // What stands behind an answer that has no body must not be taken for the next answer.
+            body.settle(body.early.is_empty());
         }
         body
     }

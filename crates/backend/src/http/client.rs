@@ -22,6 +22,7 @@ use crate::http::Proxies;
 use crate::http::body::Line;
 use crate::http::connect;
 use crate::http::connect::Connection;
+use crate::http::head::Framing;
 use crate::http::head::Head;
 use crate::http::pool::Pool;
 use crate::http::scratch;
@@ -110,9 +111,9 @@ impl Client {
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
         };
         let Arrived { head, early, was_sent } = arrived?;
-        let framing = match *outgoing.method == Method::HEAD {
-            true => crate::http::head::Framing::Length(0),
-            false => head.framing()?,
+        let framing = match (head.framing()?, outgoing.method) {
+            (_, &Method::HEAD) => Framing::Length(0),
+            (framing, _) => framing,
         };
         let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
         let line = Line { connection, address: outgoing.address.clone(), pool };

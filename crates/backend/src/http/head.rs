@@ -75,22 +75,52 @@ impl Head {
         self.status.is_informational() && self.status != StatusCode::SWITCHING_PROTOCOLS
     }
 
+    /// How the body is framed. What two readers could take for two different lengths is refused: it would let one
+    /// answer pass for the beginning of the next.
     pub(super) fn framing(&self) -> Result<Framing> {
+        if self.status == StatusCode::SWITCHING_PROTOCOLS {
+            return Err(malformed("it switches to a protocol that nobody asked for"));
+        }
+        let length = self.length()?;
+        let codings: Vec<_> = self.headers.get_all(TRANSFER_ENCODING).iter().collect();
+        if length.is_some() && !codings.is_empty() {
+            return Err(malformed("it has both a content-length and a transfer coding"));
+        }
         if self.status == StatusCode::NO_CONTENT || self.status == StatusCode::NOT_MODIFIED {
             return Ok(Framing::Length(0));
         }
-        if let Some(coding) = self.headers.get(TRANSFER_ENCODING) {
-            return match coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
-                true => Ok(Framing::Chunked(Chunked::default())),
-                false => Err(malformed("its transfer coding is not chunked")),
-            };
+        match (codings.as_slice(), length) {
+            ([], Some(length)) => Ok(Framing::Length(length)),
+            ([], None) => Ok(Framing::UntilClose),
+            ([coding], _) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => {
+                Ok(Framing::Chunked(Chunked::default()))
+            }
+            _ => Err(malformed("its transfer coding is not chunked")),
         }
-        let Some(length) = self.headers.get(CONTENT_LENGTH) else {
-            return Ok(Framing::UntilClose);
-        };
-        let length = length.to_str().ok().and_then(|length| length.parse().ok());
-        length.map(Framing::Length).ok_or_else(|| malformed("its content-length is no number"))
     }
+
+    /// The one length that all `content-length` headers agree on.
+    fn length(&self) -> Result<Option<u64>> {
+        let mut agreed = None;
+        for header in self.headers.get_all(CONTENT_LENGTH) {
+            let text = header.to_str().map_err(|_| malformed(NO_LENGTH))?;
+            for length in text.split(',').map(str::trim) {
+                let length = digits(length).ok_or_else(|| malformed(NO_LENGTH))?;
+                if agreed.is_some_and(|agreed| agreed != length) {
+                    return Err(malformed("it has several content-lengths"));
+                }
+                agreed = Some(length);
+            }
+        }
+        Ok(agreed)
+    }
+}
+
+const NO_LENGTH: &str = "its content-length is no number";
+
+/// A number of digits alone: the standard library would also take a sign.
+fn digits(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 fn malformed(detail: &str) -> Error {

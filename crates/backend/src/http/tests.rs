@@ -134,6 +134,53 @@ fn what_is_not_http_is_refused() {
     check(&["HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n"], Err(ErrorKind::Malformed));
 }
 
+#[test]
+fn an_answer_of_doubtful_length_is_refused() {
+    check(&["HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\nhi"], Err(ErrorKind::Malformed));
+    for (headers, expected) in [
+        ("content-length: 2\r\ncontent-length: 2\r\n", Ok("hi")),
+        ("content-length: 2, 2\r\n", Ok("hi")),
+        ("content-length: 2\r\ncontent-length: 3\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: 2, 3\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: +2\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: -2\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: 0x2\r\n", Err(ErrorKind::Malformed)),
+        ("content-length:\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: 99999999999999999999\r\n", Err(ErrorKind::Malformed)),
+        ("content-length: 2\r\ntransfer-encoding: chunked\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: chunked, gzip\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n", Err(ErrorKind::Malformed)),
+    ] {
+        let answer: &'static str = format!("HTTP/1.1 200 OK\r\n{headers}\r\nhi").leak();
+        check(vec![answer].leak(), expected);
+    }
+}
+
+#[test]
+fn what_stands_behind_an_answer_is_not_the_next_answer() {
+    for head in ["204 No Content\r\n", "200 OK\r\ncontent-length: 0\r\n"] {
+        let first = format!("HTTP/1.1 {head}\r\nHTTP/1.1 200 OK\r\n");
+        run(async move {
+            let address = serve(move |count, mut stream| {
+                let first = first.clone();
+                async move {
+                    if count == 0 {
+                        read_request(&mut stream).await;
+                        stream.write_all(first.as_bytes()).await.unwrap();
+                    }
+                    number(count, stream).await;
+                }
+            })
+            .await;
+            let client = Client::default();
+            let answer = send(&client, &address).await.unwrap();
+            assert_eq!(whole(answer.body).await.unwrap(), "");
+            let answer = send(&client, &address).await.unwrap();
+            assert_eq!(whole(answer.body).await.unwrap(), "1", "{head}");
+        });
+    }
+}
+
 /// Answers every request on a connection with the connection's number.
 async fn number(number: usize, mut stream: TcpStream) {
     while !read_request(&mut stream).await.is_empty() {

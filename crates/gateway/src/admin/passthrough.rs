@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderName;
+use http::HeaderValue;
 use http::Method;
 use http::Response;
 use http::StatusCode;
@@ -26,6 +27,7 @@ use crate::egress::ReplyBody;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
+use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::Upstream;
 use crate::route;
@@ -65,7 +67,10 @@ where
     }
     let bytes_max = gateway.config.limits.body_bytes_max;
     let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
-        Ok(body) => pass(Means { gateway, client }, (index, 0), raw, body, &mut trace).await,
+        Ok(body) => {
+            let passing = pass(Means { gateway, client }, (index, 0), raw, body, &mut trace);
+            gateway.until_over(passing).await
+        }
         Err(failure) => Err(failure),
     };
     match outcome {
@@ -85,7 +90,8 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
-    match embed(Means { gateway, client }, headers, body, &mut trace).await {
+    let embedding = embed(Means { gateway, client }, headers, body, &mut trace);
+    match gateway.until_over(embedding).await {
         Ok(passed) => passed.reply(trace),
         Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
     }
@@ -103,8 +109,8 @@ where
     trace.enters()?;
     let config = &means.gateway.config;
     let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
-    let body = ingress::text(body)?;
-    let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+    let body = ingress::text(&body)?;
+    let skimmed = ingress::skim(Protocol::OpenaiChat, body)?;
     let Some(model) = skimmed.model else {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
@@ -121,10 +127,10 @@ where
         let message = format!("{name} has no embeddings in this protocol's shape");
         return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
     };
-    let body = splice_model(&body, &target.model)?.unwrap_or(body);
+    let body = splice_model(body, &target.model)?.unwrap_or_else(|| body.to_owned());
     let path = format!("{}/embeddings", endpoints[at].base_path);
     let mut kept = HeaderMap::new();
-    kept.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let raw = Raw { method: Method::POST, path, headers: kept };
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
@@ -133,7 +139,8 @@ where
 struct Passed {
     status: u16,
     headers: HeaderMap,
-    feed: attempt::Feed,
+    /// None where an answer has no body, whatever its headers say of one.
+    feed: Option<attempt::Feed>,
 }
 
 impl Passed {
@@ -141,13 +148,19 @@ impl Passed {
         trace.answers(self.status);
         let mut reply = Response::new(ReplyBody::Whole(None));
         *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
-        for (name, value) in &self.headers {
-            if !is_hop_by_hop(name) {
-                reply.headers_mut().append(name.clone(), value.clone());
-            }
-        }
+        let own = end_to_end(&self.headers);
+        reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
-        *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(self.feed), trace)));
+        if let Some(feed) = self.feed {
+            *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(feed), trace)));
+            return reply;
+        }
+        // How long the body would be is what some ask for.
+        let length = self.headers.get(header::CONTENT_LENGTH).cloned();
+        if let Some(length) = length.filter(|_| reply.status() != StatusCode::NO_CONTENT) {
+            reply.headers_mut().insert(header::CONTENT_LENGTH, length);
+        }
+        trace.ends(Ending::Answered);
         reply
     }
 }
@@ -176,14 +189,26 @@ async fn pass(
         trace.holds(permit);
     }
     let mut headers = HeaderMap::new();
-    let own = raw.headers.iter().filter(|(name, _)| !is_hop_by_hop(name) && !is_private(name));
+    let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
-    headers.extend(config.headers.iter().cloned());
+    for (name, value) in &config.headers {
+        headers.insert(name.clone(), value.clone());
+    }
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
     let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
-    Ok(Passed { status, headers, feed })
+    let has_body = raw.method != Method::HEAD && !matches!(status, 204 | 304);
+    Ok(Passed { status, headers, feed: has_body.then_some(feed) })
+}
+
+/// Headers that are not for one connection only, be it by their name or because `connection` says so.
+fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+    let options = headers.get_all(header::CONNECTION).iter().filter_map(|it| it.to_str().ok());
+    let named: Vec<&str> = options.flat_map(|it| it.split(',')).map(str::trim).collect();
+    let is_named =
+        move |name: &HeaderName| named.iter().any(|it| name.as_str().eq_ignore_ascii_case(it));
+    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name) && !is_named(name))
 }
 
 /// Headers that speak of one connection only.

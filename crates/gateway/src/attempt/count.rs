@@ -6,6 +6,7 @@ use http::HeaderValue;
 use sabir_wire::Protocol;
 use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
+use sabir_wire::json::Survey;
 use sabir_wire::json::Writer;
 
 use crate::Gateway;
@@ -27,7 +28,7 @@ const BYTES_PER_TOKEN: usize = 4;
 /// Asks the first target; a count is not worth a second one.
 pub(crate) async fn count(
     means: Means<'_>,
-    call: &Call,
+    call: &Call<'_>,
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Opened> {
@@ -62,28 +63,29 @@ pub(crate) async fn count(
     if upstream == call.client {
         return Ok(Opened::Whole(Whole { headers, body }));
     }
-    let tokens = tokens_in(&body).unwrap_or_else(|| estimated(&call.body));
+    let tokens = tokens_in(&body).unwrap_or_else(|| estimated(call.body));
     Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
 }
 
 /// The request inside Gemini's `generateContentRequest`, for a provider of another protocol.
-fn unwrapped(gateway: &Gateway, call: &Call, candidate: &Candidate) -> Option<Call> {
+fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
     let upstream = gateway.upstreams[candidate.provider].endpoint_for(call.client)?;
     if call.client != Protocol::Gemini || upstream.protocol == call.client {
         return None;
     }
     let mut inner = None;
-    let read = Reader::from_slice(call.body.as_bytes()).and_then(|mut reader| {
-        reader.object(|key, reader| {
-            let value = reader.raw()?;
-            if key == "generateContentRequest" {
-                inner = Some(value.as_str().to_owned());
-            }
-            Ok(())
-        })
+    let whole = call.survey.source();
+    let read = Reader::surveyed(&call.survey).object(|key, reader| {
+        reader.kind()?;
+        let start = reader.position();
+        reader.skip()?;
+        if key == "generateContentRequest" {
+            inner = Some(&whole[start..reader.position()]);
+        }
+        Ok(())
     });
     let body = read.ok().and(inner)?;
-    Some(Call { body, model_at: None, ..call.clone() })
+    Some(Call { body, survey: Survey::new(body), model_at: None, ..call.clone() })
 }
 
 /// Where a protocol's providers count; Chat has no such place.
@@ -165,7 +167,7 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
 fn estimate(call: &Call) -> Opened {
     let mut headers = HeaderMap::new();
     headers.insert("sabir-estimate", HeaderValue::from_static("true"));
-    Opened::Whole(Whole { headers, body: written(call.client, estimated(&call.body)) })
+    Opened::Whole(Whole { headers, body: written(call.client, estimated(call.body)) })
 }
 
 fn estimated(body: &str) -> u64 {

@@ -45,7 +45,7 @@ impl Templates {
 
 /// The headers of a call. Only a client that speaks to its vendor has any of its own in them.
 pub(crate) fn outgoing<'e>(
-    call: &Call,
+    call: &Call<'_>,
     provider: &Provider,
     endpoint: &'e Endpoint,
 ) -> Cow<'e, HeaderMap> {

@@ -11,6 +11,7 @@ mod payload;
 mod prepare;
 mod queue;
 mod repair;
+mod thoughts;
 mod upstream;
 mod verdict;
 
@@ -53,7 +54,7 @@ pub(crate) struct Means<'a> {
 /// Asks the targets in order until one begins to answer; the last failure is the client's if none does.
 pub(crate) async fn answer(
     means: Means<'_>,
-    call: &Call,
+    call: &Call<'_>,
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Opened> {
@@ -79,7 +80,7 @@ pub(crate) async fn answer(
 /// Asks one target, again if the failure may pass by itself.
 async fn target(
     means: Means<'_>,
-    call: &Call,
+    call: &Call<'_>,
     candidate: &Candidate,
     route: &str,
     trace: &mut Trace,

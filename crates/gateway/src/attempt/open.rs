@@ -15,6 +15,7 @@ use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
+use sabir_wire::utf8;
 
 use crate::attempt::AnswerBody;
 use crate::attempt::Feed;
@@ -70,7 +71,7 @@ struct Answer {
 
 pub(crate) async fn open(
     means: Means<'_>,
-    call: &Call,
+    call: &Call<'_>,
     provider: usize,
     prepared: &Prepared<'_>,
     trace: &mut Trace,
@@ -88,7 +89,7 @@ pub(crate) async fn open(
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
             let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
-            through(along, headers, feed).await
+            through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
@@ -191,29 +192,32 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
     Ok(body.into())
 }
 
-/// Waits for the first event of a stream that passes through: an error in its place is a failure like any other.
-async fn through(mut along: Along, headers: HeaderMap, mut feed: Feed) -> Result<Opened> {
+/// Waits for the first event of a stream that passes through: an error in its place, or anything else, is a failure.
+async fn through(
+    mut along: Along,
+    headers: HeaderMap,
+    mut feed: Feed,
+    bytes_max: usize,
+) -> Result<Opened> {
     let mut first = Vec::new();
-    while !along.has_begun() {
-        let mut read = Ok(());
-        let more = poll_fn(|cx| {
-            feed.poll_data(cx, &mut |data| {
-                first.extend_from_slice(data);
-                read = along.push(data);
-            })
-        })
-        .await;
-        match more {
-            None => break,
-            Some(Err(error)) => return Err(unreached(error)),
-            Some(Ok(())) => {}
-        }
-        if read.is_err() {
-            return Err(unreadable());
+    while !along.has_begun() && !along.is_broken() && first.len() <= bytes_max {
+        let mut take = |data: &[u8]| {
+            let readable = along.push(data);
+            first.extend_from_slice(&data[..readable]);
+        };
+        match poll_fn(|cx| feed.poll_data(cx, &mut take)).await {
+            Some(read) => read.map_err(unreached)?,
+            None => {
+                along.end();
+                break;
+            }
         }
     }
     if let Some(fault) = along.fault() {
         return Err(failed_at_first(fault));
+    }
+    if !along.has_begun() && !along.is_complete() {
+        return Err(unreadable());
     }
     let (along, feed) = (Box::new(along), Box::new(feed));
     Ok(Opened::Through { headers, first: first.into(), along, feed })
@@ -250,7 +254,7 @@ fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
 
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
-    call: &Call,
+    call: &Call<'_>,
     protocol: Protocol,
     asked: &Asked<'static>,
     headers: HeaderMap,
@@ -272,7 +276,7 @@ fn whole(
 
 /// A stream, for a client that asked for a whole answer.
 fn folded(
-    call: &Call,
+    call: &Call<'_>,
     protocol: Protocol,
     asked: &Asked<'static>,
     headers: HeaderMap,
@@ -298,7 +302,7 @@ fn is_object(body: &[u8]) -> bool {
 }
 
 fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
-    let counts = std::str::from_utf8(body).ok().and_then(|body| protocol.counts_in(body));
+    let counts = utf8::text(body).ok().and_then(|body| protocol.counts_in(body));
     if let Some(counts) = counts {
         trace.counts(counts);
     }

@@ -1,6 +1,6 @@
 //! A request that stays in its protocol and yet must change: histories that no provider takes, where the operator wants them
-//! mended, and artefacts that this gateway put into an earlier answer on another vendor's behalf. Those go home when
-//! their issuer serves again, and nowhere else.
+//! mended, fields that the provider refuses, and artefacts that this gateway put into an earlier answer on another vendor's
+//! behalf. Those go home when their issuer serves again, and nowhere else.
 
 use memchr::memmem;
 use sabir_wire::LossKind;
@@ -11,11 +11,13 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Artefact;
+use sabir_wire::protocol::splice_model;
 
 use crate::Gateway;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare::target;
 use crate::attempt::repair;
+use crate::attempt::thoughts;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -25,18 +27,47 @@ use crate::route::Candidate;
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
     gateway: &Gateway,
-    call: &Call,
+    call: &Call<'_>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
-    let is_mended = gateway.config.repair == Repair::Always && call.session.is_none();
-    if !is_mended && !may_hold_foreign(&call.body) {
-        return Ok(None);
+    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call) {
+        true => encoded(gateway, call, candidate, trace)?,
+        false => None,
+    };
+    Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, trace)))
+}
+
+/// The body without the thinking that a Chat server would refuse. A strict client gets the provider's refusal instead.
+fn without_thoughts(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Option<Payload<'static>> {
+    let dialect = gateway.config.providers[candidate.provider].dialect?;
+    if call.client != Protocol::OpenaiChat || call.is_strict() {
+        return None;
     }
+    let (body, report) = thoughts::without_refused(call.body, dialect)?;
+    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
+    trace.loses(report);
+    Some(body.into_bytes().into())
+}
+
+/// The body decoded, changed and written anew; none if nothing of it had to change.
+fn encoded(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
-    let Ok(mut exchange) = call.client.decode_request_text(&call.body) else { return Ok(None) };
+    let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
+        return Ok(None);
+    };
     let mut report = withhold(&mut exchange.request, call.client);
-    if is_mended && !refers_elsewhere(&exchange.request) {
+    if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client)?);
     }
     if report.is_empty() {
@@ -52,12 +83,23 @@ pub(super) fn rewritten(
     Ok(Some(encoded.body.into_bytes().into()))
 }
 
-/// How thinking looks that nobody sealed.
-const UNSEALED: [&str; 2] = [r#""signature":"""#, r#""signature": """#];
+fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
+    gateway.config.repair == Repair::Always && call.session.is_none()
+}
 
-fn may_hold_foreign(body: &str) -> bool {
-    let is_in = |mark: &&str| memmem::find(body.as_bytes(), mark.as_bytes()).is_some();
-    Artefact::may_be_carried_in(body) || UNSEALED.iter().any(is_in)
+fn may_hold_foreign(call: &Call<'_>) -> bool {
+    let is_unsealed = match call.client {
+        Protocol::AnthropicMessages => may_hold_unsealed(call.body),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => false,
+    };
+    is_unsealed || Artefact::may_be_carried_in(call.body)
+}
+
+/// Whether there may be thinking that nobody sealed: its signature is empty.
+fn may_hold_unsealed(body: &str) -> bool {
+    const KEY: &str = r#""signature":"#;
+    memmem::find_iter(body.as_bytes(), KEY)
+        .any(|at| body[at + KEY.len()..].trim_start().starts_with(r#""""#))
 }
 
 /// Takes thinking of other vendors out of a conversation, and their seals off other parts.

@@ -6,6 +6,7 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
+use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
@@ -49,7 +50,7 @@ pub(crate) enum Manner {
 
 pub(crate) fn prepare<'a>(
     gateway: &'a Gateway,
-    call: &'a Call,
+    call: &'a Call<'_>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
@@ -77,13 +78,13 @@ pub(crate) fn prepare<'a>(
 }
 
 /// The client's own bytes with the target's model.
-fn spliced<'c>(call: &'c Call, model: &str) -> Payload<'c> {
+fn spliced<'c>(call: &'c Call<'_>, model: &str) -> Payload<'c> {
     let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
     match place {
         Some(place) if call.model != model => {
             let mut name = Writer::default();
             name.value(model);
-            Payload::spliced(&call.body, place, name.into_string())
+            Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),
     }
@@ -91,7 +92,7 @@ fn spliced<'c>(call: &'c Call, model: &str) -> Payload<'c> {
 
 fn translated(
     gateway: &Gateway,
-    call: &Call,
+    call: &Call<'_>,
     candidate: &Candidate,
     upstream: Protocol,
     trace: &mut Trace,
@@ -107,7 +108,7 @@ fn translated(
         );
         return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
     }
-    let mut exchange = call.client.decode_request_text(&call.body)?;
+    let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
     let repairs = match gateway.config.repair {
         Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
         Repair::Off => Report::default(),
@@ -123,7 +124,7 @@ fn translated(
         false => encoded,
     };
     let echo = match call.client {
-        Protocol::OpenaiResponses => Some(Echo::of(call.body.as_bytes())?.into_owned()),
+        Protocol::OpenaiResponses => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
         Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
     };
     let asked = Asked {
@@ -168,7 +169,7 @@ pub(crate) fn target(provider: &Provider, model: &str) -> Target {
 }
 
 /// The path of a call. Gemini has the model and the form of the answer in it.
-fn path(endpoint: &Endpoint, call: &Call, model: &str, is_through: bool) -> String {
+fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> String {
     let base = &endpoint.base_path;
     let path = match endpoint.protocol {
         Protocol::OpenaiChat => format!("{base}/chat/completions"),

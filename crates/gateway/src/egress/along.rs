@@ -14,7 +14,8 @@ use crate::egress::frames::Frames;
 
 #[derive(Debug)]
 pub(crate) struct Along {
-    frames: Frames,
+    /// Absent once the stream is over or has turned out to be none of the protocol.
+    frames: Option<Frames>,
     seen: Seen,
 }
 
@@ -24,6 +25,7 @@ struct Seen {
     is_sse: bool,
     has_begun: bool,
     at_first: Option<Fault<'static>>,
+    is_broken: bool,
     has_failed: bool,
     has_finished: bool,
     counts: Counts,
@@ -36,17 +38,42 @@ impl Along {
             is_sse: frames.is_sse(),
             has_begun: false,
             at_first: None,
+            is_broken: false,
             has_failed: false,
             has_finished: false,
             counts: Counts::default(),
         };
-        Self { frames, seen }
+        Self { frames: Some(frames), seen }
     }
 
-    /// Reads along; an error says that this is no stream of the protocol.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+    /// Reads along; returns how many of the bytes can be passed on: all, unless a frame among them is none of the
+    /// protocol. Nothing from there on can.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
+        let Self { frames: Some(frames), seen } = self else { return 0 };
+        let mut passable = 0;
+        while passable < bytes.len() {
+            let piece = up_to_frame_end(&bytes[passable..]);
+            seen.is_broken |= frames.push(piece, &mut |frame| seen.frame(&frame)).is_err();
+            if seen.is_broken {
+                self.frames = None;
+                break;
+            }
+            passable += piece.len();
+        }
+        passable
+    }
+
+    /// The stream has ended; its last frame may lack the blank line.
+    pub(crate) fn end(&mut self) {
         let Self { frames, seen } = self;
-        frames.push(bytes, &mut |frame| seen.frame(&frame))
+        if let Some(frames) = frames.take() {
+            seen.is_broken |= frames.end(&mut |frame| seen.frame(&frame)).is_err();
+        }
+    }
+
+    /// Whether something came that is no stream of the protocol.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.seen.is_broken
     }
 
     pub(crate) fn has_begun(&self) -> bool {
@@ -71,18 +98,27 @@ impl Along {
         self.seen.counts
     }
 
-    /// What to add to a stream that broke off, so that the client learns of it in its own protocol.
+    /// What to add to a stream that broke off, so that the client learns of it in its own protocol; nothing can be added
+    /// to a list.
     ///
-    /// The half of a frame that may have gone before is ended first. A list cannot be mended: its end is missing, and
-    /// every reader sees that.
-    pub(crate) fn broken(&self, fault: Fault<'_>) -> String {
-        let mut out = String::new();
-        if self.seen.is_sse {
-            out.push_str("\n\n");
-            out.push_str(&fault_frame(self.seen.protocol, fault));
-        }
-        out
+    /// The half of a frame that may have gone before is ended first.
+    pub(crate) fn broken(&self, fault: Fault<'_>) -> Option<String> {
+        self.seen.is_sse.then(|| format!("\n\n{}", fault_frame(self.seen.protocol, fault)))
     }
+}
+
+/// The bytes up to and with the next blank line, or all.
+fn up_to_frame_end(bytes: &[u8]) -> &[u8] {
+    for line_end in memchr::memchr_iter(b'\n', bytes) {
+        let (head, rest) = bytes.split_at(line_end + 1);
+        let blank = match rest {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => continue,
+        };
+        return &bytes[..head.len() + blank];
+    }
+    bytes
 }
 
 /// The frame that tells of a fault in an answer that has begun elsewhere: neither its beginning nor an end around it.
@@ -100,6 +136,10 @@ impl Seen {
     fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
         if !self.has_begun {
             return self.begin(frame);
+        }
+        if !is_whole(frame.data) {
+            self.is_broken = true;
+            return Ok(());
         }
         if let Some(counts) = self.protocol.counts_in(frame.data) {
             self.counts.update(counts);
@@ -134,6 +174,12 @@ impl Seen {
         self.has_failed = self.has_failed || is_error(frame);
         self.has_finished = self.has_finished || is_end(self.protocol, frame);
     }
+}
+
+/// Whether a frame holds what all frames hold, as far as its two ends show: what passes is not read in full.
+fn is_whole(data: &str) -> bool {
+    let data = data.trim_ascii();
+    data.starts_with('{') && data.ends_with('}') || matches!(data, "" | "[DONE]")
 }
 
 /// Whether a frame ends an answer. A word that merely looks like it in what the model says makes a broken stream look

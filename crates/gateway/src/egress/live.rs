@@ -12,7 +12,10 @@ use sabir_wire::json::Text;
 
 use crate::attempt::Feed;
 use crate::egress::Along;
+use crate::egress::Cut;
 use crate::egress::Translation;
+use crate::egress::frames::UNREADABLE;
+use crate::failure::Failure;
 use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::Whose;
@@ -35,7 +38,12 @@ enum Source {
     },
     /// Something that is not looked into at all.
     Raw(Option<Box<Feed>>),
+    /// An answer that broke off and whose form has no words for it.
+    Cut,
 }
+
+/// What can be sent, the end, or a body that must be cut.
+type Polled = Poll<Option<Result<Bytes, Cut>>>;
 
 impl Live {
     pub(crate) fn translated(
@@ -55,18 +63,26 @@ impl Live {
     }
 
     /// The next bytes for the client; ready with none at the end.
-    pub(crate) fn poll_bytes(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    pub(crate) fn poll_bytes(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Polled {
         let Self { source, trace } = self.get_mut();
-        match source {
+        let polled = match source {
             Source::Translated { translation, feed } => {
                 poll_translated(translation, feed, trace, cx)
             }
             Source::Through { first, along, feed } => match first.take() {
-                Some(first) if !first.is_empty() => Poll::Ready(Some(first)),
+                Some(first) if !first.is_empty() => Poll::Ready(Some(Ok(first))),
                 _ => poll_through(along, feed, trace, cx),
             },
             Source::Raw(feed) => poll_raw(feed, trace, cx),
+            Source::Cut => return Poll::Ready(Some(Err(Cut))),
+        };
+        if let Poll::Ready(Some(Err(Cut))) = polled {
+            // What has come so far is sent first: the server drops what it holds as soon as it learns of the cut.
+            *source = Source::Cut;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
+        polled
     }
 }
 
@@ -75,15 +91,20 @@ fn poll_translated(
     feed: &mut Option<Box<Feed>>,
     trace: &mut Trace,
     cx: &mut Context<'_>,
-) -> Poll<Option<Bytes>> {
+) -> Polled {
     loop {
         let out = translation.take_out();
         if !out.is_empty() {
-            return Poll::Ready(Some(out.into()));
+            return Poll::Ready(Some(Ok(out.into())));
         }
         if translation.is_over() {
             settle(translation, trace);
             return Poll::Ready(None);
+        }
+        if trace.is_out_of_time() && feed.take().is_some() && !translation.has_finished() {
+            trace.ends(Ending::Failed(Whose::Gateway));
+            translation.fail(Failure::shutdown().fault);
+            continue;
         }
         let Some(source) = feed else {
             translation.end();
@@ -130,54 +151,87 @@ fn poll_through(
     feed: &mut Option<Box<Feed>>,
     trace: &mut Trace,
     cx: &mut Context<'_>,
-) -> Poll<Option<Bytes>> {
-    let Some(source) = feed else { return Poll::Ready(None) };
-    let mut passed = Passed::Nothing;
-    let polled = source.poll_data(cx, &mut |data| {
-        // What cannot be understood still passes: reading along must not stand in the way.
-        let _ = along.push(data);
-        passed.add(data);
-    });
-    match polled {
-        Poll::Pending => Poll::Pending,
-        Poll::Ready(Some(Ok(()))) => Poll::Ready(Some(passed.into_bytes())),
-        Poll::Ready(None) => {
+) -> Polled {
+    loop {
+        let Some(source) = feed else { return Poll::Ready(None) };
+        if trace.is_out_of_time() {
             *feed = None;
-            trace.counts(along.counts());
-            trace.ends(match along.is_complete() && !along.has_failed() {
-                true => Ending::Answered,
-                false => Ending::Failed(Whose::Upstream),
-            });
-            // A stream that merely stops would look like a whole answer.
-            let missing = (!along.is_complete()).then(|| along.broken(cut_short()));
-            Poll::Ready(missing.filter(|text| !text.is_empty()).map(Bytes::from))
+            return broken(along, trace, Whose::Gateway, Failure::shutdown().fault);
         }
-        Poll::Ready(Some(Err(error))) => {
+        if along.is_broken() {
             *feed = None;
-            trace.counts(along.counts());
-            trace.ends(Ending::Failed(Whose::Upstream));
-            Poll::Ready(Some(along.broken(fault_of(&error)).into()))
+            return broken(along, trace, Whose::Upstream, unreadable());
+        }
+        let mut passed = Passed::Nothing;
+        let polled = source.poll_data(cx, &mut |data| {
+            let readable = along.push(data);
+            passed.add(&data[..readable]);
+        });
+        match polled {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Some(Ok(()))) => {
+                let passed = passed.into_bytes();
+                if !passed.is_empty() {
+                    return Poll::Ready(Some(Ok(passed)));
+                }
+            }
+            Poll::Ready(None) => {
+                *feed = None;
+                return ended(along, trace);
+            }
+            Poll::Ready(Some(Err(error))) => {
+                *feed = None;
+                return broken(along, trace, Whose::Upstream, fault_of(&error));
+            }
         }
     }
 }
 
-fn poll_raw(
-    feed: &mut Option<Box<Feed>>,
-    trace: &mut Trace,
-    cx: &mut Context<'_>,
-) -> Poll<Option<Bytes>> {
+/// A stream that merely stops would look like a whole answer.
+fn ended(along: &mut Along, trace: &mut Trace) -> Polled {
+    along.end();
+    if along.is_broken() {
+        return broken(along, trace, Whose::Upstream, unreadable());
+    }
+    if !along.is_complete() {
+        return broken(along, trace, Whose::Upstream, cut_short());
+    }
+    trace.counts(along.counts());
+    trace.ends(match along.has_failed() {
+        true => Ending::Failed(Whose::Upstream),
+        false => Ending::Answered,
+    });
+    Poll::Ready(None)
+}
+
+/// Tells the client in its own protocol, or by a cut where the form of the stream has no place for it.
+fn broken(along: &Along, trace: &mut Trace, whose: Whose, fault: Fault<'_>) -> Polled {
+    trace.counts(along.counts());
+    trace.ends(Ending::Failed(whose));
+    let told = along.broken(fault).map(Bytes::from);
+    Poll::Ready(Some(told.ok_or(Cut)))
+}
+
+fn poll_raw(feed: &mut Option<Box<Feed>>, trace: &mut Trace, cx: &mut Context<'_>) -> Polled {
     let Some(source) = feed else { return Poll::Ready(None) };
+    if trace.is_out_of_time() {
+        *feed = None;
+        trace.ends(Ending::Failed(Whose::Gateway));
+        return Poll::Ready(Some(Err(Cut)));
+    }
     let mut passed = Passed::Nothing;
     match source.poll_data(cx, &mut |data| passed.add(data)) {
         Poll::Pending => Poll::Pending,
-        Poll::Ready(Some(Ok(()))) => Poll::Ready(Some(passed.into_bytes())),
-        Poll::Ready(end) => {
+        Poll::Ready(Some(Ok(()))) => Poll::Ready(Some(Ok(passed.into_bytes()))),
+        Poll::Ready(None) => {
             *feed = None;
-            trace.ends(match end {
-                None => Ending::Answered,
-                Some(_) => Ending::Failed(Whose::Upstream),
-            });
+            trace.ends(Ending::Answered);
             Poll::Ready(None)
+        }
+        Poll::Ready(Some(Err(_))) => {
+            *feed = None;
+            trace.ends(Ending::Failed(Whose::Upstream));
+            Poll::Ready(Some(Err(Cut)))
         }
     }
 }
@@ -208,6 +262,10 @@ impl Passed {
             Self::Several(bytes) => bytes.into(),
         }
     }
+}
+
+fn unreadable() -> Fault<'static> {
+    Fault::new(FaultKind::Truncated, UNREADABLE)
 }
 
 fn cut_short() -> Fault<'static> {

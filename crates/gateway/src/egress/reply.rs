@@ -1,6 +1,6 @@
 //! Replies to clients: their body, and the headers that say who answered and what was lost.
 
-use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -31,19 +31,32 @@ pub(crate) enum ReplyBody {
     Live(Box<Live>),
 }
 
+/// A body that cannot come to its end. The connection is closed without one, so that the client sees that something is
+/// missing.
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer broke off")
+    }
+}
+
+impl std::error::Error for Cut {}
+
 impl http_body::Body for ReplyBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Cut;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         match self.get_mut() {
             Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
             Self::Live(live) => {
                 let bytes = Pin::new(live.as_mut()).poll_bytes(cx);
-                bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+                bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
             }
         }
     }
@@ -66,7 +79,7 @@ impl http_body::Body for ReplyBody {
 }
 
 /// The reply to a call that is being answered.
-pub(crate) fn opened(call: &Call, opened: Opened, mut trace: Trace) -> Reply {
+pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply {
     trace.answers(200);
     match opened {
         Opened::Whole(whole) => {
@@ -78,6 +91,10 @@ pub(crate) fn opened(call: &Call, opened: Opened, mut trace: Trace) -> Reply {
         }
         Opened::Through { headers, first, along, feed } => {
             let mut reply = stream_reply(call.delivery);
+            // The bytes are the provider's own, and so is the word for what they are.
+            if let Some(kind) = headers.get(CONTENT_TYPE) {
+                reply.headers_mut().insert(CONTENT_TYPE, kind.clone());
+            }
             headers::add(reply.headers_mut(), call.client, &headers, &trace);
             *reply.body_mut() = ReplyBody::Live(Box::new(Live::through(first, along, feed, trace)));
             reply

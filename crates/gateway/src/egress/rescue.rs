@@ -16,12 +16,15 @@ use crate::observe::Trace;
 
 pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Reply {
     let Failure { fault, whose, status, upstream } = failure;
-    let (own_status, encoded) = client.encode_fault(&fault);
     // The provider's own words, if they are an error of the client's protocol.
     let same = upstream.filter(|refusal| refusal.protocol == client && fault.original.is_some());
-    let (status, body) = match &same {
-        Some(Refusal { status, body, .. }) => (*status, body.clone()),
-        None => (status.unwrap_or(own_status), Bytes::from(encoded)),
+    let (status, body) = match (&same, status) {
+        (Some(Refusal { status, body, .. }), _) => (*status, body.clone()),
+        (None, Some(status)) => (status, client.encode_fault_under(status, &fault).into()),
+        (None, None) => {
+            let (status, body) = client.encode_fault(&fault);
+            (status, Bytes::from(body))
+        }
     };
     trace.answers(status);
     trace.ends(Ending::Failed(whose));

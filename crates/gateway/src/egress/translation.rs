@@ -46,7 +46,7 @@ struct Writing {
 impl Translation {
     /// A translation of what `frames` will take apart; an answer that is all there has none.
     pub(crate) fn new(
-        call: &Call,
+        call: &Call<'_>,
         upstream: Protocol,
         asked: Asked<'static>,
         frames: Option<Frames>,

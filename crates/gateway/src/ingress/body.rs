@@ -1,18 +1,18 @@
 //! Reading a body: within its limit, compression taken off.
 
-use std::io::Read;
 use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
 use http_body::Body;
 use sabir_wire::FaultKind;
+use sabir_wire::utf8;
 
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::ingress::coding;
 
 /// How much is reserved for a body before it comes, whatever it says of its length.
 const RESERVED_BYTES_MAX: usize = 1024 * 1024;
@@ -23,16 +23,12 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let whole = read_raw(body, headers, bytes_max).await?;
-    decompress(whole, headers, bytes_max)
+    coding::unpack(whole, headers, bytes_max).await
 }
 
 /// A body as text, which all that is JSON must be.
-pub(crate) fn text(body: Vec<u8>) -> Result<String> {
-    String::from_utf8(body).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        let message = format!("expected UTF-8, found an invalid byte ({place})");
-        Failure::client(FaultKind::BadRequest, message)
-    })
+pub(crate) fn text(body: &[u8]) -> Result<&str> {
+    Ok(utf8::text(body)?)
 }
 
 /// Reads the whole body as it is.
@@ -76,42 +72,7 @@ fn silent() -> Box<Failure> {
     Failure::client(FaultKind::Timeout, message).with_status(408)
 }
 
-fn decompress(body: Vec<u8>, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>> {
-    let coding = headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes().to_ascii_lowercase());
-    match coding.as_deref() {
-        None | Some(b"" | b"identity") => Ok(body),
-        Some(b"gzip" | b"x-gzip") => {
-            inflate(flate2::read::MultiGzDecoder::new(&body[..]), bytes_max)
-        }
-        Some(b"br") => inflate(brotli_decompressor::Decompressor::new(&body[..], 4096), bytes_max),
-        Some(b"zstd") => {
-            let decoder = ruzstd::decoding::StreamingDecoder::new(&body[..]);
-            inflate(decoder.map_err(|_| unreadable())?, bytes_max)
-        }
-        Some(_) => {
-            let message = "that content-encoding is not known; gzip, br and zstd are";
-            Err(Failure::client(FaultKind::BadRequest, message).with_status(415))
-        }
-    }
-}
-
-/// Reads no more than the limit, however much a small body would become.
-fn inflate(decoder: impl Read, bytes_max: usize) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    let limit = bytes_max as u64 + 1;
-    decoder.take(limit).read_to_end(&mut body).map_err(|_| unreadable())?;
-    if body.len() > bytes_max {
-        return Err(too_large(bytes_max));
-    }
-    Ok(body)
-}
-
-fn unreadable() -> Box<Failure> {
-    let message = "the body is not compressed as its content-encoding says";
-    Failure::client(FaultKind::BadRequest, message)
-}
-
-fn too_large(bytes_max: usize) -> Box<Failure> {
+pub(super) fn too_large(bytes_max: usize) -> Box<Failure> {
     let message =
         format!("the body is larger than {bytes_max} bytes; raise `max_body_size` in [limits]");
     Failure::client(FaultKind::TooLarge, message)

@@ -16,8 +16,7 @@ use crate::observe::Whose;
 
 /// Refuses requests that come under a strange name, from a strange page, or from this gateway itself.
 pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).or_else(|| uri.host());
-    if !is_allowed_host(gateway, host.unwrap_or_default()) {
+    if !is_allowed_host(gateway, host(uri, headers)?) {
         let message =
             "this gateway does not answer under that host name; add it to `allowed_hosts`";
         return Err(refused(message));
@@ -38,6 +37,31 @@ pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result
         return Err(failure.with_status(508));
     }
     Ok(())
+}
+
+/// The one host that a request names. What two readers could take for two different hosts is refused, so that none gets
+/// past the check under one name and is served under the other.
+fn host<'r>(uri: &Uri, headers: &'r HeaderMap) -> Result<&'r str> {
+    let mut stated = headers.get_all(HOST).iter();
+    let host = match (stated.next(), stated.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    };
+    let agrees = |host: &&str| match uri.authority() {
+        Some(authority) => {
+            without_own_port(authority.as_str()).eq_ignore_ascii_case(without_own_port(host))
+        }
+        None => true,
+    };
+    host.filter(agrees).ok_or_else(|| {
+        let message = "expected one `host` header that agrees with the request's target";
+        Failure::client(FaultKind::BadRequest, message)
+    })
+}
+
+/// A host without the port that plain HTTP has anyway.
+fn without_own_port(host: &str) -> &str {
+    host.strip_suffix(":80").unwrap_or(host)
 }
 
 /// Whether a browser fetches this for a page of another site that does not say which: an image, a script, a frame.

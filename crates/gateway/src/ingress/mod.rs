@@ -1,6 +1,7 @@
 //! How requests come in: who may ask, what is asked, and the body that says it.
 
 mod body;
+mod coding;
 mod guard;
 mod key;
 mod path;

@@ -6,31 +6,40 @@ use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
+use sabir_wire::json::Survey;
 
 use crate::failure::Failure;
 use crate::failure::Result;
 
 /// What routing needs of a body.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Skimmed {
+#[derive(Debug)]
+pub(crate) struct Skimmed<'b> {
     pub(crate) model: Option<String>,
     /// Where the value of `model` stands in the body, so that another can be put there without a second reading.
     pub(crate) model_at: Option<Range<usize>>,
     pub(crate) is_stream: bool,
     /// The parameter that asks for something which only a provider of Responses keeps.
     pub(crate) session: Option<&'static str>,
+    /// What else was found out, for whoever reads the body again.
+    pub(crate) survey: Survey<'b>,
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads the top of a body and checks that the whole of it is one JSON object.
-pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed> {
+pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
     if body.is_empty() {
         return Err(Failure::client(FaultKind::BadRequest, "expected a JSON body, found none"));
     }
-    let mut skimmed = Skimmed::default();
     let unmarked = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
     let mark_bytes = body.len() - unmarked.len();
+    let mut skimmed = Skimmed {
+        model: None,
+        model_at: None,
+        is_stream: false,
+        session: None,
+        survey: Survey::new(unmarked),
+    };
     let mut reader = Reader::new(unmarked);
     reader.object(|key, reader| {
         let kind = reader.kind()?;
@@ -53,7 +62,7 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed> {
                 reader.skip()?;
                 kept(&mut skimmed, "conversation");
             }
-            _ => reader.skip()?,
+            _ => reader.survey(&mut skimmed.survey)?,
         }
         // Of several the last one counts, whatever its kind: that is the one a provider would read.
         if key == "model" {
@@ -68,7 +77,7 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed> {
     Ok(skimmed)
 }
 
-fn kept(skimmed: &mut Skimmed, parameter: &'static str) {
+fn kept(skimmed: &mut Skimmed<'_>, parameter: &'static str) {
     skimmed.session.get_or_insert(parameter);
 }
 

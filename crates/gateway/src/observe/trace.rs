@@ -158,6 +158,11 @@ impl Trace {
         if told.is_empty() { "none".to_owned() } else { told.join(", ") }
     }
 
+    /// Whether the gateway ends, and no answer may go on.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.gateway.is_over()
+    }
+
     /// The first ending counts: what follows a failure is its aftermath.
     pub(crate) fn ends(&mut self, ending: Ending) {
         self.ending.get_or_insert(ending);

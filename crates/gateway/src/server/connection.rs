@@ -1,5 +1,6 @@
 //! One connection of a client, from its first request to its last.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -13,6 +14,7 @@ use hyper_util::rt::TokioTimer;
 use tokio::sync::watch;
 
 use crate::server::worker::Desk;
+use crate::server::worker::FAREWELL_MAX;
 use crate::stack;
 
 /// How much of a body is read at once, if the headers may not be longer anyway.
@@ -27,8 +29,10 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
     else {
         return;
     };
-    let service = service_fn(|request: Request<Incoming>| async move {
-        Ok::<_, Infallible>(stack::handle(&desk.gateway, &desk.client, request).await)
+    let has_asked = Cell::new(false);
+    let service = service_fn(|request: Request<Incoming>| {
+        has_asked.set(true);
+        async move { Ok::<_, Infallible>(stack::handle(&desk.gateway, &desk.client, request).await) }
     });
     let limits = &desk.gateway.config.limits;
     let connection = http1::Builder::new()
@@ -45,10 +49,27 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
         outcome = connection.as_mut() => outcome,
         () = told => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! {
+                outcome = connection.as_mut() => outcome,
+                () = silence(&has_asked) => return,
+                // The answers look at the gateway, see that it ends, and say so.
+                () = over(desk) => connection.await,
+            }
         }
     };
     if let Err(error) = outcome {
         tracing::debug!(target: "sabir", %error, "a connection ended early");
+    }
+}
+
+async fn over(desk: &Desk) {
+    let _ = desk.over.subscribe().wait_for(|is_over| *is_over).await;
+}
+
+/// Waits until it is plain that the client has asked for nothing: nobody waits for an answer to half a request.
+async fn silence(has_asked: &Cell<bool>) {
+    tokio::time::sleep(FAREWELL_MAX).await;
+    if has_asked.get() {
+        std::future::pending::<()>().await;
     }
 }

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
 mod attempts;
+mod breaks;
 mod cancel;
 mod doors;
 mod harness;
 mod pass;
 mod repair;
+mod requests;
+mod stopping;
 mod translate;

@@ -49,6 +49,16 @@ fn a_stream_passes_byte_for_byte() {
 }
 
 #[test]
+fn a_stream_that_nobody_asked_for_is_called_a_stream() {
+    let frames = chat_chunk("a") + CHAT_END;
+    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!(reply.header("content-type"), Some("text/event-stream"));
+    assert_eq!(reply.body, frames);
+}
+
+#[test]
 fn a_refusal_passes_with_its_own_words_and_status() {
     let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
     let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);
@@ -75,14 +85,17 @@ fn a_page_of_html_becomes_an_error_of_the_protocol() {
 #[test]
 fn what_else_a_provider_offers_is_reached_by_its_name() {
     let provider = Provider::whole("{\"files\":[]}");
-    let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\n";
+    let toml = provider.toml("p", "openai-chat") + "headers = { \"x-team\" = \"a\" }\n";
+    let gateway = Running::start(&toml);
+    let head = "DELETE /passthrough/p/v1/files/f1?force=true\r\nauthorization: Bearer client\r\nx-team: b\r\n";
     let reply = gateway.request(head, "");
     assert_eq!((reply.status, reply.body.as_str()), (200, "{\"files\":[]}"));
     assert_eq!(reply.header("sabir-provider"), Some("p"));
     let seen = &provider.received()[0];
     assert_eq!(seen.line, "DELETE /v1/files/f1?force=true HTTP/1.1");
     assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+    let teams: Vec<_> = seen.headers.iter().filter(|(name, _)| name == "x-team").collect();
+    assert_eq!(teams, [&("x-team".to_owned(), "a".to_owned())], "the operator's word");
     assert_eq!(gateway.get("/passthrough/nobody/x").status, 404);
 }
 
@@ -157,4 +170,31 @@ fn what_another_vendor_sealed_is_withheld_from_the_clients_own() {
     assert_eq!(reply.header("sabir-loss"), Some("withheld=1"));
     let seen = &own.received()[0].body;
     assert!(!seen.contains("sabir1:") && seen.contains("function_call"), "{seen}");
+}
+
+#[test]
+fn thinking_that_a_server_refuses_is_not_sent_back_to_it() {
+    let body = r#"{"model":"p/m", "messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning_content":"hm"},{"role":"user","content":"c"}]}"#;
+    let own = body.replace("p/m", "m");
+    let without = own.replace(r#","reasoning_content":"hm""#, "");
+    let strict = "POST /v1/chat/completions\r\nsabir-strict: true\r\n";
+    let plain = "POST /v1/chat/completions";
+    for (dialect, head, expected, loss) in [
+        ("openai", plain, &without, "dropped=1"),
+        ("groq", plain, &without, "dropped=1"),
+        ("openai", strict, &own, "none"),
+        ("deepseek", plain, &own, "none"),
+        ("vllm", plain, &own, "none"),
+    ] {
+        let provider = Provider::whole(&chat_answer("hi"));
+        let toml = provider.toml("p", "openai-chat") + &format!("dialect = \"{dialect}\"\n");
+        let gateway = Running::start(&toml);
+        let reply = gateway.request(head, body);
+        assert_eq!(reply.header("sabir-loss"), Some(loss), "{dialect}");
+        assert_eq!(provider.received()[0].body, **expected, "{dialect}");
+    }
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    gateway.post("/v1/chat/completions", body);
+    assert_eq!(provider.received()[0].body, own, "nothing is known of the server");
 }

@@ -28,6 +28,20 @@ pub(super) fn unescape_behind(text: String, body: &str) -> Unescaped {
     unescaped
 }
 
+/// Whether a checked string body says nothing but whitespace.
+pub(super) fn is_blank(body: &str) -> bool {
+    let mut rest = body.trim_start();
+    while let Some(escape) = rest.strip_prefix('\\') {
+        let mut first = Unescaped { text: String::new(), lone: Vec::new() };
+        let behind = first.push_escape(escape);
+        if !first.text.trim_start().is_empty() {
+            return false;
+        }
+        rest = behind.trim_start();
+    }
+    rest.is_empty()
+}
+
 /// In a checked body nothing but a backslash is special; other specials are passed over.
 fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
     let mut at = scan::special(body.as_bytes(), 0);
@@ -114,23 +128,30 @@ pub(super) fn is_clean(text: &str) -> bool {
 /// Appends `text` as the body of a JSON string.
 pub(super) fn escape(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
-    let mut start = 0;
+    let (mut start, mut at) = (0, scan::special(bytes, 0));
     loop {
-        let at = scan::special(bytes, start);
         out.push_str(&text[start..at]);
         let Some(&byte) = bytes.get(at) else {
             return;
         };
-        push_escaped(out, byte);
-        start = at + 1;
+        start = match byte {
+            // These stand for themselves behind a backslash, so that they go with what follows.
+            b'"' | b'\\' => {
+                out.push('\\');
+                at
+            }
+            _ => {
+                push_control(out, byte);
+                at + 1
+            }
+        };
+        at = scan::special(bytes, at + 1);
     }
 }
 
-fn push_escaped(out: &mut String, byte: u8) {
+fn push_control(out: &mut String, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     match byte {
-        b'"' => out.push_str("\\\""),
-        b'\\' => out.push_str("\\\\"),
         b'\n' => out.push_str("\\n"),
         b'\r' => out.push_str("\\r"),
         b'\t' => out.push_str("\\t"),

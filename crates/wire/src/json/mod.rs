@@ -9,6 +9,7 @@ mod number;
 mod raw;
 mod reader;
 mod scan;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,6 +21,7 @@ pub(crate) use number::push_whole;
 pub use raw::Json;
 pub use reader::Reader;
 pub use scan::DEPTH_MAX;
+pub use survey::Survey;
 pub use text::Text;
 pub use writer::Encode;
 pub use writer::Writer;

@@ -7,6 +7,7 @@ use super::compare;
 use super::kind::Kind;
 use super::reader::Reader;
 use super::scan;
+use super::scan::Unseen;
 use super::text::Text;
 use crate::error::Result;
 
@@ -21,7 +22,7 @@ impl<'a> Json<'a> {
     pub fn parse(source: impl Into<Cow<'a, str>>) -> Result<Self> {
         let source = source.into();
         let start = scan::whitespace(source.as_bytes(), 0);
-        let end = scan::value(source.as_bytes(), start, 0)?;
+        let end = scan::value(source.as_bytes(), start, 0, &mut Unseen)?;
         let rest = scan::whitespace(source.as_bytes(), end);
         if rest < source.len() {
             return Err(scan::syntax("expected the end of the input", source.as_bytes(), rest));
@@ -108,7 +109,7 @@ fn next_gap(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b' ' | b'\n' | b'\r' | b'\t' => return Some(at),
-            b'"' => at = scan::string(bytes, at + 1).ok()?.end + 1,
+            b'"' => at = scan::string(bytes, at + 1, &mut Unseen).ok()?.end + 1,
             _ => at += 1,
         }
     }

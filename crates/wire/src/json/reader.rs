@@ -7,10 +7,15 @@ use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
 use super::scan;
+use super::scan::Escapes;
+use super::scan::Strings;
+use super::survey::Knowing;
+use super::survey::Survey;
 use super::text::Text;
 use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
+use crate::utf8;
 
 /// Reads JSON value by value.
 ///
@@ -20,16 +25,22 @@ pub struct Reader<'a> {
     source: &'a str,
     at: usize,
     depth: usize,
+    strings: Knowing<'a>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(source: &'a str) -> Self {
-        Self { source, at: 0, depth: 0 }
+        Self { source, at: 0, depth: 0, strings: Knowing::NOTHING }
+    }
+
+    /// Reads a text with what was found out about it before.
+    pub fn surveyed(survey: &'a Survey<'a>) -> Self {
+        Self { strings: Knowing::new(survey.ends()), ..Self::new(survey.source()) }
     }
 
     /// Checks the bytes to be UTF-8 and passes over a byte order mark.
     pub fn from_slice(bytes: &'a [u8]) -> Result<Self> {
-        let source = str::from_utf8(bytes).map_err(not_utf8)?;
+        let source = utf8::text(bytes)?;
         Ok(Self::new(source.strip_prefix('\u{feff}').unwrap_or(source)))
     }
 
@@ -70,7 +81,10 @@ impl<'a> Reader<'a> {
             return Err(self.at);
         }
         let start = self.at + 1;
-        let end = scan::special(self.bytes(), start);
+        let end = match scan::special_nearby(self.bytes(), start) {
+            Ok(end) => end,
+            Err(passed) => self.end_of_long_string(start, passed),
+        };
         if self.bytes().get(end) != Some(&b'"') {
             return Err(end);
         }
@@ -78,11 +92,24 @@ impl<'a> Reader<'a> {
         Ok(&self.source[start..end])
     }
 
+    /// The end of the string whose body starts at `start` and has nothing special before `passed`, or where an escape of
+    /// it may be.
+    fn end_of_long_string(&mut self, start: usize, passed: usize) -> usize {
+        match self.strings.body(start) {
+            Some(body) if body.escapes == Escapes::Absent => body.end,
+            Some(_) => start,
+            None => scan::special_in_long_run(self.bytes(), passed),
+        }
+    }
+
     /// The string that comes next, of which `special` is the first special byte.
     fn escaped_string(&mut self, special: usize) -> Result<Text<'a>> {
         self.expect(Kind::String)?;
         let start = self.at + 1;
-        let body = scan::escaped_string(self.bytes(), special)?;
+        let body = match self.strings.body(start) {
+            Some(body) => body,
+            None => scan::escaped_string(self.bytes(), special)?,
+        };
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))
     }
@@ -116,7 +143,13 @@ impl<'a> Reader<'a> {
 
     /// Passes over the next value, checking it to be JSON.
     pub fn skip(&mut self) -> Result<()> {
-        self.at = scan::value(self.bytes(), self.at, self.depth)?;
+        self.at = scan::value(self.source.as_bytes(), self.at, self.depth, &mut self.strings)?;
+        Ok(())
+    }
+
+    /// The same by other means.
+    pub(super) fn skip_by(&mut self, strings: &mut impl Strings) -> Result<()> {
+        self.at = scan::value(self.bytes(), self.at, self.depth, strings)?;
         Ok(())
     }
 
@@ -285,6 +318,10 @@ impl<'a> Reader<'a> {
         self.at
     }
 
+    pub(super) fn source(&self) -> &'a str {
+        self.source
+    }
+
     fn bytes(&self) -> &'a [u8] {
         self.source.as_bytes()
     }
@@ -376,12 +413,6 @@ fn wrong_kind(expected: Kind, found: Kind) -> Error {
 fn not_whole<T: fmt::Display>(least: T, most: T) -> Error {
     let message = format!("expected a whole number from {least} to {most}, found another number");
     Error::new(ErrorKind::Type, message)
-}
-
-#[cold]
-fn not_utf8(error: std::str::Utf8Error) -> Error {
-    let message = format!("expected UTF-8, found an invalid byte ({})", error.valid_up_to());
-    Error::new(ErrorKind::Syntax, message)
 }
 
 #[cfg(test)]

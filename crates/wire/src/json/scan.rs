@@ -20,13 +20,34 @@ pub(super) enum Escapes {
     Present,
 }
 
-/// Scans the string whose body starts at `at`, just behind the opening quote.
+/// Finds the ends of strings, by looking or because somebody has looked before.
+pub(super) trait Strings {
+    /// Scans the string whose body starts at `start`. Up to `at` nothing special stands in it, at `at` perhaps.
+    fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody>;
+}
+
+/// Looks.
+pub(super) struct Unseen;
+
+impl Strings for Unseen {
+    #[inline]
+    fn long(&mut self, bytes: &[u8], _start: usize, at: usize) -> Result<StringBody> {
+        let end = special(bytes, at);
+        match bytes.get(end) {
+            Some(b'"') => Ok(StringBody { end, escapes: Escapes::Absent }),
+            _ => escaped_string(bytes, end),
+        }
+    }
+}
+
+/// Scans the string whose body starts at `start`, just behind the opening quote.
 #[inline]
-pub(super) fn string(bytes: &[u8], at: usize) -> Result<StringBody> {
-    let end = special(bytes, at);
-    match bytes.get(end) {
-        Some(b'"') => Ok(StringBody { end, escapes: Escapes::Absent }),
-        _ => escaped_string(bytes, end),
+pub(super) fn string(bytes: &[u8], start: usize, strings: &mut impl Strings) -> Result<StringBody> {
+    match special_nearby(bytes, start) {
+        Ok(end) if bytes.get(end) == Some(&b'"') => {
+            Ok(StringBody { end, escapes: Escapes::Absent })
+        }
+        Ok(at) | Err(at) => strings.long(bytes, start, at),
     }
 }
 
@@ -141,20 +162,27 @@ const SHORT_ESCAPES: [bool; 256] = {
 
 /// The index of the first quote, backslash or control character at or behind `at`, or the length.
 #[inline]
-pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn special(bytes: &[u8], at: usize) -> usize {
+    special_nearby(bytes, at).unwrap_or_else(|passed| special_in_long_run(bytes, passed))
+}
+
+/// The index of the first special byte, if it is one of the next few; else how far there is none.
+#[inline]
+pub(super) fn special_nearby(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
     let mut rest = bytes.get(at..).unwrap_or_default();
     for _ in 0..SHORT_WORDS {
         let Some((word, behind)) = rest.split_first_chunk() else { break };
         match special_bits(u64::from_le_bytes(*word)) {
             0 => (at, rest) = (at + word.len(), behind),
-            hits => return at + hits.trailing_zeros() as usize / 8,
+            hits => return Ok(at + hits.trailing_zeros() as usize / 8),
         }
     }
-    special_in_long_run(rest, at)
+    Err(at)
 }
 
-/// Long runs go by blocks, which the compiler turns into vector instructions. `rest` begins at `at`.
-fn special_in_long_run(mut rest: &[u8], mut at: usize) -> usize {
+/// Long runs go by blocks, which the compiler turns into vector instructions.
+pub(super) fn special_in_long_run(bytes: &[u8], mut at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
     while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
         if block.iter().fold(false, |found, byte| found | is_special(*byte)) {
             break;
@@ -194,6 +222,8 @@ const fn is_special(byte: u8) -> bool {
 
 /// How many words are tried before a run counts as long.
 const SHORT_WORDS: usize = 4;
+/// How long a string is that does not end nearby.
+pub(super) const LONG_BYTES_MIN: usize = SHORT_WORDS * 8;
 const BLOCK: usize = 64;
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = ONES << 7;
@@ -251,8 +281,13 @@ pub(super) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize> {
 }
 
 /// The index behind the value at `at`, which stands inside `depth` arrays and objects.
-pub(super) fn value(bytes: &[u8], at: usize, depth: usize) -> Result<usize> {
-    let mut scan = Scan { bytes, at, outside: depth, depth, objects: 0 };
+pub(super) fn value(
+    bytes: &[u8],
+    at: usize,
+    depth: usize,
+    strings: &mut impl Strings,
+) -> Result<usize> {
+    let mut scan = Scan { bytes, at, outside: depth, depth, objects: 0, strings };
     scan.value()?;
     while scan.depth > scan.outside {
         scan.step()?;
@@ -261,16 +296,17 @@ pub(super) fn value(bytes: &[u8], at: usize, depth: usize) -> Result<usize> {
 }
 
 /// The scan of one value: a loop rather than a recursion, so that nesting costs no stack.
-struct Scan<'s> {
+struct Scan<'s, S> {
     bytes: &'s [u8],
     at: usize,
     outside: usize,
     depth: usize,
     /// One bit for each open level, the innermost lowest: set for an object.
     objects: u128,
+    strings: &'s mut S,
 }
 
-impl Scan<'_> {
+impl<S: Strings> Scan<'_, S> {
     fn peek(&mut self) -> Option<u8> {
         self.at = whitespace(self.bytes, self.at);
         self.bytes.get(self.at).copied()
@@ -300,7 +336,7 @@ impl Scan<'_> {
 
     fn scalar(&mut self, first: Option<u8>) -> Result<()> {
         self.at = match first {
-            Some(b'"') => string(self.bytes, self.at + 1)?.end + 1,
+            Some(b'"') => string(self.bytes, self.at + 1, self.strings)?.end + 1,
             Some(b'-' | b'0'..=b'9') => number(self.bytes, self.at)?,
             Some(b't') => word(self.bytes, self.at, "true")?,
             Some(b'f') => word(self.bytes, self.at, "false")?,
@@ -343,7 +379,7 @@ impl Scan<'_> {
         if self.peek() != Some(b'"') {
             return Err(syntax("expected a key", self.bytes, self.at));
         }
-        self.at = string(self.bytes, self.at + 1)?.end + 1;
+        self.at = string(self.bytes, self.at + 1, self.strings)?.end + 1;
         if self.peek() != Some(b':') {
             return Err(syntax("expected `:`", self.bytes, self.at));
         }
@@ -384,11 +420,11 @@ mod tests {
         fn a_string_ends_at_its_first_bare_quote(text in "([a-z ]{0,30}|\\PC|[\u{0}-\u{7f}]){0,40}", behind in "[a-z\"\\\\]{0,90}") {
             let string = serde_json::to_string(&text).unwrap();
             let whole = format!("{string}{behind}");
-            let body = super::string(whole.as_bytes(), 1).unwrap();
+            let body = super::string(whole.as_bytes(), 1, &mut Unseen).unwrap();
             prop_assert_eq!(body.end, string.len() - 1);
             prop_assert_eq!(body.escapes == Escapes::Present, string.contains('\\'));
             let cut = &string.as_bytes()[..string.len() - 1];
-            prop_assert!(super::string(cut, 1).is_err());
+            prop_assert!(super::string(cut, 1, &mut Unseen).is_err());
         }
 
         #[test]
@@ -398,7 +434,7 @@ mod tests {
             behind in "[a-z]{0,90}",
         ) {
             let whole = format!("{before}{wrong}{behind}\"");
-            prop_assert!(super::string(whole.as_bytes(), 0).is_err());
+            prop_assert!(super::string(whole.as_bytes(), 0, &mut Unseen).is_err());
         }
     }
 }

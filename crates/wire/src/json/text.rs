@@ -95,12 +95,9 @@ impl<'a> Text<'a> {
 
     /// Whether the text is empty or says nothing but whitespace.
     pub fn is_blank(&self) -> bool {
-        let rest = self.repr.trim_start();
         match self.form {
-            Form::Escaped if rest.starts_with('\\') => {
-                escape::unescape(rest).text.trim().is_empty()
-            }
-            Form::Clean | Form::Plain | Form::Escaped => rest.is_empty(),
+            Form::Clean | Form::Plain => self.repr.trim_start().is_empty(),
+            Form::Escaped => escape::is_blank(&self.repr),
         }
     }
 

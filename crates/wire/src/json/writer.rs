@@ -9,6 +9,7 @@ use super::number::Number;
 use super::number::push_whole;
 use super::raw::Json;
 use super::scan;
+use super::scan::Unseen;
 use super::text::Text;
 
 /// Writes JSON from left to right.
@@ -148,7 +149,7 @@ impl Writer {
         text.push_content(&mut self.out);
         let bytes = self.out.as_bytes();
         let is_object = bytes.get(start) == Some(&b'{')
-            && scan::value(bytes, start, 0).is_ok_and(|end| end == bytes.len());
+            && scan::value(bytes, start, 0, &mut Unseen).is_ok_and(|end| end == bytes.len());
         if !is_object {
             self.out.truncate(before);
         }

@@ -3,8 +3,6 @@
 //! OpenAI and Anthropic pair by id, Gemini by name and order. Here every call of a request is given an id and every
 //! result the name of its call, so that an encoder can write either.
 
-mod waiting;
-
 use std::borrow::Cow;
 
 use crate::alias::Aliases;
@@ -20,9 +18,8 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::push_whole;
 use crate::protocol::Protocol;
+use crate::protocol::waiting::Waiting;
 use crate::target::Target;
-
-use self::waiting::Waiting;
 
 /// The calls of a request, ready to be written for one target.
 pub(in crate::protocol) struct Calls<'r> {

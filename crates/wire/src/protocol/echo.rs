@@ -36,10 +36,9 @@ const REPEATED: [(&str, &str); 20] = [
 
 impl<'a> Echo<'a> {
     /// Reads the settings in a request's body; the conversation itself is passed over.
-    pub fn of(body: &'a [u8]) -> Result<Self> {
+    pub fn of(mut body: Reader<'a>) -> Result<Self> {
         let mut settings = Vec::new();
-        let mut reader = Reader::from_slice(body)?;
-        reader.object(|key, reader| {
+        body.object(|key, reader| {
             let repeated = REPEATED.iter().find(|(name, _)| *name == key);
             match (repeated, reader.kind()?) {
                 (None, _) | (_, Kind::Null) => reader.skip()?,
@@ -87,10 +86,10 @@ mod tests {
 
     #[test]
     fn an_answer_repeats_the_settings_of_its_request() {
-        let request =
-            br#"{"model":"m","input":"hi","temperature":0.50,"store":false,"reasoning":{"effort":"low"},"metadata":null,
+        let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":false,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
-        let asked = Asked { echo: Some(Echo::of(request).unwrap()), ..Asked::default() };
+        let asked =
+            Asked { echo: Some(Echo::of(Reader::new(request)).unwrap()), ..Asked::default() };
         let answer = br#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],
             "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
         let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();

@@ -7,6 +7,8 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
+use crate::json::Reader;
+use crate::json::Survey;
 use crate::json::Text;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
@@ -27,6 +29,7 @@ use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Shape;
 use crate::sse::Frame;
 use crate::target::Target;
+use crate::utf8;
 
 /// A request with everything its protocol meant: content that anyone may edit, semantics that only protocols write.
 #[derive(Clone, Debug)]
@@ -114,24 +117,33 @@ impl Encoded {
 impl Protocol {
     /// Reads a request body.
     pub fn decode_request(self, body: &[u8]) -> Result<Exchange<'_>> {
-        self.decode_request_text(utf8(body)?)
+        self.decode_request_text(utf8::text(body)?)
     }
 
     /// The same for whoever has text already.
     pub fn decode_request_text(self, body: &str) -> Result<Exchange<'_>> {
         let body = without_mark(body);
+        self.decode_request_with(Reader::new(body), body.len())
+    }
+
+    /// The same for whoever has passed over the text before.
+    pub fn decode_request_surveyed<'a>(self, body: &'a Survey<'a>) -> Result<Exchange<'a>> {
+        self.decode_request_with(Reader::surveyed(body), body.source().len())
+    }
+
+    fn decode_request_with(self, reader: Reader<'_>, body_bytes: usize) -> Result<Exchange<'_>> {
         let exchange = match self {
-            Self::OpenaiChat => openai_chat::decode_request(body),
-            Self::OpenaiResponses => openai_responses::decode_request(body),
-            Self::AnthropicMessages => anthropic_messages::decode_request(body),
-            Self::Gemini => gemini::decode_request(body),
+            Self::OpenaiChat => openai_chat::decode_request(reader),
+            Self::OpenaiResponses => openai_responses::decode_request(reader),
+            Self::AnthropicMessages => anthropic_messages::decode_request(reader),
+            Self::Gemini => gemini::decode_request(reader),
         }?;
-        Ok(Exchange { body_bytes: body.len(), ..exchange })
+        Ok(Exchange { body_bytes, ..exchange })
     }
 
     /// Reads a whole answer.
     pub fn decode_response(self, body: &[u8]) -> Result<Response<'_>> {
-        let body = utf8(body)?;
+        let body = without_mark(utf8::text(body)?);
         match self {
             Self::OpenaiChat => openai_chat::decode_response(body),
             Self::OpenaiResponses => openai_responses::decode_response(body),
@@ -183,6 +195,16 @@ impl Protocol {
         }
     }
 
+    /// The body of a fault that is sent under another status than its kind has by itself.
+    pub fn encode_fault_under(self, status: u16, fault: &Fault<'_>) -> String {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses | Self::AnthropicMessages => {
+                self.encode_fault(fault).1
+            }
+            Self::Gemini => gemini::encode_fault_under(status, fault),
+        }
+    }
+
     /// Where a canonical field stands in this protocol, below its node.
     pub(in crate::protocol) fn pointer(self, field: Field, shape: Shape) -> &'static str {
         match self {
@@ -227,12 +249,6 @@ impl Protocol {
             Self::Gemini => gemini::GeminiSemantics::DECLARED,
         }
     }
-}
-
-fn utf8(body: &[u8]) -> Result<&str> {
-    let text = std::str::from_utf8(body)
-        .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8, found other bytes"))?;
-    Ok(without_mark(text))
 }
 
 /// The text behind a byte order mark.

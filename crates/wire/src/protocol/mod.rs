@@ -17,6 +17,7 @@ mod semantics;
 mod showing;
 mod splice;
 mod tier;
+mod waiting;
 
 pub mod anthropic_messages;
 pub mod gemini;

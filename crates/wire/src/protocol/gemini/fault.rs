@@ -168,15 +168,33 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
             let stated = stated_status(original);
             (stated.unwrap_or(status), original.as_str().to_owned())
         }
-        _ => {
-            let mut writer = Writer::default();
-            writer.object(|object| {
-                object.key("error");
-                write_error(object, fault, status, word);
-            });
-            (status, writer.into_string())
-        }
+        _ => (status, written(fault, status, word)),
     }
+}
+
+/// The body states the status too, and a word that goes with it.
+pub(in crate::protocol) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
+    match &fault.original {
+        Some((GEMINI, original)) => original.as_str().to_owned(),
+        _ => written(fault, status, word_under(status, fault.kind)),
+    }
+}
+
+/// Only one status has a word that its fault's kind does not tell.
+fn word_under(status: u16, kind: FaultKind) -> &'static str {
+    match status {
+        502 => "UNAVAILABLE",
+        _ => status_of(kind).1,
+    }
+}
+
+fn written(fault: &Fault<'_>, status: u16, word: &str) -> String {
+    let mut writer = Writer::default();
+    writer.object(|object| {
+        object.key("error");
+        write_error(object, fault, status, word);
+    });
+    writer.into_string()
 }
 
 /// Writes the `error` object alone, for streams.

@@ -32,10 +32,9 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 
-pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
-    let mut reader = Reader::new(body);
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {
         decoding.member(key, reader, extras)
     })?;
@@ -224,7 +223,8 @@ fn read_content<'a>(
         let text = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
         return Ok(Content::String(text));
     }
-    let mut parts = Vec::new();
+    // Most messages have one block.
+    let mut parts = Vec::with_capacity(1);
     reader.array(|index, reader| {
         parts.push(blocks::read_block(reader, element(index))?);
         Ok(())

@@ -1,6 +1,7 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -80,7 +81,10 @@ fn arrange_results(
     if !turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolResult(_))) {
         return BTreeSet::new();
     }
-    let mut ranks = Ranks::of(open);
+    let mut waiting: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+    for (rank, (id, _)) in open.iter().enumerate() {
+        waiting.entry(id).or_default().push_back(rank);
+    }
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
         let Content::ToolResult(result) = piece.part.content() else {
@@ -88,7 +92,7 @@ fn arrange_results(
             continue;
         };
         let id = calls.result_id(piece.at, result).into_str();
-        let rank = ranks.take(&id);
+        let rank = waiting.get_mut(&*id).and_then(VecDeque::pop_front);
         if let Some(other) = rank.and_then(|rank| open[rank].1.as_ref()) {
             told_apart.insert(piece.at, other.clone());
         }
@@ -100,49 +104,6 @@ fn arrange_results(
     ranked.sort_by_key(|(rank, _)| *rank);
     turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
     turn.pieces.iter().map(|piece| piece.at.0).collect()
-}
-
-/// Calls that have no result yet. Results mostly come in the order of the calls; an index keeps the search short otherwise.
-struct Ranks<'o> {
-    open: &'o [OpenCall<'o>],
-    /// All calls before this one have their results.
-    next: usize,
-    answered: Vec<bool>,
-    index: HashMap<&'o str, VecDeque<usize>>,
-}
-
-impl<'o> Ranks<'o> {
-    fn of(open: &'o [OpenCall<'_>]) -> Self {
-        Self { open, next: 0, answered: vec![false; open.len()], index: HashMap::new() }
-    }
-
-    /// The first call of this id that has no result, which now has one.
-    fn take(&mut self, id: &str) -> Option<usize> {
-        let rank = match self.open.get(self.next)? {
-            (next, _) if *next == id => self.next,
-            _ => self.look_up(id)?,
-        };
-        self.answered[rank] = true;
-        while self.answered.get(self.next) == Some(&true) {
-            self.next += 1;
-        }
-        Some(rank)
-    }
-
-    fn look_up(&mut self, id: &str) -> Option<usize> {
-        if self.index.is_empty() {
-            for (rank, (id, _)) in self.open.iter().enumerate() {
-                self.index.entry(id).or_default().push_back(rank);
-            }
-        }
-        let ranks = self.index.get_mut(id)?;
-        while let Some(rank) = ranks.pop_front() {
-            if !self.answered[rank] {
-                return Some(rank);
-            }
-        }
-        None
-    }
 }
 
 fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {

@@ -40,8 +40,7 @@ use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Shape;
 
-pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
-    let mut reader = Reader::new(body);
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut draft = Draft::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {

@@ -64,6 +64,21 @@ fn the_time_to_wait_is_in_the_body() {
 }
 
 #[test]
+fn the_body_states_the_status_it_is_sent_under() {
+    for (kind, status, word) in [
+        (FaultKind::Internal, 502, "UNAVAILABLE"),
+        (FaultKind::Truncated, 502, "UNAVAILABLE"),
+        (FaultKind::Internal, 508, "INTERNAL"),
+        (FaultKind::BadRequest, 415, "INVALID_ARGUMENT"),
+    ] {
+        let body = GEMINI.encode_fault_under(status, &Fault::new(kind, "m"));
+        let expected =
+            format!(r#"{{"error":{{"code":{status},"message":"m","status":"{word}"}}}}"#);
+        assert_eq!(body, expected);
+    }
+}
+
+#[test]
 fn a_foreign_fault_gets_status_and_word() {
     let mut fault = Fault::new(FaultKind::RateLimit, "slow down");
     fault.retry_after_s = Some(3);

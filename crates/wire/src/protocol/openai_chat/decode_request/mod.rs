@@ -21,8 +21,7 @@ use crate::protocol::semantics::Semantics;
 use crate::target::Family;
 use crate::target::TokenLimit;
 
-pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
-    let mut reader = Reader::new(body);
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;

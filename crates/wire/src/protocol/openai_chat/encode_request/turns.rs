@@ -1,5 +1,7 @@
 //! Writing the turns of another protocol: results in messages of their own, right behind their calls.
 
+use smallvec::SmallVec;
+
 use crate::conversation::Content;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
@@ -36,6 +38,9 @@ pub(super) struct Turns<'t, 'r> {
     pub(super) target: &'t Target,
     pub(super) losing: &'t mut Losing<'r>,
 }
+
+/// Most turns have few parts, which need no memory of their own to be sorted in.
+type Few<T> = SmallVec<[T; 4]>;
 
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);
@@ -190,15 +195,16 @@ impl Turns<'_, '_> {
     }
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
-        let parts: Vec<&Part<'_>> =
+        let parts: Few<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
-        let mut parts: Vec<&Part<'_>> =
+        let mut parts: Few<&Part<'_>> =
             parts.iter().copied().filter(|part| !self.is_blank_beside(part, count)).collect();
-        let beside = if count == 1 { parts.split_off(parts.len().min(1)) } else { Vec::new() };
-        for part in beside {
-            self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
+        if count == 1 {
+            for part in parts.drain(parts.len().min(1)..) {
+                self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
+            }
         }
         if self.is_lost(message, &parts) {
             return;
@@ -278,8 +284,8 @@ impl Turns<'_, '_> {
     fn write_assistant(&mut self, writer: &mut Writer, first: &Message<'_>, parts: &[Placed<'_>]) {
         self.report_order(parts);
         let replay = self.replays(parts);
-        let mut positions: Vec<Position> = Vec::with_capacity(parts.len());
-        let mut kept: Vec<&Part<'_>> = Vec::with_capacity(parts.len());
+        let mut positions: Few<Position> = Few::new();
+        let mut kept: Few<&Part<'_>> = Few::new();
         let mut spoken: Vec<Part<'_>> = Vec::new();
         for (at, part) in parts {
             match part.content() {
@@ -295,14 +301,14 @@ impl Turns<'_, '_> {
                 }
             }
         }
-        let told: Vec<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
+        let told: Few<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
         if self.is_lost(first, &told) {
             return;
         }
         let mut object = Object::open(writer, None);
         object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
-        let text: Vec<&Part<'_>> =
+        let text: Few<&Part<'_>> =
             told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
         let elsewhere = kept
             .iter()
@@ -465,8 +471,8 @@ fn is_results(turn: &Message<'_>, parts: &[Placed<'_>]) -> bool {
     turn.role == Role::Tool || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty()
 }
 
-fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Vec<Placed<'m>> {
-    let mut parts = Vec::new();
+fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Few<Placed<'m>> {
+    let mut parts = Few::new();
     for (offset, message) in messages.iter().enumerate() {
         let at = |index| (first + offset, index);
         parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));

@@ -36,8 +36,7 @@ pub(super) use item::decode_output_item;
 pub(super) use part::citation;
 pub(super) use part::decode_part;
 
-pub(in crate::protocol) fn decode_request(body: &str) -> Result<Exchange<'_>> {
-    let mut reader = Reader::new(body);
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
 
-use super::Position;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::json::Text;
+use crate::protocol::calls::Position;
 
 /// Every call is looked at a few times at most, however many there are.
 #[derive(Default)]
@@ -119,4 +119,87 @@ fn first(calls: &mut VecDeque<usize>, answered: &HashSet<usize>) -> Option<usize
         calls.pop_front();
     }
     calls.front().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Arguments;
+    use crate::conversation::CallForm;
+    use crate::conversation::ResultOutput;
+    use crate::json::Json;
+
+    fn call(id: Option<&'static str>, name: &'static str) -> ToolCall<'static> {
+        let arguments = Arguments::Json(Json::literal("{}"));
+        ToolCall {
+            id: id.map(Text::literal),
+            name: Text::literal(name),
+            arguments,
+            form: CallForm::default(),
+        }
+    }
+
+    fn result(id: Option<&'static str>, name: Option<&'static str>) -> ToolResult<'static> {
+        ToolResult {
+            call_id: id.map(Text::literal),
+            name: name.map(Text::literal),
+            output: ResultOutput::Parts(Vec::new()),
+            is_error: None,
+            form: CallForm::default(),
+        }
+    }
+
+    fn waiting<'r>(calls: &'r [(usize, ToolCall<'r>)]) -> Waiting<'r> {
+        let mut waiting = Waiting::default();
+        for (index, (round, call)) in calls.iter().enumerate() {
+            while waiting.round < *round {
+                waiting.begin(Role::User);
+            }
+            waiting.push((index, 0), call);
+        }
+        waiting
+    }
+
+    #[track_caller]
+    fn check(
+        calls: &[(usize, ToolCall<'static>)],
+        results: &[(Option<&'static str>, Option<&'static str>, Option<usize>)],
+    ) {
+        let results: Vec<_> =
+            results.iter().map(|(id, name, expected)| (result(*id, *name), expected)).collect();
+        let mut waiting = waiting(calls);
+        for (number, (result, expected)) in results.iter().enumerate() {
+            let found = waiting.answer(result).map(|(at, _)| at.0);
+            assert_eq!(found, **expected, "result {number}");
+        }
+    }
+
+    #[test]
+    fn the_last_round_comes_first_and_in_it_the_first_call() {
+        let calls = [
+            (0, call(None, "a")),
+            (1, call(Some("1"), "a")),
+            (1, call(None, "a")),
+            (1, call(None, "b")),
+        ];
+        let (a, b, c) = (Some("a"), Some("b"), Some("c"));
+        check(&calls, &[(None, a, Some(1)), (None, a, Some(2)), (None, a, Some(0))]);
+        check(&calls, &[(None, c, None), (None, b, Some(3)), (None, b, None)]);
+        // A result that tells nothing is for a call without an id, if there is one.
+        check(&calls, &[(None, None, Some(2)), (None, None, Some(3)), (None, None, Some(0))]);
+    }
+
+    #[test]
+    fn an_id_answers_the_first_call_that_bears_it() {
+        let calls =
+            [(0, call(Some("1"), "a")), (0, call(Some("1"), "a")), (0, call(Some("2"), "a"))];
+        check(&calls, &[(Some("1"), None, None), (None, Some("a"), Some(1))]);
+    }
+
+    #[test]
+    fn an_id_that_no_call_bears_answers_a_call_without_one() {
+        let calls = [(0, call(Some("1"), "a")), (0, call(None, "a")), (0, call(None, "b"))];
+        check(&calls, &[(Some("9"), Some("b"), Some(2)), (Some("8"), Some("a"), Some(1))]);
+        check(&calls, &[(Some("9"), None, None), (Some("9"), Some("c"), None)]);
+    }
 }

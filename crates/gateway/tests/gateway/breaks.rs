@@ -1,0 +1,202 @@
+//! Answers that break off, and answers that are none: nobody takes them for whole ones.
+
+use std::io::BufReader;
+use std::io::Read;
+use std::net::TcpStream;
+
+use crate::harness::*;
+
+/// Everything that comes until the gateway closes the connection.
+fn until_closed(reader: &mut BufReader<TcpStream>) -> String {
+    let mut all = String::new();
+    reader.read_to_string(&mut all).unwrap();
+    all
+}
+
+const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n";
+const SHORT: &str = "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nhello";
+
+#[test]
+fn bytes_that_break_off_break_off_for_the_client_too() {
+    for answer in [CHUNKED, SHORT] {
+        let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let mut client = gateway.send("GET /passthrough/p/v1/files/f/content", "");
+        let all = until_closed(&mut client);
+        assert!(all.starts_with("HTTP/1.1 200") && all.contains("hello"), "{all}");
+        assert!(!all.ends_with("0\r\n\r\n"), "{all}");
+        gateway.wait_for_metric(
+            "sabir_requests_total{provider=\"p\",client=\"openai-chat\",upstream=\"openai-chat\",outcome=\"upstream_error\"} 1",
+        );
+    }
+}
+
+#[test]
+fn embeddings_that_break_off_do_so_for_the_client_too() {
+    let provider = Provider::start(vec![Script::Say(SHORT.to_owned())]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let mut client = gateway.send("POST /v1/embeddings", r#"{"model":"p/e","input":"x"}"#);
+    assert!(!until_closed(&mut client).ends_with("0\r\n\r\n"));
+}
+
+#[test]
+fn a_whole_answer_that_breaks_off_is_a_bad_gateway() {
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        let provider = Provider::start(vec![Script::Say(SHORT.to_owned())]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let reply = gateway.post(path, &messages("p/m", false));
+        assert_eq!(reply.status, 502, "{}", reply.body);
+    }
+}
+
+#[test]
+fn a_list_that_breaks_off_has_no_end() {
+    let first = r#"[{"candidates":[{"content":{"parts":[{"text":"begun"}],"role":"model"}}]}"#;
+    let provider = Provider::start(vec![Script::Say(format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{first}"
+    ))]);
+    let gateway = Running::start(&provider.toml("p", "gemini"));
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+    let mut client = gateway.send("POST /v1beta/models/p%2Fm:streamGenerateContent", body);
+    let all = until_closed(&mut client);
+    assert!(all.contains("begun") && !all.ends_with("0\r\n\r\n"), "{all}");
+}
+
+/// A gateway with a Chat provider that answers so, and one behind it that answers well.
+fn before_a_good_one(answer: &str) -> (Provider, Provider, Running) {
+    let first = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let good = sse(&(chat_chunk("second") + CHAT_END));
+    let second = Provider::start(vec![Script::Say(good)]);
+    let toml = first.toml("first", "openai-chat")
+        + "retries = 0\n"
+        + &second.toml("second", "openai-chat")
+        + "[limits]\nmax_frame_size = \"10KB\"\n[[model]]\nname = \"m\"\ntargets = [{ provider = \"first\", model = \"up\" }, { provider = \"second\", model = \"up\" }]\n";
+    let gateway = Running::start(&toml);
+    (first, second, gateway)
+}
+
+#[test]
+fn what_does_not_begin_as_a_stream_is_left_for_the_next_target() {
+    let comments = ": still thinking\n\n".repeat(1_000);
+    for frames in [
+        "",
+        "<html><p>Not found</p></html>\n\n",
+        "data: nonsense\n\n",
+        "data: {\"half\n\n",
+        "event: ping\n\n: nothing else\n\n",
+        &comments,
+    ] {
+        let (_first, _second, gateway) = before_a_good_one(&sse(frames));
+        for (path, body) in
+            [("/v1/chat/completions", chat("m", true)), ("/v1/messages", messages("m", true))]
+        {
+            let reply = gateway.post(path, &body);
+            assert!(reply.body.contains("second"), "{path} {frames:.40}: {}", reply.body);
+            assert_eq!(reply.header("sabir-route"), Some("fallback:2"));
+        }
+    }
+}
+
+#[test]
+fn endless_comments_before_the_first_event_are_not_kept() {
+    let (left, gone) = std::sync::mpsc::channel();
+    let comments = sse(&": still thinking\n\n".repeat(1_000));
+    let provider = Provider::start(vec![Script::Hold(comments, left)]);
+    let limits = "retries = 0\n[limits]\nmax_frame_size = \"10KB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + limits));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert_eq!(reply.status, 502, "{}", reply.body);
+    gone.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn a_broken_frame_behind_the_first_event_ends_the_stream_in_the_clients_own_way() {
+    let long = chat_chunk(&"x".repeat(20_000));
+    for broken in ["data: nonsense\n\n", "data: {\"half\r\n\r\n", &long] {
+        let frames = chat_chunk("begun") + broken + CHAT_END;
+        let (_first, second, gateway) = before_a_good_one(&sse(&frames));
+        let reply = gateway.post("/v1/chat/completions", &chat("m", true));
+        let added = reply.body.strip_prefix(&chat_chunk("begun"));
+        let added = added.unwrap_or_else(|| panic!("{broken:.40}: {}", reply.body));
+        assert!(added.trim_start().starts_with("data: {\"error\""), "{broken:.40}: {added}");
+        assert_eq!(added.matches("data: ").count(), 1, "{broken:.40}: {added}");
+        assert!(second.received().is_empty(), "the first event was there");
+    }
+}
+
+#[test]
+fn a_last_frame_without_its_blank_line_is_an_end() {
+    let frames = (chat_chunk("whole") + CHAT_END).trim_end().replace("data: [DONE]", "");
+    let provider = Provider::start(vec![Script::Say(sse(frames.trim_end()))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert_eq!(reply.body, frames.trim_end());
+}
+
+#[test]
+fn answers_of_doubtful_length_are_bad_gateways() {
+    let body = chat_answer("stolen");
+    for headers in [
+        format!("content-length: {}\r\ncontent-length: 5\r\n", body.len()),
+        format!("content-length: +{}\r\n", body.len()),
+        format!("content-length: {}, 5\r\n", body.len()),
+        format!("content-length: {}\r\ntransfer-encoding: chunked\r\n", body.len()),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\n{headers}\r\n{body}");
+        check_bad_gateway(&answer);
+    }
+    let switched = format!("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n{body}");
+    check_bad_gateway(&switched);
+}
+
+/// The answer is refused in the client's shape on every way through the gateway.
+#[track_caller]
+fn check_bad_gateway(answer: &str) {
+    let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    for (path, body) in [
+        ("/v1/chat/completions", chat("p/m", false)),
+        ("/v1/messages", messages("p/m", false)),
+        ("/passthrough/p/v1/x", "{}".to_owned()),
+    ] {
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 502, "{answer}: {}", reply.body);
+        assert!(reply.json()["error"]["message"].is_string());
+        assert!(!reply.body.contains("stolen"));
+    }
+}
+
+#[test]
+fn geminis_errors_state_the_status_that_they_have() {
+    let provider = Provider::whole("nonsense");
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+    let reply = gateway.post("/v1beta/models/p%2Fm:generateContent", body);
+    assert_eq!(reply.status, 502);
+    assert_eq!(reply.json()["error"]["code"], 502);
+    assert_eq!(reply.json()["error"]["status"], "UNAVAILABLE");
+}
+
+#[test]
+fn an_answer_without_a_body_is_whole_without_one() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\ncontent-type: text/plain\r\n\r\n";
+    for (request, answer, status) in [
+        ("HEAD /passthrough/p/v1/files/f", head, 200),
+        ("DELETE /passthrough/p/v1/files/f", "HTTP/1.1 204 No Content\r\n\r\n", 204),
+        ("GET /passthrough/p/v1/files/f", "HTTP/1.1 304 Not Modified\r\netag: x\r\n\r\n", 304),
+    ] {
+        let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let headers = format!("{request}\r\nconnection: close\r\n");
+        let mut client = gateway.send(&headers, "");
+        let (seen, headers) = read_head(&mut client);
+        assert_eq!(seen, status, "{request}");
+        assert_eq!(until_closed(&mut client), "", "{request}");
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let length = length.map(|(_, length)| length.as_str());
+        assert_eq!(length, (status == 200).then_some("500"), "{request}");
+        gateway.wait_for_metric(
+            "sabir_requests_total{provider=\"p\",client=\"openai-chat\",upstream=\"openai-chat\",outcome=\"answered\"} 1",
+        );
+    }
+}

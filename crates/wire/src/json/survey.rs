@@ -1,0 +1,209 @@
+//! What a first reading of a text found out, so that a second one has less to look for.
+
+use std::fmt;
+
+use super::reader::Reader;
+use super::scan;
+use super::scan::Escapes;
+use super::scan::StringBody;
+use super::scan::Strings;
+use super::scan::Unseen;
+use crate::error::Result;
+
+/// A text, and where the long strings in it end that have been passed.
+#[derive(Clone)]
+pub struct Survey<'a> {
+    source: &'a str,
+    /// By their beginnings.
+    ends: Vec<End>,
+}
+
+/// Where a string ends.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    start: u32,
+    end: u32,
+    escapes: Escapes,
+}
+
+/// Says how much is known, never of what.
+impl fmt::Debug for Survey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Survey({} strings in {} bytes)", self.ends.len(), self.source.len())
+    }
+}
+
+impl<'a> Survey<'a> {
+    /// Nothing is known yet.
+    pub fn new(source: &'a str) -> Self {
+        Self { source, ends: Vec::new() }
+    }
+
+    /// The text itself.
+    pub fn source(&self) -> &'a str {
+        self.source
+    }
+
+    pub(super) fn ends(&self) -> &[End] {
+        &self.ends
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Passes over the next value like [`Reader::skip`], and notes what is worth knowing when it is read again. A survey
+    /// of another text learns nothing.
+    pub fn survey(&mut self, survey: &mut Survey<'a>) -> Result<()> {
+        match std::ptr::eq(self.source(), survey.source) {
+            true => self.skip_by(&mut Noting(&mut survey.ends)),
+            false => self.skip(),
+        }
+    }
+}
+
+/// Looks, and notes what it finds.
+struct Noting<'s>(&'s mut Vec<End>);
+
+impl Strings for Noting<'_> {
+    fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody> {
+        let body = Unseen.long(bytes, start, at)?;
+        if body.end - start >= scan::LONG_BYTES_MIN
+            && let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(body.end))
+            && self.0.last().is_none_or(|last| last.start < start)
+        {
+            self.0.push(End { start, end, escapes: body.escapes });
+        }
+        Ok(body)
+    }
+}
+
+/// Knows the ends of strings, and looks where it does not.
+#[derive(Clone)]
+pub(super) struct Knowing<'a> {
+    /// Those that may come next.
+    ends: &'a [End],
+}
+
+impl<'a> Knowing<'a> {
+    pub(super) const NOTHING: Self = Self { ends: &[] };
+
+    pub(super) fn new(ends: &'a [End]) -> Self {
+        Self { ends }
+    }
+
+    /// The string whose body starts at `start`, if it was seen before. Strings are asked for in their order.
+    #[inline]
+    pub(super) fn body(&mut self, start: usize) -> Option<StringBody> {
+        while let Some((next, behind)) = self.ends.split_first()
+            && (next.start as usize) < start
+        {
+            self.ends = behind;
+        }
+        let next = self.ends.first().filter(|next| next.start as usize == start)?;
+        Some(StringBody { end: next.end as usize, escapes: next.escapes })
+    }
+}
+
+impl Strings for Knowing<'_> {
+    #[inline]
+    fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody> {
+        match self.body(start) {
+            Some(body) => Ok(body),
+            None => Unseen.long(bytes, start, at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::document;
+    use super::super::tests::nearly_json;
+    use super::*;
+    use crate::json::Json;
+    use crate::json::Kind;
+
+    fn surveyed(text: &str) -> Survey<'_> {
+        let mut survey = Survey::new(text);
+        let _ = Reader::new(text).survey(&mut survey);
+        survey
+    }
+
+    /// Every value of a text: its strings, and the containers around them unread.
+    fn values<'a>(reader: &mut Reader<'a>, found: &mut Vec<String>) -> Result<()> {
+        match reader.kind()? {
+            Kind::String => found.push(reader.string()?.json_body().into_owned()),
+            Kind::Array => {
+                found.push(reader.checkpoint().raw()?.as_str().to_owned());
+                reader.array(|_, reader| values(reader, found))?;
+            }
+            Kind::Object => {
+                found.push(reader.checkpoint().raw()?.as_str().to_owned());
+                reader.object(|key, reader| {
+                    found.push(key.into_owned());
+                    values(reader, found)
+                })?;
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    }
+
+    fn all_values(mut reader: Reader<'_>) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        values(&mut reader, &mut found)?;
+        reader.finish()?;
+        Ok(found)
+    }
+
+    /// Strings of all lengths around what counts as long, with escapes and without.
+    fn strings() -> impl Strategy<Value = String> {
+        let text = prop_oneof!["[a-z]{0,70}", "[a-zü\"\n\\\\]{0,70}", "[a-z]{33,40}\n[a-z]{0,40}"];
+        proptest::collection::vec(text, 0..12).prop_map(|texts| {
+            let nested: Vec<_> = texts.chunks(3).collect();
+            serde_json::to_string(&nested).unwrap()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_surveyed_text_reads_as_one_that_is_not(text in prop_oneof![strings(), document().prop_map(|json| json.to_string())]) {
+            let survey = surveyed(&text);
+            prop_assert_eq!(all_values(Reader::surveyed(&survey)), all_values(Reader::new(&text)));
+            let raw = Reader::surveyed(&survey).raw().map(|json| json.as_str().to_owned());
+            prop_assert_eq!(raw, Ok(text.clone()));
+        }
+
+        #[test]
+        fn what_is_wrong_is_found_at_the_first_reading(bytes in nearly_json()) {
+            let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
+            let mut survey = Survey::new(text);
+            let outcome = Reader::new(text).survey(&mut survey);
+            prop_assert_eq!(outcome, Reader::new(text).skip());
+            prop_assert_eq!(all_values(Reader::surveyed(&survey)), all_values(Reader::new(text)));
+        }
+    }
+
+    #[test]
+    fn long_strings_are_noted_once_and_short_ones_never() {
+        let text = format!(
+            r#"["{}","{}\n","short",{{"{}":"\"short"}}]"#,
+            "a".repeat(40),
+            "b".repeat(40),
+            "c".repeat(32)
+        );
+        let mut survey = surveyed(&text);
+        assert_eq!(survey.ends().len(), 3);
+        Reader::new(&text).survey(&mut survey).unwrap();
+        assert_eq!(survey.ends().len(), 3);
+    }
+
+    #[test]
+    fn a_survey_of_another_text_learns_nothing() {
+        let (text, other) = (format!("\"{}\"", "a".repeat(40)), "null".to_owned());
+        let mut survey = Survey::new(&other);
+        Reader::new(&text).survey(&mut survey).unwrap();
+        assert!(survey.ends().is_empty());
+        assert_eq!(Reader::surveyed(&survey).raw().unwrap(), Json::parse(other.clone()).unwrap());
+    }
+}
