@@ -283,7 +283,7 @@ impl<'x> Scribe<'x, '_> {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
-            turn.pieces.sort_by_key(|piece| rank(piece, &calls));
+            turn.pieces.sort_by_cached_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
                     let place = match self.losing.source() {
