@@ -261,12 +261,12 @@ TOKENS: dict[str, Callable[[dict], tuple]] = {
     "anthropic-messages": lambda it: (
         it["usage"]["input_tokens"],
         it["usage"]["output_tokens"],
-        it["usage"]["output_tokens_details"]["thinking_tokens"],
+        it["usage"].get("output_tokens_details", {}).get("thinking_tokens", 0),
     ),
     "gemini": lambda it: (
         it["usageMetadata"]["promptTokenCount"],
-        it["usageMetadata"]["candidatesTokenCount"] + it["usageMetadata"]["thoughtsTokenCount"],
-        it["usageMetadata"]["thoughtsTokenCount"],
+        it["usageMetadata"]["candidatesTokenCount"] + it["usageMetadata"].get("thoughtsTokenCount", 0),
+        it["usageMetadata"].get("thoughtsTokenCount", 0),
     ),
 }
 

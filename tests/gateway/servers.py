@@ -1,6 +1,7 @@
 """The simulators and a gateway before them, each a process of its own on a free port of the loopback."""
 
 import json
+import os
 import re
 import subprocess
 import threading
@@ -22,6 +23,7 @@ PROVIDERS = {
 START_S = 20
 END_S = 10
 
+
 @dataclass(frozen=True)
 class Patience:
     """How long a gateway waits for the next byte of an upstream, and how long an answer may take altogether."""
@@ -31,17 +33,25 @@ class Patience:
 
 
 USUAL = Patience(byte_s=60, answer_s=600)
-SHORT = Patience(byte_s=3, answer_s=8)
-
+SHORT = Patience(byte_s=3, answer_s=6)
 
 
 class Process:
     """A command of the binary that listens; the first line that names its address says that it does."""
 
-    def __init__(self, arguments: list[str], log: Path) -> None:
+    headers: dict[str, str] = {}
+
+    def __init__(self, arguments: list[str], log: Path, variables: Optional[dict[str, str]] = None) -> None:
         self.log = log.open("ab")
         self.process = subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            # Neither a configuration of this folder's nor one of the user's may play a part.
+            cwd=log.parent,
+            env=clean_environment() | {"HOME": str(log.parent)} | (variables or {}),
         )
         self.base = self._base()
         # What is printed later is read too, or the process would block on a full pipe.
@@ -67,6 +77,9 @@ class Process:
         return self.process.poll() is None
 
     def end(self) -> None:
+        """Ends the process; a second time does nothing."""
+        if self.log.closed:
+            return
         self.process.terminate()
         try:
             self.process.wait(END_S)
@@ -76,7 +89,8 @@ class Process:
         self.log.close()
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(self.base + path, timeout=10) as reply:
+        asked = urllib.request.Request(self.base + path, headers=self.headers)
+        with urllib.request.urlopen(asked, timeout=10) as reply:
             return reply.read().decode()
 
     def open_files(self) -> int:
@@ -87,9 +101,18 @@ class Process:
         links = Path(f"/proc/{self.process.pid}/fd").iterdir()
         return sum(_target(link).startswith("socket:") for link in links)
 
+    def threads(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
+
     def resident_bytes(self) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's own variables without those that would make a gateway behave otherwise."""
+    ours = re.compile(r"(?i).*_API_KEY|.*_PROXY|SABIR_.*|SSL_CERT_.*|XDG_CONFIG_HOME")
+    return {name: value for name, value in os.environ.items() if not ours.fullmatch(name)}
 
 
 def _target(link: Path) -> str:
@@ -101,11 +124,12 @@ def _target(link: Path) -> str:
 
 class Simulators(Process):
     def __init__(self, binary: Path, folder: Path) -> None:
-        super().__init__([str(binary), "sim", "--listen", "127.0.0.1:0"], folder / "sim.log")
+        super().__init__([str(binary.resolve()), "sim", "--listen", "127.0.0.1:0"], folder / "sim.log")
 
     def arrived(self, model: str) -> list[Arrived]:
         """The requests for a model, in the order of their arrival."""
-        found = json.loads(self.get("/_sim/requests"))
+        # What is no object was sent by a test of bad bodies.
+        found = [it for it in json.loads(self.get(f"/_sim/requests?holds={model}")) if isinstance(it["body"], dict)]
         return [_arrived(it) for it in found if model in (_last(it["body"].get("model")), _model_in(it["path"]))]
 
     def again(self, request: Arrived) -> dict:
@@ -141,11 +165,31 @@ def _model_in(path: str) -> str:
 
 
 class Gateway(Process):
-    def __init__(self, binary: Path, folder: Path, upstream: str, patience: Patience) -> None:
-        config = folder / f"sabir-{patience.byte_s}.toml"
-        config.write_text(_config(upstream, patience))
-        arguments = [str(binary), "serve", "--config", str(config), "--listen", "127.0.0.1:0", "--data", str(folder)]
-        super().__init__(arguments, folder / "gateway.log")
+    """A gateway with a configuration or without any, in an environment that says nothing but `variables`."""
+
+    def __init__(
+        self,
+        binary: Path,
+        folder: Path,
+        name: str,
+        config: Optional[str],
+        variables: Optional[dict[str, str]] = None,
+        credentials: Optional[dict[str, str]] = None,
+        port: int = 0,
+    ) -> None:
+        # What its own pages are asked with.
+        self.headers = credentials or {}
+        arguments = [str(binary.resolve()), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder)]
+        if config is not None:
+            file = folder / f"{name}.toml"
+            file.write_text(config)
+            arguments += ["--config", str(file)]
+        self.log_file = folder / f"{name}.log"
+        super().__init__(arguments, self.log_file, variables)
+        # What it needs when nothing is under way; its threads begin behind the line that says where it listens.
+        time.sleep(0.2)
+        self.settled(START_S)
+        self.files, self.threads_before = self.open_files(), self.threads()
 
     def metrics(self) -> dict[str, float]:
         lines = [line for line in self.get("/metrics").splitlines() if line and not line.startswith("#")]
@@ -162,10 +206,12 @@ class Gateway(Process):
             time.sleep(0.05)
 
 
-def _config(upstream: str, patience: Patience) -> str:
+def config(upstream: str, patience: Patience, providers: dict[str, str]) -> str:
+    """A configuration with providers of the given names, each before the simulator of one of `PROVIDERS`."""
     head = f'env_providers = false\n[log]\nlevel = "warn"\n[limits]\nmax_stream_duration = "{patience.answer_s}s"\n'
     return head + "".join(
         f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{upstream}{root}"\n'
-        f'api_key = {{ value = "only-for-tests" }}\nidle_timeout = "{patience.byte_s}s"\nfirst_byte_timeout = "{patience.byte_s}s"\n'
-        for name, (protocol, root) in PROVIDERS.items()
+        f'api_key = {{ value = "only-for-tests" }}\n'
+        f'idle_timeout = "{patience.byte_s}s"\nfirst_byte_timeout = "{patience.byte_s}s"\n'
+        for name, (protocol, root) in ((name, PROVIDERS[simulator]) for name, simulator in providers.items())
     )

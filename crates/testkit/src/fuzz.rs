@@ -7,11 +7,13 @@ mod mutate;
 
 use sabir_wire::Error;
 use sabir_wire::ErrorKind;
+use sabir_wire::Exchange;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::json::Json;
 use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
+use sabir_wire::json::Survey;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::Fold;
@@ -35,7 +37,9 @@ const GROWTH_FLOOR_BYTES: usize = 16 * 1024;
 
 /// Reads a request; whatever can be read can be written in every protocol, and read again from there.
 pub fn decode_request(protocol: Protocol, bytes: &[u8]) {
-    let Ok(exchange) = protocol.decode_request(bytes) else { return };
+    let exchange = protocol.decode_request(bytes);
+    assert_surveyed(protocol, bytes, exchange.as_ref().ok());
+    let Ok(exchange) = exchange else { return };
     let named = exchange.request.model.as_ref().map(|model| Target::for_model(&model.to_str()));
     for target in [Some(Target::default()), named].into_iter().flatten() {
         for to in Protocol::ALL {
@@ -45,6 +49,19 @@ pub fn decode_request(protocol: Protocol, bytes: &[u8]) {
             assert!(again.is_ok(), "{to:?} cannot read its own request: {again:?}");
         }
     }
+}
+
+/// Asserts that a body reads the same where it has been passed over before.
+fn assert_surveyed(protocol: Protocol, bytes: &[u8], expected: Option<&Exchange<'_>>) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut survey = Survey::new(text);
+    let _ = Reader::new(text).survey(&mut survey);
+    let found = protocol.decode_request_surveyed(&survey).ok();
+    let body = |exchange: &Exchange<'_>| {
+        exchange.encode(protocol, &Target::default()).map(|encoded| encoded.body).ok()
+    };
+    assert!(found.as_ref().map(body) == expected.map(body), "a survey changed what was read");
 }
 
 /// Reads a whole answer; whatever can be read can be written in every protocol, whole or as a stream.

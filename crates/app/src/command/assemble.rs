@@ -51,6 +51,9 @@ impl Assemble {
         input.bytes_max = self.max_bytes.unwrap_or(input.bytes_max);
         let assembled = self.agent.assemble(&input);
         let output = assembled.map_err(|overflow| anyhow!("{overflow}{SHORTEN}"))?;
+        if let Some(warning) = output.warning() {
+            output::tell(&format!("warning: {warning}\n"));
+        }
         output::print(&written(&output, input.bytes_max, &document.ignored))?;
         Ok(ExitCode::SUCCESS)
     }

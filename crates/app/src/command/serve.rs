@@ -10,6 +10,7 @@ use clap::Args;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
 use sabir_gateway::config::Loaded;
+use sabir_gateway::config::parse_listen;
 use sabir_gateway::config::types::Config;
 use sabir_gateway::config::types::Place;
 use sabir_gateway::config::types::Provider;
@@ -32,7 +33,7 @@ pub(crate) struct Serve {
     file: ConfigFile,
 
     /// Where to listen [default: the config file's, else 127.0.0.1:4747]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
 
     /// Folder for what Sabir keeps; nothing is kept yet [default: the user's data folder]

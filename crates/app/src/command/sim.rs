@@ -7,6 +7,7 @@ use anyhow::Context;
 use anyhow::Result;
 use clap::Args;
 use sabir_backend::sim::Server;
+use sabir_gateway::config::parse_listen;
 use tokio::net::TcpListener;
 use tokio::task::LocalSet;
 
@@ -20,7 +21,7 @@ use crate::output;
 #[command(verbatim_doc_comment)]
 pub(crate) struct Sim {
     /// Where to listen; port 0 picks a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4748")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4748", value_parser = parse_listen)]
     listen: SocketAddr,
 }
 

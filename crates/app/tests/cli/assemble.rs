@@ -68,6 +68,18 @@ fn fixed_parts_that_do_not_fit_fail_with_both_numbers() {
 }
 
 #[test]
+fn a_flag_that_no_argument_can_hold_is_warned_of() {
+    let input = |bytes: usize| json!({"systemInstruction": "a".repeat(bytes)}).to_string();
+    let run = sabir("assemble --agent claude", input(131_071)).exits(0);
+    assert_eq!(run.stderr, "");
+    let run = sabir("assemble --agent claude", input(131_072)).exits(0);
+    assert_eq!(run.json()["systemFlag"].as_str().unwrap().len(), 131_072);
+    let words = "warning: the system flag has 131072 bytes, and Linux takes no argument of more than 131071";
+    assert!(run.stderr.starts_with(words), "{}", run.stderr);
+    assert_eq!(sabir(GEMINI, input(131_072)).exits(0).stderr, "");
+}
+
+#[test]
 fn what_is_absent_or_null_has_no_section() {
     let empty = sabir(GEMINI, "{}").exits(0).json();
     assert_eq!(empty["prompt"], "");

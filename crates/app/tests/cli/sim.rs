@@ -11,7 +11,7 @@ use crate::run::spawn;
 
 #[test]
 fn it_tells_where_it_listens_and_answers_there() {
-    let mut child = spawn("sim --listen 127.0.0.1:0");
+    let mut child = spawn("sim --listen localhost:0");
     let mut first = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
     let address = first.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();

@@ -89,6 +89,11 @@ fn wrong_usage_is_told_apart_from_bad_input() {
         "assemble --agent claude --max-bytes -1",
         "build --to cobol",
         "completions",
+        "serve --listen here",
+        "serve --listen 4747",
+        "sim --listen localhost",
+        "run cursor",
+        "env cursor",
     ];
     for arguments in wrong {
         let run = sabir(arguments, "{}").exits(2);

@@ -25,6 +25,7 @@ use crate::http::connect::Connection;
 use crate::http::head::Framing;
 use crate::http::head::Head;
 use crate::http::pool::Pool;
+use crate::http::proxy::Proxy;
 use crate::http::scratch;
 
 /// A client of one thread: its connections are its own.
@@ -86,7 +87,7 @@ impl Client {
                 outcome => return outcome,
             }
         }
-        let proxy = self.proxies.for_address(outgoing.address);
+        let proxy = self.proxies.for_address(outgoing.address)?;
         let connection = connect::connect(outgoing.address, proxy, timeouts.connect).await?;
         self.exchange(connection, outgoing, timeouts.first_byte).await
     }
@@ -118,7 +119,28 @@ impl Client {
         let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
         let line = Line { connection, address: outgoing.address.clone(), pool };
         let body = Body::new(framing, early, line);
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        match head.status {
+            StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(self.unwelcome(outgoing.address)),
+            status => Ok(Answer { status, headers: head.headers, body }),
+        }
+    }
+
+    /// The proxy that gets the requests for an address themselves, not a tunnel around them.
+    fn plain_proxy(&self, address: &Address) -> Option<&Proxy> {
+        self.proxies.for_address(address).ok().flatten().filter(|_| !address.is_tls())
+    }
+
+    /// Only proxies ask for this: what the client of this gateway sent has nothing to do with it.
+    fn unwelcome(&self, address: &Address) -> Error {
+        let detail = match self.plain_proxy(address) {
+            Some(proxy) => format!(
+                "the proxy {} does not let requests to {address} pass: status 407; it wants \
+                 credentials, as in http://user:password@host:port",
+                proxy.address
+            ),
+            None => format!("{address} answers like a proxy: status 407"),
+        };
+        Error::new(ErrorKind::Connect, detail)
     }
 
     /// The request's head as bytes. A plain request through a proxy names the whole address.
@@ -128,7 +150,7 @@ impl Client {
         let mut put = |text: &[u8]| head.extend_from_slice(text);
         put(method.as_str().as_bytes());
         put(b" ");
-        let proxy = self.proxies.for_address(address).filter(|_| !address.is_tls());
+        let proxy = self.plain_proxy(address);
         if proxy.is_some() {
             put(b"http://");
             put(address.authority().as_bytes());

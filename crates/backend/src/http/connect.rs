@@ -75,7 +75,10 @@ async fn tunnel(proxy: &Proxy, address: &Address) -> Result<TcpStream> {
             format!("the proxy {} gives no connection to {address}: {detail}", proxy.address);
         Error::new(ErrorKind::Connect, detail)
     };
-    let target = format!("{}:{}", address.host(), address.port());
+    let target = match address.host().contains(':') {
+        true => format!("[{}]:{}", address.host(), address.port()),
+        false => format!("{}:{}", address.host(), address.port()),
+    };
     let credentials = match &proxy.credentials {
         Some(credentials) => format!("proxy-authorization: {credentials}\r\n"),
         None => String::new(),

@@ -6,6 +6,7 @@ mod body;
 mod chunked;
 mod client;
 mod connect;
+mod direct;
 mod head;
 mod pool;
 mod proxy;

@@ -5,17 +5,22 @@ use std::net::IpAddr;
 
 use http::Uri;
 
+use crate::error::Error;
+use crate::error::ErrorKind;
 use crate::http::Address;
+use crate::http::direct::Direct;
 use crate::percent;
 
 /// What the environment says of proxies. Hosts of this machine are never asked through one.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
-    http: Option<Proxy>,
-    https: Option<Proxy>,
-    /// Names and their domains that are asked directly; `*` is all of them.
-    direct: Vec<String>,
+    http: Option<Configured>,
+    https: Option<Configured>,
+    direct: Vec<Direct>,
 }
+
+/// A proxy, or why the one that the environment names cannot be used: going around it would be worse than failing.
+type Configured = Result<Proxy, String>;
 
 #[derive(Clone)]
 pub(super) struct Proxy {
@@ -31,28 +36,31 @@ impl Proxies {
             let value = environment(&name.to_lowercase()).or_else(|| environment(name));
             value.filter(|value| !value.is_empty())
         };
-        let proxy = |name| read(name).or_else(|| read("ALL_PROXY")).and_then(|url| parse(&url));
-        let direct = read("NO_PROXY").unwrap_or_default();
-        let name = |name: &str| {
-            name.trim().trim_start_matches("*.").trim_start_matches('.').to_lowercase()
+        let proxy = |name| {
+            let named = |name| read(name).map(|url| parse(name, &url));
+            named(name).or_else(|| named("ALL_PROXY"))
         };
+        let direct = read("NO_PROXY").unwrap_or_default();
         Self {
             http: proxy("HTTP_PROXY"),
             https: proxy("HTTPS_PROXY"),
-            direct: direct.split(',').map(name).filter(|name| !name.is_empty()).collect(),
+            direct: direct.split(',').filter_map(Direct::parse).collect(),
         }
     }
 
-    pub(super) fn for_address(&self, address: &Address) -> Option<&Proxy> {
+    /// The proxy through which an address is asked.
+    pub(super) fn for_address(&self, address: &Address) -> crate::Result<Option<&Proxy>> {
         let proxy = if address.is_tls() { &self.https } else { &self.http };
-        proxy.as_ref().filter(|_| !self.is_direct(address.host()))
+        match proxy.as_ref().filter(|_| !self.is_direct(address)) {
+            None => Ok(None),
+            Some(Ok(proxy)) => Ok(Some(proxy)),
+            Some(Err(problem)) => Err(Error::new(ErrorKind::Connect, problem.as_str())),
+        }
     }
 
-    fn is_direct(&self, host: &str) -> bool {
-        let host = host.to_lowercase();
-        let is_below = |name: &str| host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-        is_loopback(&host)
-            || self.direct.iter().any(|name| name == "*" || host == *name || is_below(name))
+    fn is_direct(&self, address: &Address) -> bool {
+        let host = address.host().to_lowercase();
+        is_loopback(&host) || self.direct.iter().any(|direct| direct.matches(&host, address.port()))
     }
 }
 
@@ -61,14 +69,19 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Reads a proxy's URL; one without a scheme is taken for `http`.
-fn parse(url: &str) -> Option<Proxy> {
+fn parse(variable: &str, url: &str) -> Configured {
     let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-    let url: Uri = url.parse().ok()?;
-    let address = Address::of(&url)?;
-    let (user, _) = url.authority()?.as_str().rsplit_once('@').unwrap_or_default();
+    let unusable = || {
+        format!("the proxy of {variable} cannot be used; expected a URL such as http://host:port")
+    };
+    let url: Uri = url.parse().map_err(|_| unusable())?;
+    // A proxy that is itself spoken to in TLS or SOCKS would not understand a word.
+    let address = Address::of(&url).filter(|address| !address.is_tls()).ok_or_else(unusable)?;
+    let authority = url.authority().map_or("", |authority| authority.as_str());
+    let (user, _) = authority.rsplit_once('@').unwrap_or_default();
     let credentials = (!user.is_empty())
         .then(|| format!("Basic {}", sabir_wire::base64::encode(percent::decode(user).as_bytes())));
-    Some(Proxy { address, credentials })
+    Ok(Proxy { address, credentials })
 }
 
 impl fmt::Debug for Proxy {
@@ -93,7 +106,8 @@ mod tests {
     fn check(variables: &[(&str, &str)], url: &str, expected: Option<&str>) {
         let address = Address::of(&url.parse().unwrap()).unwrap();
         let proxies = proxies(variables);
-        let proxy = proxies.for_address(&address).map(|proxy| proxy.address.to_string());
+        let proxy = proxies.for_address(&address).unwrap();
+        let proxy = proxy.map(|proxy| proxy.address.to_string());
         assert_eq!(proxy.as_deref(), expected, "{url}");
     }
 
@@ -121,13 +135,28 @@ mod tests {
             check(&variables, url, expected);
         }
         check(&[("HTTPS_PROXY", "a:1"), ("NO_PROXY", "*")], "https://example.com", None);
+        let port = [("HTTPS_PROXY", "a:1"), ("NO_PROXY", "example.com:8443,10.0.0.0/8")];
+        check(&port, "https://example.com:8443", None);
+        check(&port, "https://example.com", Some("a:1"));
+        check(&port, "https://10.1.2.3", None);
     }
 
     #[test]
     fn credentials_are_sent_and_never_shown() {
         let proxies = proxies(&[("HTTPS_PROXY", "http://me:p%40ss@a:1")]);
-        let credentials = proxies.https.as_ref().unwrap().credentials.as_deref();
-        assert_eq!(credentials, Some("Basic bWU6cEBzcw=="));
+        let proxy = proxies.https.as_ref().unwrap().as_ref().unwrap();
+        assert_eq!(proxy.credentials.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(!format!("{proxies:?}").contains("bWU6"));
+    }
+
+    #[test]
+    fn a_proxy_that_cannot_be_used_is_not_gone_around() {
+        let address = Address::of(&"https://api.example.com".parse().unwrap()).unwrap();
+        for url in ["socks5://me:secret@a:1", "https://me:secret@a:1", "http://me:secret@ a"] {
+            let proxies = proxies(&[("HTTPS_PROXY", url)]);
+            let error = proxies.for_address(&address).unwrap_err().to_string();
+            assert!(error.contains("HTTPS_PROXY") && !error.contains("secret"), "{error}");
+            assert!(!format!("{proxies:?}").contains("secret"));
+        }
     }
 }

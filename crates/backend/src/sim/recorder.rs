@@ -11,7 +11,10 @@ use serde_json::json;
 
 use super::Incoming;
 
-const REQUESTS_MAX: usize = 100;
+const REQUESTS_MAX: usize = 1_000;
+
+/// How many bytes the bodies of all that is kept may have.
+const BYTES_MAX: usize = 64 << 20;
 
 /// A request that arrived. Credentials are named and not told.
 #[derive(Clone)]
@@ -41,33 +44,43 @@ impl std::fmt::Debug for Received {
 
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
-    requests: Mutex<VecDeque<Received>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    requests: VecDeque<Received>,
+    /// The length of all bodies together.
+    bytes: usize,
 }
 
 impl Recorder {
     pub(super) fn record(&self, received: Received) {
-        let mut requests = self.lock();
-        if requests.len() == REQUESTS_MAX {
-            requests.pop_front();
+        let mut kept = self.lock();
+        kept.bytes += received.body.len();
+        kept.requests.push_back(received);
+        while kept.requests.len() > REQUESTS_MAX || kept.bytes > BYTES_MAX {
+            let oldest = kept.requests.pop_front();
+            kept.bytes -= oldest.map_or(0, |oldest| oldest.body.len());
         }
-        requests.push_back(received);
     }
 
     pub(super) fn received(&self) -> Vec<Received> {
-        self.lock().iter().cloned().collect()
+        self.lock().requests.iter().cloned().collect()
     }
 
     pub(super) fn clear(&self) {
-        self.lock().clear();
+        *self.lock() = Kept::default();
     }
 
-    /// What was received, as `GET /_sim/requests` tells it.
-    pub(super) fn to_json(&self) -> Value {
-        self.lock().iter().map(Received::to_json).collect()
+    /// What was received and holds a text in its path or body, as `GET /_sim/requests` tells it.
+    pub(super) fn to_json(&self, text: &str) -> Value {
+        let kept = self.lock();
+        kept.requests.iter().filter(|it| it.holds(text)).map(Received::to_json).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Received>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,6 +100,10 @@ impl Received {
             status: 0,
             is_valid: false,
         }
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        self.path.contains(text) || memchr::memmem::find(&self.body, text.as_bytes()).is_some()
     }
 
     fn to_json(&self) -> Value {

@@ -45,7 +45,7 @@ pub struct Server {
 impl Default for Server {
     fn default() -> Self {
         let recorder: Arc<Recorder> = Arc::default();
-        let simulator = |protocol| Simulator::recording(protocol, recorder.clone());
+        let simulator = |protocol| Simulator::recording_to(protocol, recorder.clone());
         Self {
             openai_chat: simulator(Protocol::OpenaiChat),
             openai_responses: simulator(Protocol::OpenaiResponses),

@@ -27,47 +27,53 @@ use super::transport;
 #[derive(Debug)]
 pub struct Simulator {
     protocol: Protocol,
-    recorder: Arc<Recorder>,
+    /// What arrived, for those who may know.
+    recorder: Option<Arc<Recorder>>,
     flaky_calls: AtomicUsize,
 }
 
 const RECORDED: &str = "/_sim/requests";
 
 impl Simulator {
+    /// A simulator that keeps nothing of what it is asked.
     pub fn new(protocol: Protocol) -> Self {
-        Self::recording(protocol, Arc::default())
+        Self { protocol, recorder: None, flaky_calls: AtomicUsize::new(0) }
+    }
+
+    /// A simulator that keeps the last requests, for tests.
+    pub fn recording(protocol: Protocol) -> Self {
+        Self::recording_to(protocol, Arc::default())
     }
 
     /// A simulator that shares its recorder with others.
-    pub(super) fn recording(protocol: Protocol, recorder: Arc<Recorder>) -> Self {
-        Self { protocol, recorder, flaky_calls: AtomicUsize::new(0) }
+    pub(super) fn recording_to(protocol: Protocol, recorder: Arc<Recorder>) -> Self {
+        Self { recorder: Some(recorder), ..Self::new(protocol) }
     }
 
-    /// The API's answer to a request. `GET` and `DELETE` of `/_sim/requests` tell and forget what arrived.
+    /// The API's answer to a request. Where requests are kept, `GET` and `DELETE` of `/_sim/requests` tell and forget
+    /// them.
     pub fn answer(&self, request: Incoming<'_>) -> Reply {
-        if Url::of(request.path).path == RECORDED {
-            return self.recorded(request.method);
+        let url = Url::of(request.path);
+        if let Some(recorder) = &self.recorder
+            && url.path == RECORDED
+        {
+            return recorded(recorder, request.method, url.parameter("holds").unwrap_or_default());
         }
         let setting = Setting { api: self.api(), flaky_calls: &self.flaky_calls };
         let outcome = setting.answer(&request);
-        self.recorder.record(Received {
-            status: outcome.reply.status.as_u16(),
-            is_valid: outcome.is_valid,
-            ..Received::of(self.protocol, &request)
-        });
+        if let Some(recorder) = &self.recorder {
+            recorder.record(Received {
+                status: outcome.reply.status.as_u16(),
+                is_valid: outcome.is_valid,
+                ..Received::of(self.protocol, &request)
+            });
+        }
         outcome.reply
     }
 
     /// The last requests that arrived, oldest first.
     pub fn received(&self) -> Vec<Received> {
-        self.recorder.received()
-    }
-
-    fn recorded(&self, method: &Method) -> Reply {
-        if method == Method::DELETE {
-            self.recorder.clear();
-        }
-        transport::json(StatusCode::OK, HeaderMap::new(), &self.recorder.to_json())
+        self.recorder.as_ref().map_or_else(Vec::new, |recorder| recorder.received())
     }
 
     fn api(&self) -> &'static dyn Api {
@@ -78,4 +84,11 @@ impl Simulator {
             Protocol::Gemini => &Gemini,
         }
     }
+}
+
+fn recorded(recorder: &Recorder, method: &Method, text: &str) -> Reply {
+    if method == Method::DELETE {
+        recorder.clear();
+    }
+    transport::json(StatusCode::OK, HeaderMap::new(), &recorder.to_json(text))
 }

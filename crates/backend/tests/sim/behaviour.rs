@@ -291,13 +291,13 @@ fn unknown_paths_and_broken_bodies_have_the_apis_shape() {
 
 #[test]
 fn what_arrived_is_told_without_keys() {
-    let simulator = Simulator::new(Protocol::Gemini);
+    let simulator = Simulator::recording(Protocol::Gemini);
     let path = "/v1beta/models/sim:generateContent?key=hidden-key";
-    for _ in 0..120 {
+    for _ in 0..1_020 {
         send(&simulator, Method::POST, path, br#"{"contents": 3}"#);
     }
     let received = simulator.received();
-    assert_eq!((received.len(), received[0].status, received[0].is_valid), (100, 400, false));
+    assert_eq!((received.len(), received[0].status, received[0].is_valid), (1_000, 400, false));
     let told = send(&simulator, Method::GET, "/_sim/requests", b"");
     assert_eq!(told.json()[0]["body"], json!({"contents": 3}));
     assert!(
@@ -305,8 +305,32 @@ fn what_arrived_is_told_without_keys() {
         "{}",
         told.text()
     );
+    let sought = |text| {
+        let path = format!("/_sim/requests?holds={text}");
+        send(&simulator, Method::GET, &path, b"").json().as_array().unwrap().len()
+    };
+    assert_eq!((sought("models/sim"), sought("contents"), sought("elsewhere")), (1_000, 1_000, 0));
     assert_eq!(send(&simulator, Method::DELETE, "/_sim/requests", b"").json(), json!([]));
     assert!(simulator.received().is_empty());
+}
+
+#[test]
+fn nothing_is_kept_of_what_nobody_asked_to_keep() {
+    let simulator = Simulator::new(Protocol::OpenaiChat);
+    let body = json!({"model": "sim", "messages": user("hi")}).to_string();
+    send(&simulator, Method::POST, "/v1/chat/completions", body.as_bytes());
+    assert!(simulator.received().is_empty());
+    assert_eq!(send(&simulator, Method::GET, "/_sim/requests", b"").status, 404);
+}
+
+#[test]
+fn long_bodies_push_each_other_out() {
+    let simulator = Simulator::recording(Protocol::OpenaiChat);
+    let body = vec![b'x'; 20 << 20];
+    for _ in 0..5 {
+        send(&simulator, Method::POST, "/v1/chat/completions", &body);
+    }
+    assert_eq!(simulator.received().len(), 3);
 }
 
 #[test]

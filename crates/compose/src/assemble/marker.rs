@@ -136,10 +136,9 @@ impl<'t> Cleaner<'t> {
 
     /// The block that goes on until a bracket follows a blank line, else to the end.
     fn block(&self, rest: &'t str) -> Marker<'t> {
-        let length = rest.find("\n\n[").unwrap_or(rest.len());
+        let (length, bracket) = bracket_after_blank(rest).unwrap_or((rest.len(), rest.len()));
         let is_alone = self.out.is_empty() || self.out.ends_with('\n');
-        let gap = if is_alone && length < rest.len() { "\n\n".len() } else { 0 };
-        let end = self.place_of(rest) + length + gap;
+        let end = self.place_of(rest) + if is_alone { bracket } else { length };
         Marker { end, team_task: Some(trimmed(&rest[..length])) }
     }
 
@@ -202,6 +201,15 @@ const BLANKS: [char; 2] = [' ', '\t'];
 /// The first line with its end.
 fn first_line(text: &str) -> &str {
     text.split_inclusive('\n').next().unwrap_or_default()
+}
+
+/// Where the text before a blank line ends and the bracket right behind that line stands, whichever way lines end.
+fn bracket_after_blank(text: &str) -> Option<(usize, usize)> {
+    let line_end = |text: &str| text.strip_suffix('\r').map_or(text.len(), str::len);
+    text.match_indices("\n[").find_map(|(at, _)| {
+        let before = text[..line_end(&text[..at])].strip_suffix('\n')?;
+        Some((line_end(before), at + 1))
+    })
 }
 
 /// What follows the word, whichever case it is written in.
@@ -292,6 +300,9 @@ mod tests {
         team_task("Hi\n\n[Team_Task]\nA\n\nB\n\n[MESSAGE]\nC", Some("A\n\nB"));
         check("Hi\n[TEAM_TASK]\nto the end\n", "Hi");
         check("Hi [TEAM_TASK] x\n\n[NEXT: a]\nBye", "Hi\n\nBye");
+        check("Hi\r\n\r\n[TEAM_TASK]\r\nA\r\n\r\n[MESSAGE]\r\nC", "Hi\r\n\r\n[MESSAGE]\r\nC");
+        team_task("[TEAM_TASK]\r\nA\r\n[b]\r\n\r\n[MESSAGE]\r\nC", Some("A\r\n[b]"));
+        check("Hi [TEAM_TASK] x\r\n\r\n[NEXT: a]\r\nBye", "Hi\r\n\r\nBye");
         team_task("[TEAM_TASK: one] [TEAM_TASK: two]", Some("two"));
         team_task("[TEAM_TASK: ] [FROM: a]", None);
     }

@@ -6,6 +6,7 @@
 mod agent;
 mod claude;
 mod codex;
+mod conversation;
 mod dialogue;
 mod gemini;
 mod input;
@@ -31,6 +32,7 @@ pub use input::ContextMessage;
 pub use input::Input;
 pub use marker::Cleaned;
 pub use marker::clean;
+pub use output::FLAG_BYTES_MAX;
 pub use output::Output;
 pub use output::Overflow;
 pub use output::Trimmed;

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use super::Warning;
+
+/// How many bytes Linux takes in one argument of a command; one more, and the command does not start.
+pub const FLAG_BYTES_MAX: usize = 128 * 1024 - 1;
+
 /// An assembled prompt.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Output {
@@ -32,6 +37,12 @@ impl Output {
     /// What counts against the budget.
     pub fn bytes(&self) -> usize {
         self.prompt.len() + self.system_flag.as_ref().map_or(0, String::len)
+    }
+
+    /// Whether the flag is too long to be an argument.
+    pub fn warning(&self) -> Option<Warning> {
+        let bytes = self.system_flag.as_ref()?.len();
+        (bytes > FLAG_BYTES_MAX).then_some(Warning::FlagTooLong { bytes })
     }
 }
 

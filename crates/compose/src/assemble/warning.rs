@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::FLAG_BYTES_MAX;
+
 /// Something was not as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
@@ -9,6 +11,8 @@ pub enum Warning {
     UnknownAgent { name: String, normalized: String },
     /// The team task was longer than it may be.
     TeamTaskCut { bytes: usize, kept_bytes: usize },
+    /// The system flag cannot be one argument of a command.
+    FlagTooLong { bytes: usize },
 }
 
 impl fmt::Display for Warning {
@@ -23,6 +27,11 @@ impl fmt::Display for Warning {
                 f,
                 "[ContextManager] TeamTask exceeded 5KB limit ({bytes} bytes), \
                  truncated to {kept_bytes} bytes"
+            ),
+            Self::FlagTooLong { bytes } => write!(
+                f,
+                "the system flag has {bytes} bytes, and Linux takes no argument of more than \
+                 {FLAG_BYTES_MAX}: pass it in a file"
             ),
         }
     }

@@ -1,5 +1,6 @@
 //! The content of a message: a string, blocks, or one block without a list around it.
 
+use sabir_wire::Error;
 use sabir_wire::Protocol;
 use sabir_wire::Result;
 use sabir_wire::conversation::CallForm;
@@ -19,6 +20,14 @@ pub(super) fn read_all<'a>(content: &Json<'a>, role: Role) -> Result<Vec<Part<'a
     // What is read from the input is a slice of it.
     match content.input_reader() {
         Some(mut reader) => blocks(&mut reader, role),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Reads one block of a list.
+pub(super) fn read_one<'a>(json: &Json<'a>, role: Role) -> Result<Vec<Part<'a>>> {
+    match json.input_reader() {
+        Some(mut reader) => block(&mut reader, role),
         None => Ok(Vec::new()),
     }
 }
@@ -104,6 +113,14 @@ fn result<'a>(reader: &mut Reader<'a>, role: Role) -> Result<ToolResult<'a>> {
         Ok(())
     })?;
     Ok(result)
+}
+
+/// Where a block stands in the request that it is wrapped in to be read by a protocol.
+const WRAPPED: &str = "/messages/0/content/0";
+
+/// The place that an error speaks of, below the content.
+pub(super) fn place(error: &Error) -> String {
+    error.pointer().replacen(WRAPPED, "", 1)
 }
 
 /// Blocks that only the protocols know, such as images, are read by them.

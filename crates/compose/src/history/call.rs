@@ -1,5 +1,7 @@
 //! Calls beside the content of a message, in OpenAI's spelling or a plainer one.
 
+use std::collections::HashSet;
+
 use sabir_wire::Result;
 use sabir_wire::conversation::Arguments;
 use sabir_wire::conversation::CallForm;
@@ -13,7 +15,7 @@ use sabir_wire::json::Text;
 
 /// Adds the calls of a list to the parts of a message; those that its blocks tell already are the same.
 pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Vec<Part<'a>>) -> Result<()> {
-    let told: Vec<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
+    let told: HashSet<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
     // What is read from the input is a slice of it.
     let Some(mut reader) = calls.input_reader() else { return Ok(()) };
     reader.array(|_, reader| {

@@ -7,6 +7,7 @@ mod block;
 mod call;
 mod error;
 mod read;
+mod spelling;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -59,6 +60,9 @@ struct Given<'a> {
     tool_calls: Option<Json<'a>>,
     tool_call_id: Option<Text<'a>>,
     name: Option<Text<'a>>,
+    /// Where it stands in its entity, and how the list of calls is called.
+    below: &'static str,
+    calls_key: &'static str,
 }
 
 impl<'a> History<'a> {

@@ -75,7 +75,7 @@ fn entity<'a>(reader: &mut Reader<'a>) -> Result<Entity<'a>> {
             Ok(())
         }
         "body" if reader.kind()? == Kind::Object => {
-            let mut inner = Given::default();
+            let mut inner = Given { below: "/body", ..Given::default() };
             reader.object(|key, reader| field(&mut inner, &key, reader))?;
             body = Some(inner);
             Ok(())
@@ -89,13 +89,20 @@ fn field<'a>(given: &mut Given<'a>, key: &str, reader: &mut Reader<'a>) -> Resul
     match key {
         "role" => given.role = reader.string()?,
         "content" => given.content = Some(reader.raw()?),
-        "toolCalls" | "tool_calls" => given.tool_calls = reader.or_null(|it| it.raw())?,
+        "toolCalls" => read_calls(given, "toolCalls", reader)?,
+        "tool_calls" => read_calls(given, "tool_calls", reader)?,
         "toolCallId" | "tool_call_id" => {
             given.tool_call_id = reader.or_null(Reader::string)?;
         }
         "name" => given.name = reader.or_null(Reader::string)?,
         _ => reader.skip()?,
     }
+    Ok(())
+}
+
+fn read_calls<'a>(given: &mut Given<'a>, key: &'static str, reader: &mut Reader<'a>) -> Result<()> {
+    given.tool_calls = reader.or_null(|it| it.raw())?;
+    given.calls_key = key;
     Ok(())
 }
 
@@ -139,20 +146,20 @@ fn summary<'a>(reader: &mut Reader<'a>) -> Result<Summary<'a>> {
 }
 
 fn message<'a>(given: &Given<'a>, index: usize) -> Result<Message<'a>, HistoryError> {
-    let pointer = |field: &str| format!("/messages/{index}{field}");
-    let Some((_, role)) = ROLES.iter().find(|(word, _)| given.role == *word) else {
-        let words = "expected one of system, developer, user, assistant and tool";
-        return Err(HistoryError::new(words, pointer("/role")));
+    let pointer = |field: &str| format!("/messages/{index}{}/{field}", given.below);
+    let Some(role) = given.role() else {
+        let found = if given.role.is_empty() { "none" } else { "another word" };
+        let words = format!("expected system, developer, user, assistant or tool, found {found}");
+        return Err(HistoryError::new(words, pointer("role")));
     };
-    let below = |field: &str, error: sabir_wire::Error| {
-        let place = pointer(field) + error.pointer();
-        HistoryError::new(error.message(), place)
+    let below = |field: &str, error: &sabir_wire::Error| {
+        HistoryError::new(error.message(), pointer(field) + &block::place(error))
     };
-    let parts = parts(given, *role).map_err(|error| below("/content", error))?;
-    let mut message = Message::new(*role, parts);
+    let parts = parts(given, role).map_err(|error| below("content", &error))?;
+    let mut message = Message::new(role, parts);
     message.name.clone_from(&given.name);
     if let Some(calls) = &given.tool_calls {
-        call::add(calls, &mut message.parts).map_err(|error| below("/toolCalls", error))?;
+        call::add(calls, &mut message.parts).map_err(|error| below(given.calls_key, &error))?;
     }
     Ok(message)
 }
@@ -164,7 +171,9 @@ fn parts<'a>(given: &Given<'a>, role: Role) -> Result<Vec<Part<'a>>> {
     };
     match role {
         Role::Tool => Ok(results(parts, given.tool_call_id.as_ref())),
-        _ if given.has_calls() => Ok(parts.into_iter().filter(|part| !part.is_blank()).collect()),
+        Role::Assistant if given.has_calls() => {
+            Ok(parts.into_iter().filter(|part| !part.is_blank()).collect())
+        }
         _ => Ok(parts),
     }
 }
@@ -198,7 +207,11 @@ fn results<'a>(parts: Vec<Part<'a>>, id: Option<&Text<'a>>) -> Vec<Part<'a>> {
 }
 
 impl Given<'_> {
-    fn has_calls(&self) -> bool {
+    pub(super) fn role(&self) -> Option<Role> {
+        ROLES.iter().find(|(word, _)| self.role == *word).map(|(_, role)| *role)
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
         let is_list = |calls: &&Json<'_>| calls.kind() == Kind::Array && calls.compact() != "[]";
         self.tool_calls.as_ref().filter(is_list).is_some()
     }

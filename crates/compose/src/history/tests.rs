@@ -98,12 +98,151 @@ fn a_made_up_result_stands_among_the_results() {
     );
 }
 
+const IMAGE: &str =
+    r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#;
+
+#[test]
+fn a_result_that_moves_keeps_its_spelling() {
+    let block = format!(
+        r#"{{"type":"tool_result","tool_use_id":"a","content":[{{"type":"text","text":"x"}},{IMAGE}]}}"#
+    );
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]}"#;
+    let other = r#"{"type":"tool_result","tool_use_id":"b","content":"B"}"#;
+    // Into a message of its own,
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"tool","content":"B","toolCallId":"b"}},
+            {{"role":"user","content":[{{"type":"text","text":"see"}},{block}]}}]}}"#
+        ),
+        &format!(
+            r#"[{call},{{"role":"tool","content":"B","toolCallId":"b"}},{{"role":"tool","content":[{block}],"toolCallId":"a"}},{{"role":"user","content":[{{"type":"text","text":"see"}}]}}]"#
+        ),
+    );
+    // or into one where other results stand.
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"user","content":[{other},"so"]}},
+            {{"role":"user","content":[{block},{IMAGE}]}}]}}"#
+        ),
+        &format!(
+            r#"[{call},{{"role":"user","content":[{other},{block},"so"]}},{{"role":"user","content":[{IMAGE}]}}]"#
+        ),
+    );
+    // A message of a tool becomes a block there, whatever its content is.
+    let image = format!("[{IMAGE}]");
+    for content in [r#""A""#, &image] {
+        check(
+            &format!(
+                r#"{{"messages":[{call},{{"role":"user","content":[{other}]}},{{"role":"user","content":"so"}},
+                {{"role":"tool","content":{content},"toolCallId":"a"}}]}}"#
+            ),
+            &format!(
+                r#"[{call},{{"role":"user","content":[{other},{{"type":"tool_result","tool_use_id":"a","content":{content}}}]}},{{"role":"user","content":"so"}}]"#
+            ),
+        );
+    }
+}
+
+#[test]
+fn two_calls_of_one_id_have_two_results() {
+    let missing = "Error: this tool call has no result";
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"a"}]}"#;
+    let block = r#"{"type":"tool_result","tool_use_id":"a","content":"1"}"#;
+    let made = format!(
+        r#"{{"type":"tool_result","tool_use_id":"a","content":"{missing}","is_error":true}}"#
+    );
+    check(
+        &format!(r#"{{"messages":[{call},{{"role":"user","content":[{block},"so"]}}]}}"#),
+        &format!(r#"[{call},{{"role":"user","content":[{block},{made},"so"]}}]"#),
+    );
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"user","content":[{block},{block},{block}]}}]}}"#
+        ),
+        &format!(r#"[{call},{{"role":"user","content":[{block},{block}]}}]"#),
+    );
+}
+
+#[test]
+fn a_call_without_an_id_is_answered_for_good() {
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","name":"f","input":{}}]}"#;
+    check(
+        &format!(r#"{{"messages":[{call}]}}"#),
+        &format!(r#"[{call},{{"role":"tool","content":"Error: this tool call has no result"}}]"#),
+    );
+    check(
+        &format!(r#"{{"messages":[{call},{{"role":"tool","content":"1"}}]}}"#),
+        &format!(r#"[{call},{{"role":"tool","content":"1"}}]"#),
+    );
+}
+
+#[test]
+fn a_call_told_twice_goes_twice() {
+    let policy = Policy { unanswered: Unanswered::Drop, ..Policy::default() };
+    check_by(
+        policy,
+        r#"{"messages":[{"role":"assistant","content":["so",{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}],
+            "toolCalls":[{"id":"b","name":"f"},{"id":"a","name":"f"}]},{"role":"tool","content":"1","toolCallId":"b"}]}"#,
+        r#"[{"role":"assistant","content":["so",{"type":"tool_use","id":"b"}],"toolCalls":[{"id":"b","name":"f"}]},{"role":"tool","content":"1","toolCallId":"b"}]"#,
+    );
+}
+
+#[test]
+fn a_call_beside_what_a_tool_says_goes() {
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}"#;
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"tool","content":"1","toolCallId":"a","toolCalls":[{{"id":"b","name":"f"}}]}}]}}"#
+        ),
+        &format!(r#"[{call},{{"role":"tool","content":"1","toolCallId":"a"}}]"#),
+    );
+}
+
+#[test]
+fn blank_words_of_a_user_count_where_calls_are_left_out() {
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}"#;
+    let result = r#"{"tool_use_id":"a"}"#;
+    check(
+        &format!(
+            r#"{{"messages":[{call},{{"role":"user","content":["",{result}],"toolCalls":[{{"id":"b","name":"f"}}]}}]}}"#
+        ),
+        &format!(r#"[{call},{{"role":"tool","content":[{result}],"toolCallId":"a"}}]"#),
+    );
+}
+
+#[test]
+fn many_parts_of_one_message_cost_no_more_than_one_pass() {
+    let list = |part: fn(usize) -> String| (1..20_000).map(part).collect::<Vec<_>>().join(",");
+    let calls = list(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#));
+    let beside = list(|id| format!(r#"{{"id":"{id}","name":"f"}}"#));
+    let results = list(|id| format!(r#"{{"tool_use_id":"{id}"}}"#));
+    let built = build(
+        Policy::default(),
+        &format!(
+            r#"{{"messages":[{{"role":"assistant","content":[{calls},{{"type":"tool_use","id":"0"}}],"toolCalls":[{beside}]}},
+            {{"role":"user","content":[{results}]}},{{"role":"assistant","content":[{calls}]}},
+            {{"role":"user","content":["so",{results}]}}]}}"#
+        ),
+    );
+    assert!(built.contains(r#""tool_use_id":"0""#));
+}
+
 #[test]
 fn what_is_no_history_is_refused_with_its_place() {
     for (history, expected) in [
         ("{}", "expected `messages`"),
-        (r#"{"messages":[{"role":"owl","content":""}]}"#, "and tool at /messages/0/role"),
+        (r#"{"messages":[{"role":"owl","content":""}]}"#, "found another word at /messages/0/role"),
         (r#"{"messages":[{"role":7}]}"#, "at /messages/0/role"),
+        (
+            r#"{"messages":[{"id":1,"body":{"content":"x"}}]}"#,
+            "found none at /messages/0/body/role",
+        ),
+        (r#"{"messages":[{"role":"user","tool_calls":[7]}]}"#, "at /messages/0/tool_calls/0"),
+        (r#"{"messages":[{"role":"user","toolCalls":7}]}"#, "at /messages/0/toolCalls"),
+        (
+            r#"{"messages":[{"role":"user"},{"id":1,"body":{"role":"user","content":["a",{"type":"image_url","image_url":7}]}}]}"#,
+            "at /messages/1/body/content/1/image_url",
+        ),
         (r#"{"messages":[],"summary":3}"#, "at /summary"),
     ] {
         let error = History::parse(history).unwrap_err().to_string();

@@ -1,5 +1,8 @@
 //! Writing what was built: messages as they were spelled where they did not change, and the trace.
 
+use std::collections::HashMap;
+use std::collections::HashSet;
+
 use sabir_wire::Protocol;
 use sabir_wire::Result;
 use sabir_wire::conversation::Content;
@@ -10,37 +13,170 @@ use sabir_wire::conversation::ToolResult;
 use sabir_wire::json::Json;
 use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 use sabir_wire::unified::UnifiedMessage;
 
 use super::Given;
-use super::call::call_id;
+use super::spelling::Spelled;
+use super::spelling::Spelling;
 use crate::builder::Built;
 use crate::turn::Origin;
+use crate::turn::Source;
 use crate::turn::Turn;
 
 pub(super) fn built(built: &Built<'_>, given: &[Given<'_>]) -> String {
+    let mut printer = Printer { given, spellings: HashMap::new() };
     let mut writer = Writer::default();
     writer.object(|object| {
         object.key("messages");
-        object.array(|list| built.turns.iter().for_each(|turn| write_turn(list, turn, given)));
+        object.array(|list| built.turns.iter().for_each(|turn| printer.turn(list, turn)));
         object.field("trace", built.trace.changes());
     });
     writer.into_string()
 }
 
-fn write_turn(list: &mut Writer, turn: &Turn<'_>, given: &[Given<'_>]) {
-    let (index, write): (_, fn(&mut Writer, &Message<'_>, &Given<'_>)) = match turn.origin {
-        Origin::Given(index) => (index, write_given),
-        Origin::Edited(index) => (index, write_edited),
-        Origin::Made => return write_made(list, &turn.message),
-    };
-    // A message of another history is not among those of this one.
-    match given.get(index) {
-        Some(given) => write(list, &turn.message, given),
-        None => write_made(list, &turn.message),
+/// Prints messages as they were spelled.
+struct Printer<'g> {
+    given: &'g [Given<'g>],
+    /// Of the messages that others have parts of, or that have lost some.
+    spellings: HashMap<usize, Spelling<'g>>,
+}
+
+impl<'g> Printer<'g> {
+    fn turn(&mut self, list: &mut Writer, turn: &Turn<'_>) {
+        // A message of another history is not among those of this one.
+        let given = turn.origin.index().and_then(|index| self.given.get(index));
+        match (turn.origin, given) {
+            (Origin::Given(_), Some(given)) => write_given(list, &turn.message, given),
+            (Origin::Edited(index), Some(given)) => self.edited(list, turn, (index, given)),
+            (_, None) | (Origin::Made, _) => self.made(list, turn),
+        }
     }
+
+    /// A message that lost parts or gained results keeps the spelling of the rest.
+    fn edited(
+        &mut self,
+        list: &mut Writer,
+        turn: &Turn<'_>,
+        (index, given): (usize, &'g Given<'g>),
+    ) {
+        let sources = turn.sources();
+        let own = sources.iter().flatten().filter(|(message, _)| *message == index);
+        let own: HashSet<usize> = own.map(|(_, part)| *part).collect();
+        list.object(|object| {
+            object.field("role", &given.role);
+            match &given.content {
+                Some(content) if is_blocks(content) => {
+                    object.key("content");
+                    object.array(|list| self.blocks(list, turn, index, &own));
+                }
+                Some(content) => object.field("content", content),
+                None => object.field("content", ""),
+            }
+            let calls = &self.spelling(index).calls;
+            let calls: Vec<&Json<'_>> = spelled(calls, &own).collect();
+            if !calls.is_empty() {
+                object.field("toolCalls", calls.as_slice());
+            }
+            write_result_id(object, &turn.message);
+        });
+    }
+
+    /// The blocks of a message in the order of its parts.
+    fn blocks(&mut self, list: &mut Writer, turn: &Turn<'_>, index: usize, own: &HashSet<usize>) {
+        let mut next = 0;
+        for (part, source) in turn.message.parts.iter().zip(turn.sources()) {
+            match source {
+                Some((message, part)) if message == index => {
+                    let spelling = self.spelling(index);
+                    let end = spelling.indices_of(part).first().map_or(next, |at| next.max(at + 1));
+                    spelled(&spelling.blocks[next..end], own).for_each(|block| list.value(block));
+                    next = end;
+                }
+                _ => self.guest(list, part, source),
+            }
+        }
+        let rest = &self.spelling(index).blocks[next..];
+        spelled(rest, own).for_each(|block| list.value(block));
+    }
+
+    /// A result that comes from another message, or from nowhere.
+    fn guest(&mut self, list: &mut Writer, part: &Part<'_>, source: Source) {
+        let Content::ToolResult(result) = part.content() else { return };
+        let (block, content) = match source {
+            Some((message, part)) => self.spelled_result(message, part),
+            None => (None, None),
+        };
+        if let Some(block) = block {
+            return list.value(block);
+        }
+        list.object(|object| {
+            object.field("type", "tool_result");
+            object.optional("tool_use_id", result.call_id.as_ref());
+            match content {
+                Some(content) => object.field("content", content),
+                None => object.field("content", &text_of(result)),
+            }
+            object.optional("is_error", result.is_error.as_ref());
+        });
+    }
+
+    /// The block of a result, if it names its call; else the content of the message that is one.
+    fn spelled_result(
+        &mut self,
+        message: usize,
+        part: usize,
+    ) -> (Option<&Json<'g>>, Option<&'g Json<'g>>) {
+        let Some(given) = self.given.get(message) else { return (None, None) };
+        let spelling = self.spelling(message);
+        match spelling.blocks_of(part).as_slice() {
+            [block] if names_call(block) => (Some(block), None),
+            _ if spelling.is_single() => (None, given.content.as_ref()),
+            _ => (None, None),
+        }
+    }
+
+    /// A message that the builder has made, of somebody's part or of its own.
+    fn made(&mut self, list: &mut Writer, turn: &Turn<'_>) {
+        if let [Some((message, part))] = turn.sources().as_slice()
+            && self.given.get(*message).is_some()
+        {
+            let blocks = self.spelling(*message).blocks_of(*part);
+            if !blocks.is_empty() {
+                return list.object(|object| {
+                    object.field("role", "tool");
+                    object.field("content", blocks.as_slice());
+                    write_result_id(object, &turn.message);
+                });
+            }
+        }
+        write_made(list, &turn.message);
+    }
+
+    fn spelling(&mut self, index: usize) -> &Spelling<'g> {
+        self.spellings.entry(index).or_insert_with(|| {
+            let given = &self.given[index];
+            given.role().map(|role| Spelling::of(given, role)).unwrap_or_default()
+        })
+    }
+}
+
+fn names_call(block: &Json<'_>) -> bool {
+    block.reader().peek_tag("tool_use_id").is_ok_and(|id| id.is_some())
+}
+
+fn is_blocks(content: &Json<'_>) -> bool {
+    matches!(content.kind(), Kind::Array | Kind::Object)
+}
+
+/// What is left when a message keeps these parts.
+fn spelled<'s, 'g>(
+    spelled: &'s [Spelled<'g>],
+    own: &HashSet<usize>,
+) -> impl Iterator<Item = &'s Json<'g>> {
+    let stays =
+        |it: &&Spelled<'_>| it.parts.is_empty() || it.parts.clone().any(|part| own.contains(&part));
+    spelled.iter().filter(stays).map(|it| &it.json)
 }
 
 fn write_given(list: &mut Writer, message: &Message<'_>, given: &Given<'_>) {
@@ -72,88 +208,6 @@ fn result<'p, 'a>(part: &'p Part<'a>) -> Option<&'p ToolResult<'a>> {
     }
 }
 
-/// A message that lost parts or gained results keeps the spelling of the rest.
-fn write_edited(list: &mut Writer, message: &Message<'_>, given: &Given<'_>) {
-    let is_blocks = |content: &&Json<'_>| matches!(content.kind(), Kind::Array | Kind::Object);
-    let blocks = given.content.as_ref().filter(is_blocks);
-    list.object(|object| {
-        object.field("role", &given.role);
-        match (blocks, &given.content) {
-            (Some(blocks), _) => {
-                object.key("content");
-                write_blocks(object, blocks, message);
-            }
-            (None, Some(content)) => object.field("content", content),
-            (None, None) => object.field("content", ""),
-        }
-        if let Some(calls) = &given.tool_calls {
-            write_calls(object, calls, message);
-        }
-        write_result_id(object, message);
-    });
-}
-
-fn write_blocks(writer: &mut Writer, blocks: &Json<'_>, message: &Message<'_>) {
-    let mut told: Vec<Text<'_>> = Vec::new();
-    let mut kept: Vec<Json<'_>> = Vec::new();
-    let mut results_end = 0;
-    // The blocks were read before, so that reading them again cannot fail.
-    let _ = each_block(blocks, |reader| {
-        let answers = name_in(reader, "tool_use_id");
-        let is_call = name_in(reader, "type").is_some_and(|tag| tag == "tool_use");
-        let id = name_in(reader, "id");
-        let block = reader.raw()?;
-        let stays = match (&answers, is_call) {
-            (Some(id), _) => results(message).any(|result| result.call_id.as_ref() == Some(id)),
-            (None, true) => has_call(message, id.as_ref()),
-            (None, false) => true,
-        };
-        if stays {
-            kept.push(block);
-            if answers.is_some() && results_end + 1 == kept.len() {
-                results_end = kept.len();
-            }
-            told.extend(answers);
-        }
-        Ok(())
-    });
-    let is_new = |it: &&ToolResult<'_>| it.call_id.as_ref().is_some_and(|id| !told.contains(id));
-    writer.array(|list| {
-        kept[..results_end].iter().for_each(|block| list.value(block));
-        results(message).filter(is_new).for_each(|result| write_result_block(list, result));
-        kept[results_end..].iter().for_each(|block| list.value(block));
-    });
-}
-
-/// Calls back for each block of a list, or for the one that stands alone.
-fn each_block<'j>(
-    blocks: &'j Json<'_>,
-    mut block: impl FnMut(&mut Reader<'j>) -> Result<()>,
-) -> Result<()> {
-    let mut reader = blocks.reader();
-    match blocks.kind() {
-        Kind::Array => reader.array(|_, reader| block(reader)),
-        _ => block(&mut reader),
-    }
-}
-
-fn results<'p, 'a>(message: &'p Message<'a>) -> impl Iterator<Item = &'p ToolResult<'a>> {
-    message.parts.iter().filter_map(result)
-}
-
-fn has_call(message: &Message<'_>, id: Option<&Text<'_>>) -> bool {
-    message.parts.iter().filter_map(call_id).any(|own| Some(own) == id)
-}
-
-fn write_result_block(list: &mut Writer, result: &ToolResult<'_>) {
-    list.object(|object| {
-        object.field("type", "tool_result");
-        object.optional("tool_use_id", result.call_id.as_ref());
-        object.field("content", &text_of(result));
-        object.optional("is_error", result.is_error.as_ref());
-    });
-}
-
 fn text_of(result: &ToolResult<'_>) -> String {
     let texts = result.output.parts().iter().filter_map(|part| match part.content() {
         Content::Text(text) => Some(text.to_str()),
@@ -162,28 +216,7 @@ fn text_of(result: &ToolResult<'_>) -> String {
     texts.collect()
 }
 
-fn write_calls(object: &mut Writer, calls: &Json<'_>, message: &Message<'_>) {
-    let mut kept: Vec<Json<'_>> = Vec::new();
-    // The list was read before, so that reading it again cannot fail.
-    let _ = calls.reader().array(|_, reader| {
-        let id = name_in(reader, "id");
-        let call = reader.raw()?;
-        if has_call(message, id.as_ref()) {
-            kept.push(call);
-        }
-        Ok(())
-    });
-    if !kept.is_empty() {
-        object.field("toolCalls", kept.as_slice());
-    }
-}
-
-/// A string in the object that comes next, if it is one.
-fn name_in<'j>(reader: &Reader<'j>, key: &str) -> Option<Text<'j>> {
-    reader.peek_tag(key).ok().flatten()
-}
-
-/// A message that the builder has made.
+/// A message of plain words.
 fn write_made(list: &mut Writer, message: &Message<'_>) {
     for unified in UnifiedMessage::of(message) {
         list.object(|object| {

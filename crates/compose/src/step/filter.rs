@@ -1,6 +1,7 @@
 //! The second step: messages that say nothing are left out.
 
 use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Role;
 
 use super::Notes;
@@ -10,23 +11,67 @@ use crate::trace::StepName;
 use crate::turn::Turn;
 
 const EMPTY: (&str, &str) = ("message left out", "it says nothing");
+const FILLED: (&str, &str) =
+    ("words put in for a message", "it says nothing, and keeps two turns of the assistant apart");
 
-pub(crate) fn apply<'a>(
-    mut turns: Vec<Turn<'a>>,
-    blank: Blank,
-    notes: &mut Notes,
-) -> Vec<Turn<'a>> {
-    turns.retain(|turn| {
-        let is_dropped = drops(&turn.message, blank);
-        if is_dropped {
-            notes.trace.add(StepName::Filter, turn.pointer(), EMPTY);
+/// What a user's turn says that is needed and blank.
+const SILENCE: &str = "(The user said nothing.)";
+
+pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -> Vec<Turn<'a>> {
+    if !turns.iter().any(|turn| drops(&turn.message, blank)) {
+        return turns;
+    }
+    let mut filter = Filter { kept: Vec::with_capacity(turns.len()), speaker: None, silent: None };
+    for turn in turns {
+        match drops(&turn.message, blank) {
+            true => filter.drop(turn, notes),
+            false => filter.keep(turn, notes),
         }
-        if is_dropped && turn.message.role == Role::Assistant {
+    }
+    filter.settle(None, notes);
+    filter.kept
+}
+
+/// Messages on their way through.
+struct Filter<'a> {
+    kept: Vec<Turn<'a>>,
+    /// Who spoke last of those who converse.
+    speaker: Option<Role>,
+    /// A blank turn of the user behind the assistant. Without it a provider takes what comes next for the same turn.
+    silent: Option<Turn<'a>>,
+}
+
+impl<'a> Filter<'a> {
+    fn drop(&mut self, turn: Turn<'a>, notes: &mut Notes) {
+        let parts = turn.message.role == Role::User && self.speaker == Some(Role::Assistant);
+        if parts && self.silent.is_none() {
+            self.silent = Some(turn);
+            return;
+        }
+        notes.trace.add(StepName::Filter, turn.pointer(), EMPTY);
+        if turn.message.role == Role::Assistant {
             notes.log.note(FILTERING);
         }
-        !is_dropped
-    });
-    turns
+    }
+
+    fn keep(&mut self, turn: Turn<'a>, notes: &mut Notes) {
+        let role = turn.message.role;
+        if !role.instructs() {
+            self.settle(Some(role), notes);
+            self.speaker = Some(role);
+        }
+        self.kept.push(turn);
+    }
+
+    /// Decides on the blank turn, now that it is known who speaks next.
+    fn settle(&mut self, next: Option<Role>, notes: &mut Notes) {
+        let Some(silent) = self.silent.take() else { return };
+        if next != Some(Role::Assistant) {
+            return notes.trace.add(StepName::Filter, silent.pointer(), EMPTY);
+        }
+        notes.trace.add(StepName::Filter, silent.pointer(), FILLED);
+        self.kept.push(Turn::made(Message::new(Role::User, vec![Part::text(SILENCE)])));
+    }
 }
 
 /// Whether a message is left out: blank text is all it has. Refusals, thinking, sounds and signed texts are content.
@@ -43,13 +88,13 @@ pub(crate) fn drops(message: &Message<'_>, blank: Blank) -> bool {
 mod tests {
     use sabir_wire::Protocol;
     use sabir_wire::conversation::Content;
-    use sabir_wire::conversation::Part;
     use sabir_wire::conversation::Reasoning;
     use sabir_wire::conversation::ReasoningForm;
 
     use super::*;
     use crate::log::Line;
     use crate::step::testing::call;
+    use crate::step::testing::said;
     use crate::step::testing::text;
     use crate::step::testing::turns;
 
@@ -99,6 +144,25 @@ mod tests {
             let [message] = exchange.request.messages.try_into().unwrap();
             check(message, Blank::Speakers, 1);
         }
+    }
+
+    #[test]
+    fn a_blank_turn_between_two_of_the_assistant_keeps_them_apart() {
+        let check = |given: &[(Role, &str)], expected: &[&str]| {
+            let mut notes = Notes::default();
+            let given = turns(given.iter().map(|(role, words)| text(*role, words)));
+            assert_eq!(said(&apply(given, Blank::Speakers, &mut notes)), expected);
+        };
+        let (user, assistant, system) = (Role::User, Role::Assistant, Role::System);
+        let apart = ["assistant: a", "user: (The user said nothing.)", "assistant: b"];
+        check(&[(assistant, "a"), (user, " "), (user, ""), (assistant, "b")], &apart);
+        check(&[(assistant, "a"), (assistant, ""), (user, ""), (assistant, "b")], &apart);
+        check(&[(assistant, "a"), (user, ""), (user, "u")], &["assistant: a", "user: u"]);
+        check(&[(user, ""), (assistant, "a"), (user, "")], &["assistant: a"]);
+        check(
+            &[(assistant, "a"), (user, ""), (system, "s"), (assistant, "b")],
+            &["assistant: a", "system: s", "user: (The user said nothing.)", "assistant: b"],
+        );
     }
 
     #[test]

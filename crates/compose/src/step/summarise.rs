@@ -14,8 +14,8 @@ use crate::policy::SummaryRole;
 use crate::trace::StepName;
 use crate::turn::Turn;
 
-const LISTED: (&str, &str) = ("left out", "the summary stands for it");
-const EARLIER: (&str, &str) = ("left out", "it stands before the start of the summary");
+const LISTED: (&str, &str) = ("message left out", "the summary stands for it");
+const EARLIER: (&str, &str) = ("message left out", "it stands before the start of the summary");
 const ADDED: (&str, &str) = ("message added", "it tells what the messages left out have said");
 
 /// Puts the summary first and leaves out what it stands for. A message without an id cannot be listed, so it stays.

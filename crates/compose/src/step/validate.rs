@@ -6,9 +6,9 @@ use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolResult;
-use sabir_wire::json::Text;
 
 use super::pair;
+use super::pair::Key;
 use crate::log::Log;
 use crate::log::NO_TURN;
 use crate::refused::RefusedKind;
@@ -39,21 +39,17 @@ fn is_result_message(message: &Message<'_>) -> bool {
 /// Whether there is a result that no call asks for, wherever both stand.
 fn has_orphan<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>> + Clone) -> bool {
     let contents = messages.flat_map(|message| &message.parts).map(|part| part.content());
-    let (mut ids, mut names) = (HashSet::<&Text<'_>>::new(), HashSet::<&Text<'_>>::new());
-    for content in contents.clone() {
-        if let Content::ToolCall(call) = content {
-            ids.extend(&call.id);
-            names.insert(&call.name);
-        }
-    }
-    let is_known = |result: &ToolResult<'_>| match (&result.call_id, &result.name) {
-        (Some(id), _) => ids.contains(id),
-        (None, Some(name)) => names.contains(name),
-        (None, None) => false,
+    let calls = contents.clone().filter_map(|content| match content {
+        Content::ToolCall(call) => Some(&**call),
+        _ => None,
+    });
+    let asked: HashSet<Key<'_>> = calls.flat_map(Key::of_call).collect();
+    let is_asked = |result: &ToolResult<'_>| {
+        Key::of_result(result).iter().flatten().any(|key| asked.contains(key))
     };
     contents
         .into_iter()
-        .any(|content| matches!(content, Content::ToolResult(result) if !is_known(result)))
+        .any(|content| matches!(content, Content::ToolResult(result) if !is_asked(result)))
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use crate::attempt;
 use crate::attempt::Means;
 use crate::attempt::Payload;
 use crate::attempt::RawRequest;
+use crate::config::SIMULATED_MODEL;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
@@ -31,12 +32,15 @@ use crate::route;
 /// How long a provider's list is good for.
 const GOOD_FOR: Duration = Duration::from_secs(300);
 
+/// How long a provider that gave no list is left in peace: a listing must not wait for it each time.
+const FAILED_FOR: Duration = Duration::from_secs(30);
+
 /// How long a provider may take to give its list: a listing must not wait for the slowest.
 const DEADLINE: Duration = Duration::from_secs(3);
 
 const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// A provider's own list, and when it was asked for.
+/// A provider's own list, and until when it need not be asked again.
 pub(crate) type Cached = Option<(Instant, Vec<String>)>;
 
 pub(crate) async fn models(
@@ -67,8 +71,8 @@ async fn all(gateway: &Arc<Gateway>, client: &Client) -> Vec<String> {
     let config = &gateway.config;
     let named = config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
-    if names.is_empty() {
-        names.push(crate::config::SIMULATED_MODEL.to_owned());
+    if route::resolve(config, SIMULATED_MODEL, Protocol::OpenaiChat).is_ok() {
+        names.push(SIMULATED_MODEL.to_owned());
     }
     let lists = all_lists(gateway, client).await;
     for (provider, own) in config.providers.iter().zip(lists) {
@@ -97,19 +101,20 @@ async fn all_lists(gateway: &Arc<Gateway>, client: &Client) -> Vec<Vec<String>> 
     lists
 }
 
-/// A provider's own list, from memory if it is fresh. One that gives none has none.
+/// A provider's own list, from memory if it is fresh. One that gives none keeps its last, if it ever gave one.
 async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
-    let upstream = &means.gateway.upstreams[index];
-    if let Some((asked, list)) = &*upstream.models.lock().unwrap_or_else(|it| it.into_inner())
-        && asked.elapsed() < GOOD_FOR
-    {
-        return list.clone();
-    }
-    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index)).await;
-    // A failure is not remembered: the provider may be there the next time.
-    let Some(list) = fetched.ok().flatten() else { return Vec::new() };
-    let remembered = Some((Instant::now(), list.clone()));
-    *upstream.models.lock().unwrap_or_else(|it| it.into_inner()) = remembered;
+    let cached = &means.gateway.upstreams[index].models;
+    let remembered = cached.lock().unwrap_or_else(|it| it.into_inner()).clone();
+    let last = match remembered {
+        Some((until, list)) if Instant::now() < until => return list,
+        Some((_, list)) => list,
+        None => Vec::new(),
+    };
+    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index)).await.ok().flatten();
+    let good_for = if fetched.is_some() { GOOD_FOR } else { FAILED_FOR };
+    let list = fetched.unwrap_or(last);
+    let remembered = Some((Instant::now() + good_for, list.clone()));
+    *cached.lock().unwrap_or_else(|it| it.into_inner()) = remembered;
     list
 }
 
@@ -119,7 +124,7 @@ async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
     let mut headers: HeaderMap =
         attempt::base_headers(&means.gateway.instance, provider, endpoint.protocol);
     headers.extend(provider.headers.iter().cloned());
-    let path = format!("{}/models", endpoint.base_path);
+    let path = format!("{}/models{}", endpoint.base_path, whole_page(endpoint.protocol));
     let request = RawRequest {
         method: &Method::GET,
         path: &path,
@@ -129,6 +134,15 @@ async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
     let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
     let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
+}
+
+/// What asks for all models at once, where a protocol gives them in pages.
+fn whole_page(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => "",
+        Protocol::AnthropicMessages => "?limit=1000",
+        Protocol::Gemini => "?pageSize=1000",
+    }
 }
 
 /// The ids in a list of any shape: `data[].id`, or Gemini's `models[].name`.

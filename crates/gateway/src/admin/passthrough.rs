@@ -116,8 +116,10 @@ where
         return Err(failure.with_param("model"));
     };
     trace.asks(&model, false);
-    let resolved = route::resolve(config, &model, Protocol::OpenaiChat)
-        .map_err(|not_found| Failure::client(FaultKind::NotFound, not_found.to_string()))?;
+    let resolved = route::resolve(config, &model, Protocol::OpenaiChat).map_err(|not_found| {
+        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+        failure.with_param("model").with_code("model_not_found")
+    })?;
     let target = &resolved.targets[0];
     let endpoints = &means.gateway.upstreams[target.provider].endpoints;
     let speaks_openai =
@@ -132,7 +134,26 @@ where
     let mut kept = HeaderMap::new();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let raw = Raw { method: Method::POST, path, headers: kept };
+    goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
+}
+
+/// Says whom a request goes to, and why.
+fn goes_to(
+    gateway: &Gateway,
+    (provider, endpoint): (usize, usize),
+    model: &str,
+    route: Route,
+    trace: &mut Trace,
+) {
+    let upstream = Upstream {
+        provider: gateway.config.providers[provider].name.clone(),
+        protocol: gateway.upstreams[provider].endpoints[endpoint].protocol,
+        model: model.to_owned(),
+        route: route.as_str().to_owned(),
+        attempts: 1,
+    };
+    trace.goes_to(provider, upstream);
 }
 
 /// What came back, before it is sent on.
@@ -174,17 +195,10 @@ async fn pass(
 ) -> Result<Passed> {
     let Means { gateway, .. } = means;
     let config = &gateway.config.providers[provider];
+    if trace.upstream().is_none() {
+        goes_to(gateway, (provider, endpoint), "", Route::Direct, trace);
+    }
     let endpoint = &gateway.upstreams[provider].endpoints[endpoint];
-    trace.goes_to(
-        provider,
-        Upstream {
-            provider: config.name.clone(),
-            protocol: endpoint.protocol,
-            model: String::new(),
-            route: Route::Direct.as_str().to_owned(),
-            attempts: 1,
-        },
-    );
     if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
         trace.holds(permit);
     }

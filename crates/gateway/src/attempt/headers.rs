@@ -52,15 +52,27 @@ pub(crate) fn outgoing<'e>(
     let Templates { whole, stream } = &endpoint.headers;
     let mut headers = Cow::Borrowed(if call.delivery.is_stream() { stream } else { whole });
     if endpoint.protocol == call.client {
-        let own = call.headers.iter().filter(|(name, _)| is_vendors_own(call.client, name));
-        for (name, value) in own {
-            headers.to_mut().insert(name.clone(), value.clone());
+        for name in call.headers.keys().filter(|name| is_vendors_own(call.client, name)) {
+            let headers = headers.to_mut();
+            headers.remove(name);
+            // Some, such as `anthropic-beta`, may be sent several times.
+            for value in call.headers.get_all(name) {
+                headers.append(name.clone(), value.clone());
+            }
         }
+    }
+    for hop in call.headers.get_all(VIA).iter().filter(|hop| is_gateway(hop)) {
+        headers.to_mut().append(VIA, hop.clone());
     }
     if let Cow::Owned(headers) = &mut headers {
         add_configured(headers, provider);
     }
     headers
+}
+
+/// Whether a request came through another gateway of this kind: two that ask each other must find that out.
+fn is_gateway(hop: &HeaderValue) -> bool {
+    hop.to_str().is_ok_and(|hop| hop.contains(" sabir-"))
 }
 
 /// What the operator configured has the last word.

@@ -185,8 +185,7 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
     {
         read.map_err(unreached)?;
         if body.len() > bytes_max {
-            let message = format!("the provider's answer is larger than {bytes_max} bytes");
-            return Err(Failure::new(Whose::Upstream, FaultKind::Internal, message));
+            return Err(too_large(bytes_max));
         }
     }
     Ok(body.into())
@@ -286,6 +285,9 @@ fn folded(
     let mut fold = Fold::default();
     crate::egress::decode_all(protocol, body, &mut |event| fold.step(event));
     let response = fold.finish();
+    if let Some(usage) = &response.usage {
+        trace.uses(usage);
+    }
     if let Some(fault) = response.fault.clone() {
         let whose = Whose::of_upstream(fault.kind);
         return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
@@ -337,9 +339,14 @@ pub(crate) fn refusal(
     Box::new(Failure { fault, whose, status: own_status, upstream })
 }
 
-/// Whole or broken seconds, rounded up.
+/// Seconds, rounded up, of a number or of a date: the two forms that `retry-after` has.
 fn seconds(value: &str) -> Option<u64> {
-    let seconds: f64 = value.trim().parse().ok()?;
+    let value = value.trim();
+    if let Ok(date) = httpdate::parse_http_date(value) {
+        let ahead = date.duration_since(std::time::SystemTime::now()).unwrap_or_default();
+        return Some(ahead.as_secs_f64().ceil() as u64);
+    }
+    let seconds: f64 = value.parse().ok()?;
     (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64)
 }
 
@@ -356,6 +363,14 @@ pub(crate) fn unreached(error: sabir_backend::Error) -> Box<Failure> {
         FaultKind::Timeout => 504,
         _ => 502,
     })
+}
+
+/// An answer that this gateway may not hold. Asking again would only cost another one.
+fn too_large(bytes_max: usize) -> Box<Failure> {
+    let message = format!(
+        "the provider's answer is larger than {bytes_max} bytes; raise `max_answer_size` in [limits]"
+    );
+    Failure::new(Whose::Gateway, FaultKind::Internal, message).with_status(502)
 }
 
 fn unreadable() -> Box<Failure> {

@@ -279,3 +279,14 @@ fn fault_of(error: &Error) -> Fault<'static> {
     };
     Fault::new(kind, Text::plain(error.to_string()))
 }
+
+impl Drop for Live {
+    /// What the provider has counted so far was used, even where the client has left.
+    fn drop(&mut self) {
+        if let Source::Translated { translation, .. } = &self.source {
+            self.trace.counts(translation.counts());
+        } else if let Source::Through { along, .. } = &self.source {
+            self.trace.counts(along.counts());
+        }
+    }
+}

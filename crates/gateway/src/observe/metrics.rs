@@ -30,6 +30,7 @@ pub(crate) struct Metrics {
 #[derive(Debug, Default)]
 struct Series {
     endings: [AtomicU64; Ending::ALL.len()],
+    failed_tries: AtomicU64,
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     losses: [AtomicU64; LossKind::ALL.len()],
@@ -94,6 +95,11 @@ impl Metrics {
         }
     }
 
+    /// A try failed, and another is made.
+    pub(crate) fn failed(&self, place: Place) {
+        self.series[self.index(place)].failed_tries.fetch_add(1, Relaxed);
+    }
+
     fn index(&self, place: Place) -> usize {
         let client = place.client as usize;
         match place.upstream {
@@ -119,6 +125,7 @@ impl Metrics {
         gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
         gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
         self.render_endings(&mut out);
+        self.render_failed_tries(&mut out);
         self.render_tokens(&mut out);
         self.render_losses(&mut out);
         let duration = |series: &Series, out: &mut String, labels: &str| {
@@ -167,6 +174,21 @@ impl Metrics {
         });
     }
 
+    fn render_failed_tries(&self, out: &mut String) {
+        head(
+            out,
+            "sabir_failed_tries_total",
+            "counter",
+            "Tries that failed and were followed by another.",
+        );
+        self.each(out, |series, out, labels| {
+            let count = series.failed_tries.load(Relaxed);
+            if count > 0 {
+                let _ = writeln!(out, "sabir_failed_tries_total{{{labels}}} {count}");
+            }
+        });
+    }
+
     fn render_tokens(&self, out: &mut String) {
         head(out, "sabir_tokens_total", "counter", "Tokens as the providers counted them.");
         self.each(out, |series, out, labels| {
@@ -197,10 +219,17 @@ impl Metrics {
 
     fn each(&self, out: &mut String, render: impl Fn(&Series, &mut String, &str)) {
         for (index, series) in self.series.iter().enumerate() {
-            if !series.duration.is_empty() {
+            if !series.is_empty() {
                 render(series, out, &self.labels(index));
             }
         }
+    }
+}
+
+impl Series {
+    /// Whether nothing was ever counted. A provider whose every try failed has no request of its own.
+    fn is_empty(&self) -> bool {
+        self.duration.is_empty() && self.failed_tries.load(Relaxed) == 0
     }
 }
 

@@ -10,6 +10,7 @@ use sabir_wire::Loss;
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
+use sabir_wire::conversation::Usage;
 use sabir_wire::protocol::Counts;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -49,13 +50,17 @@ pub(crate) struct Trace {
     began: Instant,
     began_ms: u64,
     upstream: Option<(usize, Upstream)>,
+    /// Where the last try was made.
+    tried: Option<Place>,
     status: u16,
     ending: Option<Ending>,
     first_byte: Option<Duration>,
     counts: Counts,
     losses: Vec<Loss>,
-    /// Places in line that the request holds until it ends.
-    permits: Vec<OwnedSemaphorePermit>,
+    /// The request's seat among those that are served at once, until it ends.
+    seat: Option<OwnedSemaphorePermit>,
+    /// Its place with the provider that it is sent to, until it ends or goes elsewhere.
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Trace {
@@ -72,12 +77,14 @@ impl Trace {
             began: Instant::now(),
             began_ms,
             upstream: None,
+            tried: None,
             status: 0,
             ending: None,
             first_byte: None,
             counts: Counts::default(),
             losses: Vec::new(),
-            permits: Vec::new(),
+            seat: None,
+            turn: None,
         }
     }
 
@@ -95,7 +102,9 @@ impl Trace {
         self.is_stream = is_stream;
     }
 
+    /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
     pub(crate) fn goes_to(&mut self, provider: usize, upstream: Upstream) {
+        self.turn = None;
         self.upstream = Some((provider, upstream));
     }
 
@@ -103,27 +112,37 @@ impl Trace {
         self.upstream.as_ref().map(|(_, upstream)| upstream)
     }
 
-    /// Another try at the same target.
+    /// A try begins. If there was one before, it failed.
     pub(crate) fn tries(&mut self) {
+        if let Some(before) = self.tried.replace(self.place()) {
+            self.gateway.metrics.failed(before);
+        }
         if let Some((_, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
         }
     }
 
+    /// Which counters the request belongs to, as things stand.
+    fn place(&self) -> Place {
+        let upstream = self.upstream.as_ref().map(|(index, it)| (*index, it.protocol));
+        Place { client: self.client, upstream }
+    }
+
     /// Takes a place among the requests that are served at once.
     pub(crate) fn enters(&mut self) -> Result<()> {
-        let place = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
+        let seat = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
             let message = "this gateway serves as many requests as it may; try again soon";
             let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
             failure.fault.retry_after_s = Some(1);
             failure
         })?;
-        self.holds(place);
+        self.seat = Some(seat);
         Ok(())
     }
 
+    /// Takes a place with the provider.
     pub(crate) fn holds(&mut self, permit: OwnedSemaphorePermit) {
-        self.permits.push(permit);
+        self.turn = Some(permit);
     }
 
     pub(crate) fn answers(&mut self, status: u16) {
@@ -133,6 +152,16 @@ impl Trace {
 
     pub(crate) fn counts(&mut self, counts: Counts) {
         self.counts.update(counts);
+    }
+
+    /// What the provider says it used.
+    pub(crate) fn uses(&mut self, usage: &Usage<'_>) {
+        self.counts(Counts {
+            input: usage.input,
+            cache_read: usage.cache_read,
+            output: usage.output,
+            reasoning: usage.reasoning,
+        });
     }
 
     pub(crate) fn loses(&mut self, report: Report) {
@@ -173,10 +202,6 @@ impl Drop for Trace {
     fn drop(&mut self) {
         let ending = self.ending.unwrap_or(Ending::Cancelled);
         let duration = self.began.elapsed();
-        let place = Place {
-            client: self.client,
-            upstream: self.upstream.as_ref().map(|(index, it)| (*index, it.protocol)),
-        };
         let outcome = Outcome {
             ending,
             counts: self.counts,
@@ -184,7 +209,7 @@ impl Drop for Trace {
             duration,
             first_byte: self.first_byte,
         };
-        self.gateway.metrics.ended(place, &outcome);
+        self.gateway.metrics.ended(self.place(), &outcome);
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,

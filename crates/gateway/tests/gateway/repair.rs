@@ -137,6 +137,22 @@ fn an_empty_message_is_left_out() {
 }
 
 #[test]
+fn a_blank_turn_keeps_calls_of_two_turns_apart() {
+    let messages = json!([user("u"), call("call_1"), user(""), call("call_1"), result("call_1")]);
+    for protocol in OTHERS {
+        // Anthropic wants the second call under an id of its own, and its result.
+        let loss = match protocol {
+            Protocol::AnthropicMessages => "repaired=4",
+            _ => "repaired=2",
+        };
+        let body = sent(protocol, &messages, loss).to_string();
+        let first = body.find("this tool call has no result");
+        assert!(first.is_some() && first < body.find("(The user said nothing.)"), "{body}");
+        assert!(body.find("(The user said nothing.)") < body.find("seen"), "{body}");
+    }
+}
+
+#[test]
 fn a_sound_history_is_not_repaired() {
     let messages = json!([user("u"), call("call_1"), result("call_1"), user("v")]);
     for protocol in OTHERS {
@@ -225,6 +241,25 @@ const BROKEN: [(Protocol, &str, &str); 3] = [
     (Protocol::Gemini, "/v1beta/models/m:generateContent", GEMINI),
     (Protocol::OpenaiResponses, "/v1/responses", RESPONSES),
 ];
+
+#[test]
+fn results_that_a_gemini_client_numbers_answer_calls_without_numbers() {
+    let body = r#"{"tools":[{"functionDeclarations":[{"name":"look"}]}],"contents":[
+        {"role":"user","parts":[{"text":"u"}]},
+        {"role":"model","parts":[{"functionCall":{"name":"look","args":{"at":1}}},{"functionCall":{"name":"look","args":{"at":2}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"look-1","name":"look","response":{"output":"one"}}},
+            {"functionResponse":{"id":"look-2","name":"look","response":{"output":"two"}}}]}]}"#;
+    for upstream in Protocol::ALL.into_iter().filter(|it| *it != Protocol::Gemini) {
+        let provider = Provider::whole(answer(upstream));
+        let toml = provider.toml("p", upstream.as_str());
+        let gateway = Running::start(&format!("{toml}models = [\"m\"]\n"));
+        let reply = gateway.post("/v1beta/models/m:generateContent", body);
+        assert_eq!((reply.status, reply.header("sabir-loss")), (200, Some("none")), "{upstream:?}");
+        let [received] = provider.received().try_into().unwrap();
+        assert_taken(upstream, &received.body);
+        assert!(received.body.find("one") < received.body.find("two"), "{}", received.body);
+    }
+}
 
 /// Sends a broken request to a provider, whose simulator must take what arrives.
 #[track_caller]

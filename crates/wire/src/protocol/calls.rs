@@ -11,7 +11,6 @@ use crate::alias::ToolNameRule;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Request;
-use crate::conversation::Role;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolKind;
@@ -119,19 +118,18 @@ impl<'r> Calls<'r> {
         at: Position,
         result: &'t ToolResult<'_>,
     ) -> Option<Text<'t>> {
-        let called = match &result.call_id {
-            Some(id) => self.called(&id.to_str(), at),
-            None => find(&self.answered, at).map(|call| &call.name),
-        };
-        called.or(result.name.as_ref()).map(|name| self.name(name))
+        self.asking(at, result).or(result.name.as_ref()).map(|name| self.name(name))
     }
 
     /// Whether a call is known that a result answers.
     pub(in crate::protocol) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
-        match &result.call_id {
-            Some(id) => self.called(&id.to_str(), at).is_some(),
-            None => find(&self.answered, at).is_some(),
-        }
+        self.asking(at, result).is_some()
+    }
+
+    /// The name of the call that a result answers.
+    fn asking(&self, at: Position, result: &ToolResult<'_>) -> Option<&'r Text<'r>> {
+        let answered = find(&self.answered, at).map(|call| &call.name);
+        answered.or_else(|| self.called(&result.call_id.as_ref()?.to_str(), at))
     }
 
     /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
@@ -153,24 +151,30 @@ impl<'r> Calls<'r> {
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
+        if let Some(call) = find(&self.made_up, at) {
+            return made_up_id(call);
+        }
         let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
-        let Some(id) = id.or_else(answered) else {
-            return find(&self.made_up, at).map(made_up_id).unwrap_or_default();
-        };
+        let Some(id) = id.or_else(answered) else { return Text::default() };
         match &self.ids {
             Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
             None => id.reborrow(),
         }
     }
 
+    /// Finds the calls that results answer without telling their ids. Where all tell ids, there is nothing to find.
     fn pair(&mut self, request: &'r Request<'r>) {
-        if parts(request).all(has_id) {
+        let is_told = |content: &Content<'_>| match content {
+            Content::ToolCall(call) => call.id.is_some(),
+            Content::ToolResult(result) => result.call_id.is_some(),
+            _ => true,
+        };
+        if parts(request).all(is_told) {
             return;
         }
         let mut waiting = Waiting::default();
-        let mut round = 0;
         for (message_index, message) in request.messages.iter().enumerate() {
-            round += usize::from(message.role != Role::Assistant);
+            waiting.begin(message.role);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -178,25 +182,19 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push(at, call, round);
+                        waiting.push(at, call);
                     }
-                    Content::ToolResult(result) => match &result.call_id {
-                        Some(id) => waiting.answer_id(id),
-                        None => self.answer(at, result, &mut waiting),
-                    },
+                    Content::ToolResult(result) => {
+                        let Some((position, call)) = waiting.answer(result) else { continue };
+                        if call.id.is_none() {
+                            self.made_up.push((at, position));
+                        }
+                        self.answered.push((at, call));
+                    }
                     _ => {}
                 }
             }
         }
-    }
-
-    /// Gives a result without an id to the call that it answers.
-    fn answer(&mut self, at: Position, result: &'r ToolResult<'r>, waiting: &mut Waiting<'r>) {
-        let Some((position, call)) = waiting.answer(result) else { return };
-        if call.id.is_none() {
-            self.made_up.push((at, position));
-        }
-        self.answered.push((at, call));
     }
 
     fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {
@@ -216,15 +214,6 @@ impl<'r> Calls<'r> {
         }
         let ids: Vec<Cow<'_, str>> = ids(request).collect();
         self.ids = Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)));
-    }
-}
-
-/// Whether a part is no call or result that nobody gave an id.
-fn has_id(content: &Content<'_>) -> bool {
-    match content {
-        Content::ToolCall(call) => call.id.is_some(),
-        Content::ToolResult(result) => result.call_id.is_some(),
-        _ => true,
     }
 }
 

@@ -1,97 +1,124 @@
-//! Calls that wait for their results. Each is found at once, however many wait: a request may hold as many calls as fit
-//! into its bytes.
+//! Calls that wait for their results, where not all tell ids.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::collections::VecDeque;
 
+use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::protocol::calls::Position;
 
-/// The calls of a conversation so far that no result has answered.
+/// Every call is looked at a few times at most, however many there are.
 #[derive(Default)]
 pub(super) struct Waiting<'r> {
-    /// In order; those that were answered are gone.
-    calls: Vec<Option<(Position, &'r ToolCall<'r>)>>,
-    by_id: BTreeMap<&'r Text<'r>, Vec<usize>>,
-    by_name: BTreeMap<&'r Text<'r>, Rounds>,
-    all: Rounds,
+    calls: Vec<(Position, &'r ToolCall<'r>)>,
+    /// The numbers of calls that are answered.
+    answered: HashSet<usize>,
+    /// Which of the assistant's turns the cursor is in.
+    round: usize,
+    by_id: HashMap<&'r Text<'r>, VecDeque<usize>>,
+    /// By the name of their tool, and all of them under none.
+    by_name: HashMap<Option<&'r Text<'r>>, Named>,
 }
 
-/// Calls in the order of the rounds that they were made in; some may have been answered.
+/// The numbers of calls that bear one name.
 #[derive(Default)]
-struct Rounds(Vec<Round>);
-
-struct Round {
-    number: usize,
-    without_id: VecDeque<usize>,
-    with_id: VecDeque<usize>,
+struct Named {
+    all: Rounds,
+    /// Those without an id.
+    anonymous: Rounds,
 }
+
+/// Calls by the turn of the assistant that they stand in.
+#[derive(Default)]
+struct Rounds(Vec<(usize, VecDeque<usize>)>);
 
 impl<'r> Waiting<'r> {
-    /// Adds a call of a round; rounds only go up.
-    pub(super) fn push(&mut self, at: Position, call: &'r ToolCall<'r>, round: usize) {
-        let index = self.calls.len();
-        self.calls.push(Some((at, call)));
+    /// A message of this role begins.
+    pub(super) fn begin(&mut self, role: Role) {
+        self.round += usize::from(role != Role::Assistant);
+    }
+
+    pub(super) fn push(&mut self, at: Position, call: &'r ToolCall<'r>) {
+        let number = self.calls.len();
+        self.calls.push((at, call));
         if let Some(id) = &call.id {
-            self.by_id.entry(id).or_default().push(index);
+            self.by_id.entry(id).or_default().push_back(number);
         }
-        for rounds in [self.by_name.entry(&call.name).or_default(), &mut self.all] {
-            rounds.push(index, call, round);
-        }
-    }
-
-    /// A result came for the calls of that id.
-    pub(super) fn answer_id(&mut self, id: &Text<'r>) {
-        for index in self.by_id.remove(id).unwrap_or_default() {
-            self.calls[index] = None;
-        }
-    }
-
-    /// The call that a result without an id answers: the first waiting one of its name, in the last round that has one, since
-    /// a call that was left without its result is no reason to mistake those of later rounds. A call without an id comes
-    /// first, since a client that was given one would have sent it back.
-    pub(super) fn answer(
-        &mut self,
-        result: &ToolResult<'r>,
-    ) -> Option<(Position, &'r ToolCall<'r>)> {
-        let rounds = match &result.name {
-            Some(name) => self.by_name.get_mut(name)?,
-            None => &mut self.all,
-        };
-        let index = rounds.next(&self.calls)?;
-        self.calls[index].take()
-    }
-}
-
-impl Rounds {
-    fn push(&mut self, index: usize, call: &ToolCall<'_>, number: usize) {
-        if self.0.last().is_none_or(|last| last.number != number) {
-            self.0.push(Round { number, without_id: VecDeque::new(), with_id: VecDeque::new() });
-        }
-        if let Some(round) = self.0.last_mut() {
-            match call.id {
-                Some(_) => round.with_id.push_back(index),
-                None => round.without_id.push_back(index),
+        for name in [None, Some(&call.name)] {
+            let named = self.by_name.entry(name).or_default();
+            named.all.push(self.round, number);
+            if call.id.is_none() {
+                named.anonymous.push(self.round, number);
             }
         }
     }
 
-    /// The call whose turn it is of those that still wait.
-    fn next<T>(&mut self, calls: &[Option<T>]) -> Option<usize> {
-        while let Some(round) = self.0.last_mut() {
-            for queue in [&mut round.without_id, &mut round.with_id] {
-                while let Some(index) = queue.pop_front() {
-                    if calls[index].is_some() {
-                        return Some(index);
-                    }
+    /// The call that a result answers, if the result's own id does not tell.
+    pub(super) fn answer(
+        &mut self,
+        result: &'r ToolResult<'r>,
+    ) -> Option<(Position, &'r ToolCall<'r>)> {
+        let found = match (&result.call_id, &result.name) {
+            (Some(id), name) => {
+                if let Some(number) = self.numbered(id) {
+                    self.answered.insert(number);
+                    return None;
                 }
+                // A client may number what it answers although the calls came without numbers.
+                self.anonymous(Some(name.as_ref()?))
+            }
+            (None, Some(name)) => self.any(Some(name)),
+            (None, None) => self.anonymous(None).or_else(|| self.any(None)),
+        }?;
+        self.answered.insert(found);
+        Some(self.calls[found])
+    }
+
+    /// The first waiting call of an id.
+    fn numbered(&mut self, id: &'r Text<'r>) -> Option<usize> {
+        first(self.by_id.get_mut(id)?, &self.answered)
+    }
+
+    /// The first waiting call of a name that has no id, in the last round that has one.
+    fn anonymous(&mut self, name: Option<&'r Text<'r>>) -> Option<usize> {
+        self.by_name.get_mut(&name)?.anonymous.first(&self.answered)
+    }
+
+    /// The first waiting call of a name, in the last round that has one: a call that was left without its result is no
+    /// reason to mistake those of later rounds.
+    fn any(&mut self, name: Option<&'r Text<'r>>) -> Option<usize> {
+        self.by_name.get_mut(&name)?.all.first(&self.answered)
+    }
+}
+
+impl Rounds {
+    fn push(&mut self, round: usize, number: usize) {
+        match self.0.last_mut() {
+            Some((last, calls)) if *last == round => calls.push_back(number),
+            _ => self.0.push((round, VecDeque::from([number]))),
+        }
+    }
+
+    fn first(&mut self, answered: &HashSet<usize>) -> Option<usize> {
+        while let Some((_, calls)) = self.0.last_mut() {
+            if let Some(number) = first(calls, answered) {
+                return Some(number);
             }
             self.0.pop();
         }
         None
     }
+}
+
+/// The first call of a list that waits; those before it are forgotten.
+fn first(calls: &mut VecDeque<usize>, answered: &HashSet<usize>) -> Option<usize> {
+    while calls.front().is_some_and(|number| answered.contains(number)) {
+        calls.pop_front();
+    }
+    calls.front().copied()
 }
 
 #[cfg(test)]
@@ -112,9 +139,9 @@ mod tests {
         }
     }
 
-    fn result(name: Option<&'static str>) -> ToolResult<'static> {
+    fn result(id: Option<&'static str>, name: Option<&'static str>) -> ToolResult<'static> {
         ToolResult {
-            call_id: None,
+            call_id: id.map(Text::literal),
             name: name.map(Text::literal),
             output: ResultOutput::Parts(Vec::new()),
             is_error: None,
@@ -122,32 +149,57 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_last_round_comes_first_and_in_it_calls_without_an_id() {
-        let calls = [call(None, "a"), call(Some("1"), "a"), call(None, "a"), call(None, "b")];
+    fn waiting<'r>(calls: &'r [(usize, ToolCall<'r>)]) -> Waiting<'r> {
         let mut waiting = Waiting::default();
-        for (index, (call, round)) in calls.iter().zip([0, 1, 1, 1]).enumerate() {
-            waiting.push((index, 0), call, round);
+        for (index, (round, call)) in calls.iter().enumerate() {
+            while waiting.round < *round {
+                waiting.begin(Role::User);
+            }
+            waiting.push((index, 0), call);
         }
-        let mut answered = |name| waiting.answer(&result(name)).map(|(at, _)| at.0);
-        assert_eq!(answered(Some("a")), Some(2));
-        assert_eq!(answered(Some("a")), Some(1));
-        assert_eq!(answered(Some("c")), None);
-        assert_eq!(answered(None), Some(3));
-        assert_eq!(answered(None), Some(0));
-        assert_eq!(answered(None), None);
-        assert_eq!(answered(Some("b")), None);
+        waiting
+    }
+
+    #[track_caller]
+    fn check(
+        calls: &[(usize, ToolCall<'static>)],
+        results: &[(Option<&'static str>, Option<&'static str>, Option<usize>)],
+    ) {
+        let results: Vec<_> =
+            results.iter().map(|(id, name, expected)| (result(*id, *name), expected)).collect();
+        let mut waiting = waiting(calls);
+        for (number, (result, expected)) in results.iter().enumerate() {
+            let found = waiting.answer(result).map(|(at, _)| at.0);
+            assert_eq!(found, **expected, "result {number}");
+        }
     }
 
     #[test]
-    fn an_id_answers_all_calls_that_share_it() {
-        let calls = [call(Some("1"), "a"), call(Some("1"), "a"), call(Some("2"), "a")];
-        let mut waiting = Waiting::default();
-        for (index, call) in calls.iter().enumerate() {
-            waiting.push((index, 0), call, 0);
-        }
-        waiting.answer_id(&Text::literal("1"));
-        assert_eq!(waiting.answer(&result(Some("a"))).map(|(at, _)| at.0), Some(2));
-        assert_eq!(waiting.answer(&result(Some("a"))).map(|(at, _)| at.0), None);
+    fn the_last_round_comes_first_and_in_it_the_first_call() {
+        let calls = [
+            (0, call(None, "a")),
+            (1, call(Some("1"), "a")),
+            (1, call(None, "a")),
+            (1, call(None, "b")),
+        ];
+        let (a, b, c) = (Some("a"), Some("b"), Some("c"));
+        check(&calls, &[(None, a, Some(1)), (None, a, Some(2)), (None, a, Some(0))]);
+        check(&calls, &[(None, c, None), (None, b, Some(3)), (None, b, None)]);
+        // A result that tells nothing is for a call without an id, if there is one.
+        check(&calls, &[(None, None, Some(2)), (None, None, Some(3)), (None, None, Some(0))]);
+    }
+
+    #[test]
+    fn an_id_answers_the_first_call_that_bears_it() {
+        let calls =
+            [(0, call(Some("1"), "a")), (0, call(Some("1"), "a")), (0, call(Some("2"), "a"))];
+        check(&calls, &[(Some("1"), None, None), (None, Some("a"), Some(1))]);
+    }
+
+    #[test]
+    fn an_id_that_no_call_bears_answers_a_call_without_one() {
+        let calls = [(0, call(Some("1"), "a")), (0, call(None, "a")), (0, call(None, "b"))];
+        check(&calls, &[(Some("9"), Some("b"), Some(2)), (Some("8"), Some("a"), Some(1))]);
+        check(&calls, &[(Some("9"), None, None), (Some("9"), Some("c"), None)]);
     }
 }

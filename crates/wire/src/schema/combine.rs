@@ -19,6 +19,8 @@ use super::tree::plain_string;
 use crate::LossKind;
 use crate::json::Json;
 
+const TOO_MUCH_MERGED: &str = "too much is merged into one schema";
+
 impl<'s> Fitter<'s> {
     /// Merges the parts of `allOf` into the schema, if the dialect needs that; says whether it did.
     pub(super) fn merge_all_of(&mut self, keywords: &mut Keywords<'s>) -> bool {
@@ -184,6 +186,10 @@ impl<'s> Fitter<'s> {
             if matches!(&*keyword.name, "$defs" | "definitions") {
                 continue;
             }
+            if !self.can_merge(keywords.0.len()) {
+                self.lose(&keyword.at, LossKind::Dropped, TOO_MUCH_MERGED);
+                continue;
+            }
             match keywords.find_mut(&keyword.name) {
                 None => keywords.0.push(keyword),
                 Some(present) if present.value.same_as(&keyword.value) => {}
@@ -197,6 +203,10 @@ impl<'s> Fitter<'s> {
         match (&mut present.value, value) {
             (Value::Map(map), Value::Map(more)) => {
                 for named in more {
+                    if !self.can_merge(map.len()) {
+                        self.lose(&named.schema.at, LossKind::Dropped, TOO_MUCH_MERGED);
+                        continue;
+                    }
                     match map.iter_mut().find(|present| present.name == named.name) {
                         Some(present) => self.merge_schema(&mut present.schema, named.schema),
                         None => map.push(named),
@@ -205,12 +215,22 @@ impl<'s> Fitter<'s> {
             }
             (Value::Schema(schema), Value::Schema(more)) => self.merge_schema(schema, *more),
             (Value::Schemas(parts), Value::Schemas(more)) if name == "allOf" => parts.extend(more),
+            (Value::Plain(plain), Value::Plain(_)) if !self.can_merge(plain.as_str().len()) => {
+                self.lose(&at, LossKind::Dropped, TOO_MUCH_MERGED);
+            }
             (Value::Plain(plain), Value::Plain(more)) => match both(&name, plain, &more) {
                 Some(Value::Plain(joined)) => *plain = joined,
                 _ => self.conflict(&name, &at),
             },
             _ => self.conflict(&name, &at),
         }
+    }
+
+    /// Pays for looking through `many` names or bytes of what has been merged so far.
+    fn can_merge(&mut self, many: usize) -> bool {
+        let left = self.merges_left.checked_sub(1 + many / 64);
+        self.merges_left = left.unwrap_or(0);
+        left.is_some()
     }
 
     fn merge_schema(&mut self, schema: &mut Schema<'s>, more: Schema<'s>) {

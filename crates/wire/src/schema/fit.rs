@@ -29,6 +29,8 @@ pub(super) struct Fitter<'s> {
     pub(super) open: Vec<String>,
     /// How much may still be copied, so that references to references cannot grow without end.
     pub(super) copies_left: usize,
+    /// How much may still be merged, so that many parts cannot take the square of their number.
+    pub(super) merges_left: usize,
 }
 
 /// The record, each entry once however often a definition was copied.

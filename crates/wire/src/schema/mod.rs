@@ -76,6 +76,9 @@ const REFERENCE_DEPTH_MAX: usize = 64;
 /// How much may be copied in place of references, in schemas and keywords.
 const COPIES_MAX: usize = 20_000;
 
+/// How much may be looked through to merge schemas into one another, in 64 names or bytes.
+const MERGES_MAX: usize = 100_000;
+
 /// How often a schema is fitted until it stays as it is.
 const ROUNDS_MAX: usize = 8;
 

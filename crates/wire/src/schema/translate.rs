@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::COPIES_MAX;
 use super::Dialect;
+use super::MERGES_MAX;
 use super::ROUNDS_MAX;
 use super::SchemaLoss;
 use super::Translated;
@@ -92,6 +93,7 @@ fn fit_once<'s>(
         losses,
         open: vec![String::new()],
         copies_left: COPIES_MAX,
+        merges_left: MERGES_MAX,
     };
     let tree = fitter.schema(tree, 0);
     (tree, fitter.losses)

@@ -1,6 +1,7 @@
 //! A schema taken apart by position, so that a property named like a keyword is never taken for one.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::allow;
 use super::allow::Shape;
@@ -96,6 +97,20 @@ impl<'s> Schema<'s> {
                 Value::Schemas(schemas) => schemas.iter_mut().for_each(&mut visit),
                 Value::Map(map) => map.iter_mut().for_each(|named| visit(&mut named.schema)),
             }
+        }
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        match (&self.body, &other.body) {
+            (Body::Keywords(one), Body::Keywords(two)) => same_members(
+                one.0.iter(),
+                two.0.iter(),
+                |it| &it.name,
+                |one, two| one.value.same_as(&two.value),
+            ),
+            (Body::Boolean(one), Body::Boolean(two)) => one == two,
+            (Body::Garbage(one), Body::Garbage(two)) => one.same_value(two),
+            _ => false,
         }
     }
 
@@ -223,8 +238,23 @@ impl<'s> Value<'s> {
         }
     }
 
+    /// Whether two values say the same, in whatever order. It is known as soon as they differ, so that comparing costs
+    /// no more than reading the smaller one.
     pub(super) fn same_as(&self, other: &Self) -> bool {
-        encoded(self).same_value(&encoded(other))
+        match (self, other) {
+            (Value::Plain(one), Value::Plain(two)) => one.same_value(two),
+            (Value::Schema(one), Value::Schema(two)) => one.same_as(two),
+            (Value::Schemas(one), Value::Schemas(two)) => {
+                one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.same_as(two))
+            }
+            (Value::Map(one), Value::Map(two)) => same_members(
+                one.iter(),
+                two.iter(),
+                |it| &it.name,
+                |one, two| one.schema.same_as(&two.schema),
+            ),
+            _ => false,
+        }
     }
 
     fn weight(&self) -> usize {
@@ -235,6 +265,25 @@ impl<'s> Value<'s> {
             Value::Map(map) => map.iter().map(|named| named.schema.weight()).sum(),
         }
     }
+}
+
+/// Whether two lists have the same members under the same names, each of which stands once. Most of those that do have
+/// them in the same order.
+fn same_members<'m, T>(
+    one: std::slice::Iter<'m, T>,
+    two: std::slice::Iter<'m, T>,
+    name: impl Fn(&T) -> &str,
+    same: impl Fn(&T, &T) -> bool,
+) -> bool {
+    if one.len() != two.len() {
+        return false;
+    }
+    if one.clone().zip(two.clone()).all(|(one, two)| name(one) == name(two)) {
+        return one.zip(two).all(|(one, two)| same(one, two));
+    }
+    let by_name: HashMap<&str, &T> = two.map(|it| (name(it), it)).collect();
+    let mut one = one;
+    one.all(|it| by_name.get(name(it)).is_some_and(|other| same(it, other)))
 }
 
 impl Encode for Schema<'_> {
@@ -325,7 +374,7 @@ fn without_repeats<'s>(members: Vec<(Cow<'s, str>, Json<'s>)>) -> Vec<(Cow<'s, s
     if members.len() <= FEW_MEMBERS && !has_repeats(&members) {
         return members;
     }
-    let mut last = std::collections::HashMap::new();
+    let mut last = HashMap::new();
     for (index, (name, _)) in members.iter().enumerate() {
         last.insert(name.clone(), index);
     }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod budget;
+mod conversation;
 mod dialogue;
 mod gemini;
 mod properties;

@@ -13,6 +13,7 @@ use super::plan::CallPlan;
 use super::plan::Fate;
 use super::plan::Plan;
 use super::plan::ResultPlan;
+use super::takes_results;
 use crate::log::REMOVING;
 use crate::policy::Policy;
 use crate::policy::Unanswered;
@@ -106,7 +107,7 @@ impl<'a> Mending<'a, '_> {
             .collect();
         match verdicts.as_slice() {
             verdicts if verdicts.iter().all(|it| *it == Verdict::Stays) => Some(turn),
-            [Verdict::Result(Fate::Moves(call))] => {
+            [Verdict::Result(Fate::Moves(call))] if takes_results(turn.message.role) => {
                 self.note(turn.part_pointer(&turn.message.parts[0]), MOVED);
                 self.add(*call, turn);
                 None
@@ -134,16 +135,21 @@ impl<'a> Mending<'a, '_> {
     }
 
     fn divide(&mut self, turn: &mut Turn<'a>, verdicts: &[Verdict]) {
+        let sources = turn.sources();
         let parts = std::mem::take(&mut turn.message.parts);
-        for (part, verdict) in parts.into_iter().zip(verdicts) {
+        let (mut kept, mut kept_sources) = (Vec::new(), Vec::new());
+        for ((part, source), verdict) in parts.into_iter().zip(sources).zip(verdicts) {
             let pointer = || turn.part_pointer(&part);
             match verdict {
-                Verdict::Stays => turn.message.parts.push(part),
+                Verdict::Stays => {
+                    kept.push(part);
+                    kept_sources.push(source);
+                }
                 Verdict::Unasked => self.note(pointer(), UNASKED),
                 Verdict::NotItsTurn => self.note(pointer(), NOT_ITS_TURN),
                 Verdict::Result(Fate::Moves(call)) => {
                     self.note(pointer(), MOVED);
-                    self.add(*call, Turn::made(Message::new(Role::Tool, vec![part])));
+                    self.add(*call, Turn::taken(part, source));
                 }
                 Verdict::Result(fate) => {
                     self.notes.log.note(REMOVING);
@@ -151,7 +157,7 @@ impl<'a> Mending<'a, '_> {
                 }
             }
         }
-        turn.mark_edited();
+        turn.edit(kept, kept_sources);
     }
 
     /// What is left of a message, if that says anything.
@@ -279,15 +285,20 @@ impl<'a> Assembly<'a> {
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         match self.host.take().and_then(|host| self.turns.get_mut(host)) {
-            Some(host) if !waiting.is_empty() => {
-                let end = leading_results(&host.message);
-                let parts = waiting.into_iter().flat_map(|turn| turn.message.parts);
-                host.message.parts.splice(end..end, parts);
-                host.mark_edited();
-            }
+            Some(host) if !waiting.is_empty() => take_in(host, waiting),
             _ => self.turns.extend(waiting),
         }
     }
+}
+
+/// Puts results behind those that a message begins with.
+fn take_in<'a>(host: &mut Turn<'a>, guests: Vec<Turn<'a>>) {
+    let end = leading_results(&host.message);
+    let mut sources = host.sources();
+    sources.splice(end..end, guests.iter().flat_map(Turn::sources));
+    let mut parts = std::mem::take(&mut host.message.parts);
+    parts.splice(end..end, guests.into_iter().flat_map(|turn| turn.message.parts));
+    host.edit(parts, sources);
 }
 
 fn leading_results(message: &Message<'_>) -> usize {

@@ -14,6 +14,7 @@ use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Role;
 
 use self::plan::Plan;
+pub(crate) use self::waiting::Key;
 use self::waiting::Waiting;
 use super::Notes;
 use crate::policy::Policy;
@@ -33,7 +34,7 @@ pub(crate) fn is_sound<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a
     let mut speaks = Speaks::Others;
     for message in messages {
         if message.role != Role::Assistant {
-            if !takes_results(message, &mut waiting, &mut speaks) {
+            if !results_fit(message, &mut waiting, &mut speaks) {
                 return false;
             }
             continue;
@@ -65,7 +66,7 @@ enum Speaks {
 }
 
 /// Whether the results of a message are in place.
-fn takes_results<'m>(
+fn results_fit<'m>(
     message: &'m Message<'_>,
     waiting: &mut Waiting<'m>,
     speaks: &mut Speaks,
@@ -76,7 +77,8 @@ fn takes_results<'m>(
     for part in &message.parts {
         match part.content() {
             Content::ToolResult(result) => {
-                if *speaks == Speaks::Others || waiting.answer(result).is_none() {
+                let is_due = *speaks != Speaks::Others && takes_results(message.role);
+                if !is_due || waiting.answer(Key::of_result(result)).is_none() {
                     return false;
                 }
                 *speaks = Speaks::Tools;
@@ -86,4 +88,12 @@ fn takes_results<'m>(
         }
     }
     true
+}
+
+/// Whether results may stand in messages of this role.
+fn takes_results(role: Role) -> bool {
+    match role {
+        Role::User | Role::Tool => true,
+        Role::System | Role::Developer | Role::Assistant => false,
+    }
 }

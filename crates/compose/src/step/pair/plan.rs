@@ -10,7 +10,9 @@ use sabir_wire::conversation::ToolCall;
 use sabir_wire::conversation::ToolResult;
 use sabir_wire::json::Text;
 
+use super::takes_results;
 use super::waiting::Key;
+use super::waiting::Keys;
 use super::waiting::Waiting;
 use crate::policy::Misplaced;
 use crate::turn::Turn;
@@ -58,6 +60,8 @@ struct Walk<'m> {
     /// The number of the current run's first call.
     first_call: usize,
     calls: Vec<&'m ToolCall<'m>>,
+    /// The ids of calls that earlier runs have left without results.
+    left: HashSet<&'m Text<'m>>,
     /// Results for which the run before them has no call, each with its index in the plan.
     homeless: Vec<(usize, &'m ToolResult<'m>)>,
     /// Whether results may still come: behind the assistant, until somebody speaks.
@@ -72,6 +76,7 @@ impl Plan {
             waiting: Waiting::default(),
             first_call: 0,
             calls: Vec::new(),
+            left: HashSet::new(),
             homeless: Vec::new(),
             open: false,
             misplaced,
@@ -98,6 +103,7 @@ impl<'m> Walk<'m> {
             Some(end) if before == Some(Role::Assistant) => *end = index + 1,
             _ => {
                 self.plan.runs.push(index + 1);
+                self.left.extend(self.waiting.ids());
                 self.waiting.clear();
                 self.first_call = self.calls.len();
             }
@@ -128,12 +134,13 @@ impl<'m> Walk<'m> {
                 continue;
             };
             let at = (index, part_index);
-            let Some(number) = self.waiting.answer(result) else {
+            let Some(number) = self.waiting.answer(keys(result, &self.left)) else {
                 self.leave(at, result);
                 continue;
             };
             let call = self.first_call + number;
-            let fate = if self.open { Fate::Stays } else { self.misplaced(call) };
+            let is_due = self.open && takes_results(turn.message.role);
+            let fate = if is_due { Fate::Stays } else { self.misplaced(call) };
             self.plan.calls[call].is_answered = fate != Fate::Misplaced;
             self.plan.results.push(ResultPlan { at, fate });
         }
@@ -167,7 +174,8 @@ impl<'m> Walk<'m> {
         for (index, result) in std::mem::take(&mut self.homeless) {
             let at = self.plan.results[index].at;
             let behind = self.plan.calls.partition_point(|call| call.at < at);
-            let found = Key::of_result(result).and_then(|key| nearest(free.get(&key)?, behind));
+            let keys = keys(result, &known).into_iter().flatten();
+            let found = keys.filter_map(|key| nearest(free.get(&key)?, behind)).next();
             let Some(number) = found else {
                 if result.call_id.as_ref().is_some_and(|id| known.contains(id)) {
                     self.plan.results[index].fate = Fate::Second;
@@ -186,6 +194,13 @@ impl<'m> Walk<'m> {
             }
         }
     }
+}
+
+/// What a result tells its call by. An id that a call bears is for that call and no other.
+fn keys<'m>(result: &'m ToolResult<'_>, known: &HashSet<&Text<'_>>) -> Keys<'m> {
+    let [first, second] = Key::of_result(result);
+    let is_known = result.call_id.as_ref().is_some_and(|id| known.contains(id));
+    [first, second.filter(|_| !is_known)]
 }
 
 /// The last number before `border`, else the first from there on.

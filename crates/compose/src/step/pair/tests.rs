@@ -4,6 +4,8 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Role;
+use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::ToolResult;
 
 use super::*;
 use crate::log::Line;
@@ -173,6 +175,23 @@ fn a_result_before_its_call_moves_behind_it() {
 }
 
 #[test]
+fn a_result_that_somebody_else_tells_becomes_the_tools() {
+    for role in [Role::Assistant, Role::System] {
+        let told = || Message::new(role, vec![result_part("a")]);
+        check(
+            [told(), call("a"), user("u")],
+            &["assistant: ?a", "tool: =a", "user: u"],
+            &["/messages/0 tool result moved"],
+        );
+        check(
+            [call("a"), told()],
+            &["assistant: ?a", "tool: =a"],
+            &["/messages/1 tool result moved"],
+        );
+    }
+}
+
+#[test]
 fn a_result_in_place_wins_over_a_stray_one() {
     check(
         [result("a"), call("a"), result("a")],
@@ -222,6 +241,92 @@ fn results_without_ids_are_paired_by_name() {
     let paired = apply(turns(exchange.request.messages), &policy, &mut notes);
     assert_eq!(said(&paired), ["assistant: ? ?", "user: = =!"]);
     assert_eq!(notes.trace.changes()[0].pointer, "/contents/0/parts/1");
+}
+
+/// Pairs a Gemini history and compares; each change is `pointer what`.
+#[track_caller]
+fn check_gemini(contents: &str, expected: &[&str], changes: &[&str]) {
+    let body = format!(r#"{{"contents":[{contents}]}}"#);
+    let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
+    let mut notes = Notes::default();
+    let policy = Policy::towards(Protocol::OpenaiChat);
+    let paired = apply(turns(exchange.request.messages), &policy, &mut notes);
+    assert_eq!(said(&paired), expected);
+    let told = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
+    assert_eq!(told.collect::<Vec<_>>(), changes);
+    apply(paired, &policy, &mut notes);
+    assert_eq!(notes.trace.changes().len(), changes.len(), "once more changes nothing");
+}
+
+#[test]
+fn a_result_with_an_id_answers_a_call_of_its_name_that_has_none() {
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"f-1","name":"f","response":{}}},
+            {"functionResponse":{"id":"f-2","name":"f","response":{}}}]}"#,
+        &["assistant: ? ?", "user: =f-1 =f-2"],
+        &[],
+    );
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"g-1","name":"g","response":{}}}]}"#,
+        &["assistant: ?", "tool: ="],
+        &["/contents/0/parts/0 error result added", "/contents/1/parts/0 tool result left out"],
+    );
+}
+
+#[test]
+fn an_id_outranks_a_name() {
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"id":"a","name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}]}"#,
+        &["assistant: ? ?a", "user: =a ="],
+        &["/contents/0/parts/0 error result added"],
+    );
+    // The result belongs to the earlier call, so that the later one is left without.
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},
+        {"role":"user","parts":[{"text":"wait"}]},
+        {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{}}}]}"#,
+        &["assistant: ?a", "user: =a", "user: wait", "assistant: ?", "tool: ="],
+        &["/contents/2/parts/0 error result added", "/contents/3/parts/0 tool result moved"],
+    );
+}
+
+#[test]
+fn results_without_ids_answer_calls_with_and_without_in_order() {
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},
+            {"functionResponse":{"id":"b","name":"f","response":{}}}]}"#,
+        &["assistant: ?a ?", "user: = =b"],
+        &[],
+    );
+}
+
+fn nameless(message: Message<'static>) -> Message<'static> {
+    let parts = message.parts.into_iter().map(|part| match part.into_content() {
+        Content::ToolCall(call) => {
+            Part::new(Content::ToolCall(Box::new(ToolCall { id: None, ..*call })))
+        }
+        Content::ToolResult(result) => {
+            Part::new(Content::ToolResult(Box::new(ToolResult { call_id: None, ..*result })))
+        }
+        content => Part::new(content),
+    });
+    Message::new(message.role, parts.collect())
+}
+
+#[test]
+fn a_result_that_says_nothing_of_its_call_answers_one_that_has_no_id() {
+    let bare = || nameless(result("a"));
+    check([nameless(call("a")), bare()], &["assistant: ?", "tool: ="], &[]);
+    check(
+        [call("a"), bare()],
+        &["assistant: ?a", "tool: =a!"],
+        &["/messages/0 error result added", "/messages/1 tool result left out"],
+    );
 }
 
 #[test]

@@ -24,12 +24,20 @@ enum State {
     Answered,
 }
 
-/// What a result tells its call by: the id, or the name of the tool where the protocol has no ids.
+/// What a result may tell its call by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Key<'m> {
+pub(crate) enum Key<'m> {
     Id(&'m Text<'m>),
+    /// The name of the tool, where the protocol has no ids.
     Name(&'m Text<'m>),
+    /// The name of the tool, of a call that has no id.
+    Anonymous(&'m Text<'m>),
+    /// Nothing: any call that has no id.
+    Next,
 }
+
+/// The keys of a result, the one that counts most first.
+pub(crate) type Keys<'m> = [Option<Key<'m>>; 2];
 
 /// Up to so many calls are looked through one by one.
 const FEW: usize = 8;
@@ -53,21 +61,30 @@ impl<'m> Waiting<'m> {
         self.count
     }
 
+    /// The ids of the calls that have no result yet.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &'m Text<'m>> {
+        let waits = self.calls.iter().filter(|(_, state)| *state == State::Waits);
+        waits.filter_map(|(call, _)| call.id.as_ref())
+    }
+
     /// Gives a result to the first call that waits for it; the answer is that call's number in the run.
-    pub(super) fn answer(&mut self, result: &'m ToolResult<'_>) -> Option<usize> {
-        let key = Key::of_result(result)?;
-        let found = match self.calls.get(self.next) {
-            Some((call, _)) if key.matches(call) => Some(self.next),
-            Some(_) if self.calls.len() <= FEW => self.search(key),
-            Some(_) => self.look_up(key),
-            None => None,
-        }?;
+    pub(super) fn answer(&mut self, keys: Keys<'m>) -> Option<usize> {
+        let found = keys.into_iter().flatten().find_map(|key| self.find(key))?;
         self.calls[found].1 = State::Answered;
         self.count -= 1;
         while self.calls.get(self.next).is_some_and(|(_, state)| *state == State::Answered) {
             self.next += 1;
         }
         Some(found)
+    }
+
+    fn find(&mut self, key: Key<'m>) -> Option<usize> {
+        match self.calls.get(self.next) {
+            Some((call, _)) if key.matches(call) => Some(self.next),
+            Some(_) if self.calls.len() <= FEW => self.search(key),
+            Some(_) => self.look_up(key),
+            None => None,
+        }
     }
 
     fn search(&self, key: Key<'_>) -> Option<usize> {
@@ -93,24 +110,30 @@ impl<'m> Waiting<'m> {
 }
 
 impl<'m> Key<'m> {
-    /// A result with neither id nor name answers nothing.
-    pub(super) fn of_result(result: &'m ToolResult<'_>) -> Option<Self> {
+    /// A client that numbers what it answers may do so although the calls came without numbers; then the name counts.
+    pub(crate) fn of_result(result: &'m ToolResult<'_>) -> Keys<'m> {
         match (&result.call_id, &result.name) {
-            (Some(id), _) => Some(Self::Id(id)),
-            (None, Some(name)) => Some(Self::Name(name)),
-            (None, None) => None,
+            (Some(id), name) => [Some(Self::Id(id)), name.as_ref().map(Self::Anonymous)],
+            (None, Some(name)) => [Some(Self::Name(name)), None],
+            (None, None) => [Some(Self::Next), None],
         }
     }
 
-    pub(super) fn of_call(call: &'m ToolCall<'_>) -> impl Iterator<Item = Self> {
-        let id = call.id.as_ref().map(Self::Id);
-        id.into_iter().chain([Self::Name(&call.name)])
+    pub(crate) fn of_call(call: &'m ToolCall<'_>) -> impl Iterator<Item = Self> {
+        let name = &call.name;
+        let keys = match &call.id {
+            Some(id) => [Some(Self::Id(id)), Some(Self::Name(name)), None],
+            None => [Some(Self::Anonymous(name)), Some(Self::Name(name)), Some(Self::Next)],
+        };
+        keys.into_iter().flatten()
     }
 
     fn matches(self, call: &ToolCall<'_>) -> bool {
         match self {
             Self::Id(id) => call.id.as_ref() == Some(id),
             Self::Name(name) => call.name == *name,
+            Self::Anonymous(name) => call.id.is_none() && call.name == *name,
+            Self::Next => call.id.is_none(),
         }
     }
 }

@@ -50,6 +50,20 @@ fn references_to_references_do_not_grow_without_end() {
 }
 
 #[test]
+fn many_parts_are_merged_as_far_as_they_are_worth_it() {
+    let count = 3_000;
+    let part = |index| format!(r#"{{"properties":{{"p{index}":{{}}}},"required":["p{index}"]}}"#);
+    let parts: Vec<String> = (0..count).map(part).collect();
+    let input =
+        Json::parse(format!(r#"{{"type":"object","allOf":[{}]}}"#, parts.join(","))).unwrap();
+    let translated = translate(&input, JsonSchema, GeminiSchema);
+    let lost = |it: &&crate::schema::SchemaLoss| it.reason == "too much is merged into one schema";
+    let lost = translated.losses.iter().filter(lost).count();
+    assert!((1..2 * count).contains(&lost), "{lost}");
+    assert!(is_supported(&translated.json, GeminiSchema));
+}
+
+#[test]
 fn schemas_as_deep_as_json_may_be_are_cut_and_still_json() {
     for (open, close) in [(r#"{"items":"#, "}"), (r#"{"type":["array","string"],"items":"#, "}")] {
         let depth = DEPTH_MAX - 1;

@@ -1,6 +1,7 @@
 //! Writing the conversation: the system instruction and turns that alternate.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -279,17 +280,20 @@ impl<'x> Scribe<'x, '_> {
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.
     fn order_results(&mut self, turns: &mut [Turn<'x>]) {
-        let mut calls: Vec<&'x Text<'x>> = Vec::new();
+        let mut calls = Ranks::new();
         for turn in turns {
             if turn.side == Side::Model {
-                calls = turn.pieces.iter().filter_map(call_id).collect();
+                calls = Ranks::new();
+                for (rank, id) in turn.pieces.iter().filter_map(call_id).enumerate() {
+                    calls.entry(id).or_insert(rank);
+                }
                 continue;
             }
             if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
-            turn.pieces.sort_by_key(|piece| rank(piece, &calls));
+            turn.pieces.sort_by_cached_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
                     let place = match self.losing.source() {
@@ -386,13 +390,15 @@ fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
     }
 }
 
+/// The first call of each id, by its place among the calls of a turn.
+type Ranks<'x> = BTreeMap<&'x Text<'x>, usize>;
+
 /// Results by their calls, then everything else; equal ranks keep their order.
-fn rank(piece: &Piece<'_>, calls: &[&Text<'_>]) -> usize {
+fn rank<'x>(piece: &Piece<'x>, calls: &Ranks<'x>) -> usize {
     match piece.part.content() {
         Content::ToolResult(result) => {
-            let id = result.call_id.as_ref();
-            let call = id.and_then(|id| calls.iter().position(|call| *call == id));
-            call.unwrap_or(calls.len())
+            let call = result.call_id.as_ref().and_then(|id| calls.get(id));
+            call.copied().unwrap_or(usize::MAX - 1)
         }
         _ => usize::MAX,
     }
