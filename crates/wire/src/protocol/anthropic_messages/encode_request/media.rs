@@ -45,18 +45,16 @@ pub(super) fn admits(
         // The walk over all that is set has reported these.
         return false;
     }
-    if let Source::Text { text, .. } = &media.source
-        && text.is_blank()
-    {
-        losing.node(place, LossKind::Implied, "a document without words says nothing");
-        return false;
-    }
     let sendable = sendable(media).filter(|it| match it {
         Sendable::Image { .. } | Sendable::ImageUrl(_) => family.inputs.image,
         Sendable::Pdf(_) | Sendable::DocumentUrl(_) => family.inputs.pdf,
         Sendable::PlainText(_) => true,
     });
     match &sendable {
+        Some(Sendable::PlainText(text)) if text.is_blank() => {
+            losing.node(place, LossKind::Implied, "a document without words says nothing");
+            return false;
+        }
         Some(sendable) => lose_type(sendable, media, place, losing),
         None => losing.node(place, LossKind::Dropped, "no such file can be read there"),
     }
