@@ -170,10 +170,9 @@ fn translate(
             Ok(Outcome { text, output, folded, status: None, report })
         }
         Kind::Error { status } => {
-            let (status, body) = to.encode_fault(&from.decode_fault(status, body));
-            let output = serde_json::from_str(&body)?;
-            let report = Report::default();
-            Ok(Outcome { text: body, output, folded: Value::Null, status: Some(status), report })
+            let (status, encoded) = to.translate_fault(&from.decode_fault(status, body));
+            let outcome = whole((encoded.body, encoded.report))?;
+            Ok(Outcome { status: Some(status), ..outcome })
         }
     }
 }

@@ -7,6 +7,7 @@ use sabir_wire::Error;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::protocol::Encoded;
 use serde_json::Value;
 
 use crate::meaning;
@@ -218,11 +219,13 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let (_, same) = sample.protocol.encode_fault(&fault);
     let before = serde_json::from_slice::<Value>(&sample.body);
-    if before.is_ok_and(|before| serde_json::from_str::<Value>(&same).ok() != Some(before)) {
+    if let Ok(before) = &before
+        && serde_json::from_str::<Value>(&same).ok().as_ref() != Some(before)
+    {
         violations.push(violation(Law::SameProtocol, None, "the error came back changed"));
     }
     for target in Protocol::ALL {
-        let (status, body) = target.encode_fault(&fault);
+        let (status, Encoded { body, report }) = target.translate_fault(&fault);
         let again = target.decode_fault(status, body.as_bytes());
         let (status_again, body_again) = target.encode_fault(&again);
         if status != status_again || !equal(&body, &body_again) {
@@ -230,11 +233,22 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
             violations.push(violation(Law::EncodeIsStable, target, detail));
         }
         violations.extend(retold(target, &fault, &again));
+        if let Ok(before) = &before {
+            let back = told_back(sample.protocol, &again, before);
+            violations.extend(honesty((sample.protocol, target), before, &[back], &report));
+        }
     }
     violations
 }
 
-/// Law 5 for errors, which have no report: every protocol tells what happened, and in the words of the upstream.
+/// An error as its own protocol tells it again, in a list where it came in one.
+fn told_back(protocol: Protocol, fault: &Fault<'_>, before: &Value) -> Value {
+    let (_, body) = protocol.encode_fault(fault);
+    let back: Value = serde_json::from_str(&body).unwrap_or_default();
+    if before.is_array() && !back.is_array() { Value::Array(vec![back]) } else { back }
+}
+
+/// Law 5 for errors asks for more than a report: every protocol tells what happened, in the words of the upstream.
 fn retold(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<Violation> {
     let (said, told) = (fault.message.to_str(), again.message.to_str());
     if !told.contains(&*said) {

@@ -113,12 +113,12 @@ impl Convert {
     fn error(&self, body: &[u8]) -> Result<Translation> {
         let before = self.subject.status_of(body);
         let fault = self.subject.from.decode_fault(before, body);
-        let (after, body) = self.to.encode_fault(&fault);
+        let (after, Encoded { body, report }) = self.to.translate_fault(&fault);
         let remark = match before.filter(|before| *before != after) {
             Some(before) => format!("status {after}, was {before}"),
             None => format!("status {after}"),
         };
-        Ok(Translation { body, report: Report::default(), remark: Some(remark) })
+        Ok(Translation { body, report, remark: Some(remark) })
     }
 
     fn stream(&self) -> Result<Translation> {

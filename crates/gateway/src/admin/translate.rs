@@ -174,8 +174,8 @@ fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
 
 fn error(order: &Order<'_>) -> (Product, Report) {
     let fault = order.from.decode_fault(None, order.body.as_str().as_bytes());
-    let (_, body) = order.to.encode_fault(&fault);
-    (Product::Json(body), Report::default())
+    let (_, encoded) = order.to.translate_fault(&fault);
+    (Product::Json(encoded.body), encoded.report)
 }
 
 fn asked<'o>(order: &'o Order<'_>) -> Asked<'o> {

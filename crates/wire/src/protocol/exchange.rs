@@ -24,6 +24,7 @@ use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
 use crate::protocol::openai_chat;
 use crate::protocol::openai_responses;
+use crate::protocol::retold;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Shape;
@@ -193,6 +194,13 @@ impl Protocol {
             Self::AnthropicMessages => anthropic_messages::encode_fault(fault),
             Self::Gemini => gemini::encode_fault(fault),
         }
+    }
+
+    /// The same with a report of what this protocol has no words for.
+    pub fn translate_fault(self, fault: &Fault<'_>) -> (u16, Encoded) {
+        let (status, body) = self.encode_fault(fault);
+        let report = retold::losses(fault, self, (status, &body));
+        (status, Encoded { body, report })
     }
 
     /// The body of a fault that is sent under another status than its kind has by itself.

@@ -1,7 +1,7 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
 mod along;
-mod arguments;
+pub(crate) mod arguments;
 mod asked;
 mod calls;
 mod dialect;
@@ -14,6 +14,7 @@ mod media_type;
 mod object;
 mod omitted;
 mod record;
+mod retold;
 mod semantics;
 mod showing;
 mod splice;
