@@ -1,7 +1,9 @@
 //! The role adapter: labels plain prompt messages with the role each provider calls them by.
-//! It only labels. Where a system text stands on the wire is decided by the protocol encoders.
+//! The protocol encoders take their words for roles from here; where a system text stands is theirs to decide.
 
 use std::fmt;
+
+use crate::conversation::Role;
 
 /// What stands between separate system texts when they are merged into one.
 pub const SYSTEM_JOIN: &str = "\n\n";
@@ -23,6 +25,18 @@ pub enum PromptRole {
     User,
     Assistant,
     Tool,
+}
+
+impl PromptRole {
+    /// The role that a role in a conversation comes down to: developers speak as the system where no word is their own.
+    pub const fn of(role: Role) -> Self {
+        match role {
+            Role::System | Role::Developer => Self::System,
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+            Role::Tool => Self::Tool,
+        }
+    }
 }
 
 /// One message of a prompt before it becomes part of a conversation.
@@ -148,6 +162,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::protocol::Protocol;
+    use crate::target::Target;
 
     use PromptRole::Assistant;
     use PromptRole::System;
@@ -236,6 +252,33 @@ mod tests {
         check(&input, Openai, &[("tool", "42")]);
         check(&input, Anthropic, &[("user", "42")]);
         check(&input, Gemini, &[("user", "42")]);
+    }
+
+    /// The words that stand for roles in a body.
+    fn written_roles(body: &str) -> Vec<&str> {
+        let after = body.split(r#""role":""#).skip(1);
+        after.filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    #[test]
+    fn encoders_write_the_roles_that_the_adapter_names() {
+        let body = r#"{"model":"m","messages":[
+            {"role":"system","content":"You are a helpful assistant."},
+            {"role":"system","content":"Respond in Chinese."},
+            {"role":"user","content":"Hello!"},
+            {"role":"assistant","content":"Hi there!"}]}"#;
+        let cases = [
+            (Protocol::OpenaiResponses, Openai, 0),
+            (Protocol::AnthropicMessages, Anthropic, 2),
+            (Protocol::Gemini, Gemini, 1),
+        ];
+        for (protocol, provider, in_slot) in cases {
+            let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+            let encoded = exchange.encode(protocol, &Target::default()).unwrap();
+            let adapted = adapt_role_for_provider(&messages(&WORKED), provider);
+            let named: Vec<_> = adapted.iter().filter_map(|it| it.adapted_role).collect();
+            assert_eq!(written_roles(&encoded.body), named[in_slot..], "{}", encoded.body);
+        }
     }
 
     #[test]

@@ -34,6 +34,9 @@ use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
+use crate::roles::PromptRole;
+use crate::roles::ProviderType;
+use crate::roles::wire_role;
 
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
@@ -86,11 +89,11 @@ impl<'r> Encoding<'r, '_> {
 
     fn write_turn(&mut self, object: &mut Writer, turn: &Turn<'r>) {
         let role = match turn.side {
-            Side::User => "user",
-            Side::Assistant => "assistant",
-            Side::System => "system",
+            Side::User => PromptRole::User,
+            Side::Assistant => PromptRole::Assistant,
+            Side::System => PromptRole::System,
         };
-        object.word("role", role);
+        object.word("role", wire_role(role, ProviderType::Anthropic));
         object.literal_key("content");
         if let [piece] = &*turn.pieces
             && let Some(text) = said(piece)

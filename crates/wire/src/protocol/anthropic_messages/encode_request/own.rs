@@ -30,6 +30,9 @@ use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::roles::PromptRole;
+use crate::roles::ProviderType;
+use crate::roles::wire_role;
 use crate::target::Disable;
 use crate::target::Target;
 use crate::target::Thinking;
@@ -215,11 +218,7 @@ fn write_message(writer: &mut Writer, message: &Message<'_>, keeper: &mut Keeper
 }
 
 fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::System | Role::Developer => "system",
-        Role::User | Role::Tool => "user",
-        Role::Assistant => "assistant",
-    }
+    wire_role(PromptRole::of(role), ProviderType::Anthropic)
 }
 
 fn write_tool_choice(body: &mut Object<'_, '_>, request: &Request<'_>, extras: &Extras<'_>) {

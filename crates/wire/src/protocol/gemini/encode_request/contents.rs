@@ -21,6 +21,9 @@ use crate::protocol::gemini::types::SLOT;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
+use crate::roles::PromptRole;
+use crate::roles::ProviderType;
+use crate::roles::wire_role;
 use crate::target::LateSystem;
 
 use super::Scribe;
@@ -345,8 +348,8 @@ impl<'x> Scribe<'x, '_> {
         match turn.side {
             Side::System => {}
             _ if has(ROLE_ABSENT) => {}
-            Side::User => object.word("role", "user"),
-            Side::Model => object.word("role", "model"),
+            Side::User => object.word("role", role_word(PromptRole::User)),
+            Side::Model => object.word("role", role_word(PromptRole::Assistant)),
         }
         debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
         if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
@@ -407,4 +410,8 @@ fn rank<'x>(piece: &Piece<'x>, calls: &Ranks<'x>) -> usize {
 /// The media of a result that cannot stand inside it.
 pub(super) fn media_of<'r>(result: &'r ToolResult<'_>) -> impl Iterator<Item = &'r Part<'r>> {
     result.output.parts().iter().filter(|part| is_media(part))
+}
+
+const fn role_word(role: PromptRole) -> &'static str {
+    wire_role(role, ProviderType::Gemini)
 }

@@ -21,6 +21,9 @@ use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::roles::PromptRole;
+use crate::roles::ProviderType;
+use crate::roles::wire_role;
 
 /// Writes a message of this protocol's own as it was.
 pub(super) fn write_same(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {
@@ -70,11 +73,8 @@ fn write_same_result(
 
 pub(super) fn role_word(role: Role) -> &'static str {
     match role {
-        Role::System => "system",
         Role::Developer => "developer",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
+        role => wire_role(PromptRole::of(role), ProviderType::Openai),
     }
 }
 
