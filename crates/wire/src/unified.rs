@@ -23,6 +23,7 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::protocol::arguments;
 
 /// What a model answered, in the plainest form.
 ///
@@ -40,11 +41,12 @@ use crate::json::Writer;
 pub struct UnifiedReply {
     pub content: String,
     pub tool_calls: Vec<UnifiedCall>,
+    /// A reply that calls tools ends in `tool_calls` unless it was cut off or filtered.
     /// `stop`, `tool_calls`, `length`, `content_filter`, or empty where the reply does not say.
     pub finish_reason: &'static str,
 }
 
-/// A tool call whose input is JSON.
+/// A tool call whose input is a JSON object, whatever the model wrote.
 #[derive(Clone, PartialEq)]
 pub struct UnifiedCall {
     pub id: String,
@@ -87,9 +89,9 @@ impl UnifiedReply {
         Self {
             content: text_of(parts),
             tool_calls: calls(parts).map(UnifiedCall::of).collect(),
-            finish_reason: match finish.map(|finish| finish.kind) {
-                _ if calls(parts).next().is_some() => "tool_calls",
-                Some(kind) => finish_word(kind),
+            finish_reason: match finish.map(|finish| finish_word(finish.kind)) {
+                Some("stop") | None if calls(parts).next().is_some() => "tool_calls",
+                Some(word) => word,
                 None => "",
             },
         }
@@ -153,7 +155,7 @@ impl UnifiedMessage {
             role: UnifiedRole::Tool,
             content: match &result.output {
                 ResultOutput::Parts(parts) => text_of(parts),
-                ResultOutput::Object { response, .. } => response.compact().into_owned(),
+                ResultOutput::Object { response, .. } => result_text(response),
             },
             tool_call_id: result.call_id.as_ref().map(|id| id.to_str().into_owned()),
             tool_calls: Vec::new(),
@@ -363,19 +365,20 @@ fn calls<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p ToolCall<'p>> {
     })
 }
 
-/// The input as JSON: an empty text is an empty object, text that is no JSON stays a string.
-fn input_of(call: &ToolCall<'_>) -> Json<'static> {
-    match &call.arguments {
-        Arguments::Json(json) => json.clone().into_owned(),
-        Arguments::Text(text) if text.is_blank() => Json::literal("{}"),
-        Arguments::Text(text) => {
-            Json::parse_text(text).map(Json::into_owned).unwrap_or_else(|_| {
-                let mut writer = Writer::default();
-                writer.value(text);
-                Json::trusted(writer.into_string().into())
-            })
-        }
+/// What a result that is an object says: its one text if that is all, else the object as JSON.
+fn result_text(response: &Json<'_>) -> String {
+    match arguments::sole_text(response) {
+        Some((_, text)) => text.to_str().into_owned(),
+        None => response.compact().into_owned(),
     }
+}
+
+/// The input as the object that every protocol can send on.
+fn input_of(call: &ToolCall<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    // A view has no report; what was wrapped stands under a key that says so.
+    let _ = arguments::write_object(&mut writer, call);
+    Json::trusted(writer.into_string().into())
 }
 
 fn finish_word(kind: FinishKind) -> &'static str {
@@ -464,6 +467,44 @@ mod tests {
         let plain =
             reply(Protocol::AnthropicMessages, r#"{"content":[{"type":"text","text":"Hi"}]}"#);
         assert_eq!(plain.into_message().to_json(), r#"{"role":"assistant","content":"Hi"}"#);
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_says_so_even_if_it_calls_tools() {
+        for (word, expected) in
+            [("length", "length"), ("content_filter", "content_filter"), ("stop", "tool_calls")]
+        {
+            let reply = reply(
+                Protocol::OpenaiChat,
+                &CHAT.replace("\"tool_calls\",\"mess", &format!("\"{word}\",\"mess")),
+            );
+            assert_eq!(reply.finish_reason, expected);
+        }
+    }
+
+    #[test]
+    fn the_input_of_a_call_is_an_object_whatever_the_model_wrote() {
+        let cases = [
+            ("", "{}"),
+            ("not json", r#"{"__raw_arguments":"not json"}"#),
+            ("[1]", r#"{"value":[1]}"#),
+            ("null", "{}"),
+        ];
+        for (written, expected) in cases {
+            let reply = reply(Protocol::OpenaiChat, &CHAT.replace(r#"{\"cmd\":\"ls\"}"#, written));
+            assert_eq!(reply.tool_calls[0].input.as_str(), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_result_of_gemini_is_its_text() {
+        let body = r#"{"contents":[{"role":"user","parts":[
+            {"functionResponse":{"name":"f","response":{"output":"a.txt"}}},
+            {"functionResponse":{"name":"f","response":{"files":2}}}]}]}"#;
+        let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+        let unified = UnifiedMessage::of(&exchange.request.messages[0]);
+        let texts: Vec<_> = unified.iter().map(|message| message.content.as_str()).collect();
+        assert_eq!(texts, ["a.txt", r#"{"files":2}"#]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Arguments of tool calls between the protocols that want an object and those that want a string.
+//! Arguments and results of tool calls between the protocols that want an object and those that want a string.
 
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
@@ -19,10 +19,10 @@ pub(in crate::protocol) const VALUE: &str = "value";
 pub(in crate::protocol) const CUSTOM_INPUT: &str = "input";
 
 /// What writing arguments as an object did to them.
-pub(in crate::protocol) type Change = Option<(LossKind, &'static str)>;
+pub(crate) type Change = Option<(LossKind, &'static str)>;
 
 /// Writes the arguments of a call as the object that Anthropic and Gemini take, and says what that changed.
-pub(in crate::protocol) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
+pub(crate) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
     match (&call.arguments, call.form) {
         (Arguments::Text(text), CallForm::Custom) => {
             writer.object(|object| object.field(CUSTOM_INPUT, text));
@@ -93,4 +93,24 @@ pub(in crate::protocol) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option
         })
         .ok()?;
     input
+}
+
+/// The text of a result that is an object of one usual member, and whether its name is the most usual.
+pub(crate) fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> {
+    let mut found = None;
+    let mut members = 0;
+    response
+        .reader()
+        .object(|key, reader| {
+            members += 1;
+            match (&*key, reader.kind()?) {
+                ("output" | "result" | "content" | "error", Kind::String) => {
+                    found = Some((key == "output", reader.string()?));
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+        .ok()?;
+    found.filter(|_| members == 1)
 }

@@ -11,13 +11,13 @@ use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::json::Json;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::arguments;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -38,6 +38,9 @@ use crate::protocol::openai_responses::encode_request::part::is_writable;
 use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
+use crate::roles::PromptRole;
+use crate::roles::ProviderType;
+use crate::roles::wire_role;
 use crate::target::SystemRole;
 
 /// Writes the messages of one request, which must be given in their order.
@@ -113,12 +116,13 @@ impl<'i, 'r> Items<'i, 'r> {
     fn items(&mut self, index: usize, message: &Message<'_>) {
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
-            Role::User => self.turn(index, message, "user"),
             Role::System if self.has_blocks() => self.blocks(message),
-            Role::System => self.turn(index, message, "system"),
             Role::Developer => self.turn(index, message, "developer"),
             // Media that a protocol puts beside the results are the user's.
-            Role::Tool => self.turn(index, message, "user"),
+            Role::Tool => self.turn(index, message, role_word(PromptRole::User)),
+            role @ (Role::System | Role::User) => {
+                self.turn(index, message, role_word(PromptRole::of(role)));
+            }
         }
     }
 
@@ -422,7 +426,7 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
 fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place) -> Text<'t> {
-    match sole_text(response) {
+    match arguments::sole_text(response) {
         Some((is_usual, text)) => {
             if !is_usual {
                 let reason = "a result is its text, under whatever name";
@@ -432,28 +436,12 @@ fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place
         }
         None => {
             let reason = "the object is written as JSON text";
-            losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+            losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
             response.to_text()
         }
     }
 }
 
-/// The text of the only member, and whether the member has the name that is usual.
-fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> {
-    let mut found = None;
-    let mut members = 0;
-    response
-        .reader()
-        .object(|key, reader| {
-            members += 1;
-            match (&*key, reader.kind()?) {
-                ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some((key == "output", reader.string()?));
-                }
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })
-        .ok()?;
-    found.filter(|_| members == 1)
+const fn role_word(role: PromptRole) -> &'static str {
+    wire_role(role, ProviderType::Openai)
 }
