@@ -108,11 +108,23 @@ fn write_head(
             losing.field(place, Field::ResponseCreated, LossKind::Synthesised, reason);
         }
     }
-    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
+    match asked.model.as_ref().or(response.model.as_ref()) {
+        Some(model) => object.field("model", model),
+        None if same => {}
+        None => {
+            object.field("model", "");
+            report_no_model(response.semantics().place(), losing);
+        }
+    }
     if let Some(tier) = &response.service_tier {
         object.optional("service_tier", tier_word(tier, losing.source()).as_ref());
         report_tier(tier, response.semantics().place(), losing);
     }
+}
+
+/// Reports that a model had to be named and none was known.
+pub(super) fn report_no_model(place: Place, losing: &mut Losing<'_>) {
+    losing.field(place, Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
 }
 
 /// Reports a tier that has another name here, or none.

@@ -145,7 +145,13 @@ impl<'a> Encoder<'a> {
             Some(created) => writer.field("created", created),
             None => writer.field("created", &self.asked.created_s),
         }
-        writer.optional("model", self.asked.model.as_ref().or(model.as_ref()));
+        let model = self.asked.model.as_ref().or(model.as_ref());
+        let has_no_model = model.is_none() && !self.is_same();
+        match model {
+            Some(model) => writer.field("model", model),
+            None if self.is_same() => {}
+            None => writer.field("model", ""),
+        }
         if let Some(tier) = &service_tier {
             let word = encode_response::tier_word(tier, self.source);
             writer.optional("service_tier", word.as_ref());
@@ -158,6 +164,9 @@ impl<'a> Encoder<'a> {
             }
             if created.is_none() {
                 losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
+            }
+            if has_no_model {
+                encode_response::report_no_model(place, losing);
             }
             if let Some(tier) = &service_tier {
                 encode_response::report_tier(tier, place, losing);
