@@ -3,6 +3,7 @@
 mod along;
 pub(crate) mod arguments;
 mod asked;
+mod asking;
 mod calls;
 mod dialect;
 mod echo;

@@ -17,6 +17,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::asking::ASK_FOR_JSON;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::tier;
@@ -359,5 +360,3 @@ impl Encoding<'_, '_> {
         }
     }
 }
-
-const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";

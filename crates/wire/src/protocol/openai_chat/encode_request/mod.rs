@@ -17,6 +17,7 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking;
 use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
@@ -77,7 +78,14 @@ fn write_translated(
         let reason = "Chat has the name of the model in the body";
         losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }
+    let word = asking::missing_word(exchange, losing);
     object.key("messages").array(|writer| {
+        if let Some(word) = word {
+            writer.object(|message| {
+                message.field("role", target.system_role().as_str());
+                message.field("content", word);
+            });
+        }
         turns::Turns { calls: &calls, target, losing }.write(writer, &request.messages);
     });
     let tools = tools::Tools { calls: &calls, target, losing }.write(&mut object, request);

@@ -18,6 +18,7 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -81,10 +82,11 @@ pub(in crate::protocol) fn encode_request(
     Ok(writer.into_string())
 }
 
-/// An answer that was begun for the model is continued by Anthropic alone.
+/// An answer that was begun for the model is continued by Anthropic and Gemini alone.
 fn report_prefill(losing: &mut Losing<'_>, exchange: &Exchange<'_>) {
     let Some(last) = exchange.request.messages.last() else { return };
-    if losing.source() == Protocol::AnthropicMessages && last.role == Role::Assistant {
+    let continues = matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini);
+    if continues && last.role == Role::Assistant {
         let reason = "an answer that was begun is answered rather than continued";
         losing.node(last.semantics().place(), LossKind::Approximated, reason);
     }
@@ -118,8 +120,16 @@ fn write_messages(
     if rest.is_empty() && losing.is_same() && !stated {
         return;
     }
+    let word = asking::missing_word(exchange, losing);
     let writer = object.key("input");
     writer.begin_array();
+    if let Some(word) = word {
+        writer.object(|item| {
+            item.field("type", "message");
+            item.field("role", target.system_role().as_str());
+            item.field("content", word);
+        });
+    }
     let mut items = Items::new(writer, losing, calls, target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
