@@ -1,8 +1,10 @@
 //! What is asked for in words where a setting cannot, or does not alone.
 
 use crate::conversation::Content;
+use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
+use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -12,22 +14,47 @@ use crate::protocol::losing::Losing;
 
 pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
 
-/// What the system says first where a server's JSON mode wants the word in the prompt, which Gemini's does not. Only the
-/// user's first words decide, so that nothing changes when the conversation goes on.
+/// What the system says first where a server's JSON mode wants the word in the prompt, which Gemini's does not.
 pub(in crate::protocol) fn missing_word(
     exchange: &Exchange<'_>,
     losing: &mut Losing<'_>,
 ) -> Option<&'static str> {
-    let request = &exchange.request;
-    let is_wanted = exchange.protocol() == Protocol::Gemini
-        && matches!(request.output, OutputFormat::JsonObject);
-    let first = request.messages.iter().find(|message| message.role == Role::User);
-    if !is_wanted || first.is_some_and(|message| message.parts.iter().any(says_json)) {
-        return None;
+    let is_wanted = exchange.protocol() == Protocol::Gemini && lacks_word(&exchange.request);
+    is_wanted.then(|| {
+        let reason = "the JSON mode wants the word in the prompt";
+        losing.below(Place::default(), "/systemInstruction", LossKind::Synthesised, reason);
+        ASK_FOR_JSON
+    })
+}
+
+/// Reports the word on its way to Gemini, from where a request without it comes back with it.
+pub(in crate::protocol) fn report_word(exchange: &Exchange<'_>, losing: &mut Losing<'_>) {
+    let pointer = match exchange.protocol() {
+        Protocol::OpenaiChat => "/messages/0",
+        Protocol::OpenaiResponses => "/input/0",
+        Protocol::AnthropicMessages | Protocol::Gemini => return,
+    };
+    if lacks_word(&exchange.request) {
+        let reason = "the JSON mode wants the word in the prompt";
+        losing.below(Place::default(), pointer, LossKind::Synthesised, reason);
     }
-    let reason = "the JSON mode wants the word in the prompt";
-    losing.below(Place::default(), "/systemInstruction", LossKind::Synthesised, reason);
-    Some(ASK_FOR_JSON)
+}
+
+/// Whether JSON is asked for by the setting alone. Only the first turn decides, so that nothing changes when the
+/// conversation goes on.
+fn lacks_word(request: &Request<'_>) -> bool {
+    let first = request.messages.iter().find(|message| !message.role.instructs());
+    let says_so =
+        |message: &Message<'_>| message.role == Role::User && message.parts.iter().any(says_json);
+    is_any_json(&request.output) && !first.is_some_and(says_so)
+}
+
+fn is_any_json(output: &OutputFormat<'_>) -> bool {
+    match output {
+        OutputFormat::JsonObject => true,
+        OutputFormat::JsonSchema(output) => output.schema.is_none(),
+        OutputFormat::Text | OutputFormat::Unsaid => false,
+    }
 }
 
 fn says_json(part: &Part<'_>) -> bool {

@@ -11,6 +11,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::asking;
 use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -174,6 +175,7 @@ impl<'x> Scribe<'x, '_> {
             let reason = "the model takes no output format beside tools";
             return self.losing.field(root, field, LossKind::Dropped, reason);
         }
+        asking::report_word(self.exchange, &mut self.losing);
         if !self.shape.has(OUTPUT_TYPE_ABSENT) {
             object.field(self.name("responseMimeType"), "application/json");
         }
