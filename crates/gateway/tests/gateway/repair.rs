@@ -153,6 +153,16 @@ fn a_blank_turn_keeps_calls_of_two_turns_apart() {
 }
 
 #[test]
+fn a_blank_last_turn_leaves_the_assistant_its_words() {
+    let messages = json!([user("u"), {"role": "assistant", "content": "Welcome!"}, user(" ")]);
+    for protocol in OTHERS {
+        let body = sent(protocol, &messages, "repaired=1").to_string();
+        let before = body.find("Welcome!");
+        assert!(before.is_some() && before < body.find("(The user said nothing.)"), "{body}");
+    }
+}
+
+#[test]
 fn a_sound_history_is_not_repaired() {
     let messages = json!([user("u"), call("call_1"), result("call_1"), user("v")]);
     for protocol in OTHERS {
