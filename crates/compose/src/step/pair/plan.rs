@@ -32,7 +32,8 @@ pub(super) struct Plan {
 pub(super) struct CallPlan {
     pub(super) at: Position,
     pub(super) run: usize,
-    pub(super) is_answered: bool,
+    /// When its result was found: how many calls had theirs before.
+    pub(super) answered: Option<usize>,
 }
 
 pub(super) struct ResultPlan {
@@ -60,6 +61,8 @@ struct Walk<'m> {
     /// The number of the current run's first call.
     first_call: usize,
     calls: Vec<&'m ToolCall<'m>>,
+    /// How many of them have their results.
+    answers: usize,
     /// The ids of calls that earlier runs have left without results.
     left: HashSet<&'m Text<'m>>,
     /// Results for which the run before them has no call, each with its index in the plan.
@@ -76,6 +79,7 @@ impl Plan {
             waiting: Waiting::default(),
             first_call: 0,
             calls: Vec::new(),
+            answers: 0,
             left: HashSet::new(),
             homeless: Vec::new(),
             open: false,
@@ -113,7 +117,7 @@ impl<'m> Walk<'m> {
             match part.content() {
                 Content::ToolCall(call) => {
                     let run = self.plan.runs.len() - 1;
-                    self.plan.calls.push(CallPlan { at, run, is_answered: false });
+                    self.plan.calls.push(CallPlan { at, run, answered: None });
                     self.calls.push(call);
                     self.waiting.push(call);
                 }
@@ -141,7 +145,7 @@ impl<'m> Walk<'m> {
             let call = self.first_call + number;
             let is_due = self.open && takes_results(turn.message.role);
             let fate = if is_due { Fate::Stays } else { self.misplaced(call) };
-            self.plan.calls[call].is_answered = fate != Fate::Misplaced;
+            self.settle(call, fate);
             self.plan.results.push(ResultPlan { at, fate });
         }
     }
@@ -149,6 +153,14 @@ impl<'m> Walk<'m> {
     fn leave(&mut self, at: Position, result: &'m ToolResult<'_>) {
         self.homeless.push((self.plan.results.len(), result));
         self.plan.results.push(ResultPlan { at, fate: Fate::Orphan });
+    }
+
+    /// A result of this call was found.
+    fn settle(&mut self, call: usize, fate: Fate) {
+        if fate != Fate::Misplaced {
+            self.plan.calls[call].answered = Some(self.answers);
+            self.answers += 1;
+        }
     }
 
     fn misplaced(&self, call: usize) -> Fate {
@@ -163,7 +175,7 @@ impl<'m> Walk<'m> {
     fn house(&mut self) {
         let mut free: Free<'m> = HashMap::new();
         for (number, call) in self.calls.iter().enumerate() {
-            if !self.plan.calls[number].is_answered {
+            if self.plan.calls[number].answered.is_none() {
                 for key in CallKey::of_call(call) {
                     free.entry(key).or_default().insert(number);
                 }
@@ -181,8 +193,8 @@ impl<'m> Walk<'m> {
             };
             let fate = self.misplaced(number);
             self.plan.results[index].fate = fate;
+            self.settle(number, fate);
             if fate != Fate::Misplaced {
-                self.plan.calls[number].is_answered = true;
                 for key in CallKey::of_call(self.calls[number]) {
                     free.entry(key).and_modify(|numbers| {
                         numbers.remove(&number);

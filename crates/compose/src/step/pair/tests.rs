@@ -317,6 +317,18 @@ fn a_result_without_an_id_answers_a_call_without_one_if_there_is_such() {
 }
 
 #[test]
+fn late_results_stand_in_the_order_in_which_they_found_their_calls() {
+    // The numbered one takes the call without an id, and the other what is left; the other way round it would find none.
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"text":"wait"}]},{"role":"model","parts":[{"text":"ok"}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"b","name":"f","response":{}}},{"functionResponse":{"name":"f","response":{}}}]}"#,
+        &["assistant: ?a ?", "tool: =b", "tool: =", "user: wait", "assistant: ok"],
+        &["/contents/3/parts/0 tool result moved", "/contents/3/parts/1 tool result moved"],
+    );
+}
+
+#[test]
 fn late_results_without_ids_keep_the_order_of_their_calls() {
     let call = r#"{"functionCall":{"name":"f","args":{}}}"#;
     let answer = |number: usize| {
