@@ -15,7 +15,7 @@ const FILLED: (&str, &str) =
     ("words put in for a message", "it says nothing, and keeps two turns of the assistant apart");
 
 /// What a user's turn says that is needed and blank.
-const SILENCE: &str = "(The user said nothing.)";
+pub(super) const SILENCE: &str = "(The user said nothing.)";
 
 pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -> Vec<Turn<'a>> {
     if !turns.iter().any(|turn| drops(&turn.message, blank)) {

@@ -329,7 +329,7 @@ proptest! {
         }
         // What nobody said has an entry each.
         let added = there.iter().filter(|word| **word != "text  ").count() - brought;
-        let is_addition = |change: &&Change| change.what.contains("added") || change.what.contains("put in");
+        let is_addition = |change: &&Change| change.what.contains("added") || change.what.contains("put ");
         prop_assert_eq!(added, built.trace.changes().iter().filter(is_addition).count());
         // What stands elsewhere than it stood is spoken of.
         let mut last = 0;
