@@ -153,6 +153,18 @@ fn a_blank_turn_keeps_calls_of_two_turns_apart() {
 }
 
 #[test]
+fn a_last_turn_that_goes_leaves_the_assistant_its_words() {
+    for (last, loss) in [(user(" "), "repaired=1"), (result("call_1"), "repaired=2")] {
+        let messages = json!([user("u"), {"role": "assistant", "content": "Welcome!"}, last]);
+        for protocol in OTHERS {
+            let body = sent(protocol, &messages, loss).to_string();
+            let before = body.find("Welcome!");
+            assert!(before.is_some() && before < body.find("(The user said nothing.)"), "{body}");
+        }
+    }
+}
+
+#[test]
 fn a_sound_history_is_not_repaired() {
     let messages = json!([user("u"), call("call_1"), result("call_1"), user("v")]);
     for protocol in OTHERS {
