@@ -214,3 +214,29 @@ fn a_target_that_stands_back_is_told_in_the_route() {
     }
     assert_eq!(first.received().len(), 3, "it stands back after three failures in a row");
 }
+
+/// The texts that a model answers with, one request after the other.
+fn answers(gateway: &Running, models: &[&str]) -> Vec<String> {
+    let answer = |model: &&str| {
+        let reply = gateway.post("/v1/chat/completions", &chat(model, false)).json();
+        reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    models.iter().map(answer).collect()
+}
+
+#[test]
+fn each_model_keeps_its_own_weights() {
+    let first = Provider::start(vec![saying("first")]);
+    let second = Provider::start(vec![saying("second")]);
+    let mut toml = first.toml("a", "openai-chat") + &second.toml("b", "openai-chat");
+    for name in ["large", "small"] {
+        toml += &format!(
+            "\n[[model]]\nname = \"{name}\"\nstrategy = \"weighted\"\ntargets = [\
+             {{ provider = \"a\", model = \"m\" }}, {{ provider = \"b\", model = \"m\" }}]\n"
+        );
+    }
+    let gateway = Running::start(&toml);
+    let served = answers(&gateway, &["large", "small"].repeat(4));
+    let of_large = served.iter().step_by(2).filter(|it| *it == "first").count();
+    assert_eq!(of_large, 2, "a client that asks for two models by turns: {served:?}");
+}
