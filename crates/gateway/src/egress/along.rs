@@ -238,5 +238,15 @@ fn has_value(data: &str, name: &str) -> bool {
 
 /// Whether a frame tells of a failure, as far as its beginning shows.
 fn is_error(frame: &Frame<'_>) -> bool {
-    matches!(frame.event, Some("error" | "response.failed")) || frame.data.starts_with("{\"error\"")
+    matches!(frame.event, Some("error" | "response.failed")) || states_error(frame.data)
+}
+
+/// Whether an object is an error, as far as its first member shows.
+pub(crate) fn states_error(object: &str) -> bool {
+    let first = object.trim_ascii_start().strip_prefix('{').unwrap_or_default().trim_ascii_start();
+    let value_of = |name: &str| first.strip_prefix(name)?.trim_ascii_start().strip_prefix(':');
+    let error = value_of("\"error\"").map(str::trim_ascii_start);
+    let kind = value_of("\"type\"").map(str::trim_ascii_start);
+    error.is_some_and(|it| it.starts_with(['{', '"']))
+        || kind.is_some_and(|it| it.starts_with("\"error\""))
 }

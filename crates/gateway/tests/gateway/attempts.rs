@@ -240,3 +240,35 @@ fn each_model_keeps_its_own_weights() {
     let of_large = served.iter().step_by(2).filter(|it| *it == "first").count();
     assert_eq!(of_large, 2, "a client that asks for two models by turns: {served:?}");
 }
+
+#[test]
+fn an_error_in_place_of_a_whole_answer_is_a_failure_like_any_other() {
+    let body = r#"{ "error" : {"message":"not so fast","type":"rate_limit_error"}}"#;
+    for (path, stream) in [
+        ("/v1/chat/completions", false),
+        ("/v1/chat/completions", true),
+        ("/v1/messages", false),
+        ("/v1/messages", true),
+    ] {
+        let first = Provider::whole(body);
+        let second = Provider::start(vec![saying("second")]);
+        let gateway = with_targets(&[&first, &second]);
+        let reply = gateway.post(path, &messages("m", stream));
+        assert_eq!(reply.header("sabir-route"), Some("fallback:2"), "{path} {stream}");
+        let reply = gateway.post(path, &messages("p0/m", stream));
+        assert_eq!(reply.status, 429, "{path} {stream}: {}", reply.body);
+        assert!(reply.body.contains("not so fast"), "{}", reply.body);
+    }
+}
+
+#[test]
+fn only_what_may_pass_by_itself_is_asked_of_the_same_target_again() {
+    let frame = "data: {\"error\":{\"message\":\"broken\",\"type\":\"server_error\"}}\n\n";
+    let redirect = json(302, "location: http://localhost/\r\n", "");
+    for say in [sse(frame), redirect] {
+        let provider = Provider::start(vec![Script::Say(say)]);
+        let gateway = with_targets(&[&provider]);
+        assert!(gateway.post("/v1/messages", &messages("m", true)).status >= 500);
+        assert_eq!(provider.received().len(), 1);
+    }
+}
