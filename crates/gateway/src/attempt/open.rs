@@ -16,6 +16,7 @@ use sabir_wire::conversation::Response;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
+use sabir_wire::target::Target;
 use sabir_wire::utf8;
 
 use crate::attempt::AnswerBody;
@@ -97,7 +98,11 @@ pub(crate) async fn open(
         }
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
-            whole_through(protocol, headers, body, trace)
+            match call.delivery.is_stream() {
+                // Nobody who waits for events would find one in it.
+                true => whole(call, protocol, &asked_by(call), headers, &body, trace),
+                false => whole_through(protocol, headers, body, trace),
+            }
         }
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
             let frames = Some(Frames::of(&headers, frame_bytes_max));
@@ -265,6 +270,14 @@ fn whole_through(
     match fault_in(protocol, &body) {
         Some(fault) => Err(failed_at_first(fault)),
         None => Ok(Opened::Whole(Whole { headers, body })),
+    }
+}
+
+/// What a client asked of an answer in its own protocol.
+fn asked_by(call: &Call<'_>) -> Asked<'static> {
+    match call.client.decode_request_surveyed(&call.survey) {
+        Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
+        Err(_) => Asked::default(),
     }
 }
 

@@ -59,6 +59,17 @@ fn a_stream_that_nobody_asked_for_is_called_a_stream() {
 }
 
 #[test]
+fn a_whole_answer_in_place_of_a_stream_becomes_one() {
+    let provider = Provider::whole(&chat_answer("all at once"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert_eq!(reply.header("content-type"), Some("text/event-stream; charset=utf-8"));
+    assert!(reply.body.contains("\"content\":\"all at once\""), "{}", reply.body);
+    assert!(reply.body.ends_with("data: [DONE]\n\n"), "{}", reply.body);
+    assert!(!reply.body.contains("\"choices\":[]"), "usage was not asked for: {}", reply.body);
+}
+
+#[test]
 fn a_refusal_passes_with_its_own_words_and_status() {
     let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
     let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);
