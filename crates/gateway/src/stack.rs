@@ -100,7 +100,7 @@ where
             admin::passthrough(gateway, client, &provider, outgoing, body).await
         }
         Endpoint::Unknown(protocol) => {
-            let message = format!("{method} {} is not served here", uri.path());
+            let message = format!("{method} {} is not served here", route::shown(uri.path()));
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
             egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
         }

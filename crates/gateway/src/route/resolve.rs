@@ -233,7 +233,7 @@ fn adding(preset: &Preset) -> String {
 }
 
 /// A name as messages quote it: a client may send anything.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     const SHOWN_MAX: usize = 100;
     let mut shown: String = name
         .chars()

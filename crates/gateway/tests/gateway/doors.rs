@@ -225,6 +225,17 @@ fn an_unknown_path_is_not_an_unknown_model() {
 }
 
 #[test]
+fn a_refusal_does_not_repeat_all_of_a_long_path() {
+    let (_provider, gateway) = gateway();
+    let long = "a".repeat(30_000);
+    for path in [format!("/{long}"), format!("/passthrough/{long}/x")] {
+        let reply = gateway.get(&path);
+        assert_eq!(reply.status, 404);
+        assert!(reply.body.len() < 1_000, "{} bytes", reply.body.len());
+    }
+}
+
+#[test]
 fn whoever_sends_all_before_listening_learns_why_it_was_refused() {
     let (_provider, open) = gateway();
     let locked = Running::start(
