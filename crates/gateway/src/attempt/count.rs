@@ -57,6 +57,9 @@ pub(crate) async fn count(
     if upstream != call.client {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
+    if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {
+        trace.holds(permit);
+    }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
     if !(200..300).contains(&status) {

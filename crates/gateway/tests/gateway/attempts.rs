@@ -193,6 +193,23 @@ fn only_so_many_requests_are_with_a_provider_at_once() {
 }
 
 #[test]
+fn a_count_of_tokens_waits_in_line_too() {
+    let (left, _gone) = std::sync::mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(String::new(), left), saying("second")]);
+    let toml = provider.toml("p", "anthropic-messages")
+        + "max_in_flight = 1\n[limits]\nmax_queue_wait = \"50ms\"\n";
+    let gateway = Running::start(&toml);
+    let _first = gateway.send("POST /v1/messages", &messages("p/m", false));
+    gateway.wait_for_metric("sabir_requests_in_flight 1");
+    while provider.received().is_empty() {
+        std::thread::yield_now();
+    }
+    let reply = gateway.post("/v1/messages/count_tokens", &messages("p/m", false));
+    assert_eq!(reply.status, 529, "{}", reply.body);
+    assert_eq!(reply.header("retry-after"), Some("5"));
+}
+
+#[test]
 fn a_frame_over_the_limit_ends_the_stream() {
     let frames = chat_chunk("begun") + &chat_chunk(&"x".repeat(20_000)) + CHAT_END;
     let provider = Provider::start(vec![Script::Say(sse(&frames))]);
