@@ -7,8 +7,6 @@ use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
-use sabir_wire::conversation::MediaKind;
-use sabir_wire::conversation::Message;
 use sabir_wire::conversation::OutputFormat;
 use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
@@ -20,35 +18,7 @@ use crate::failure::Result;
 /// Repairs a request that is about to be written for a provider of `upstream`, and says what was done.
 pub(super) fn mend(request: &mut Request<'_>, upstream: Protocol) -> Result<Report> {
     let trace = sabir_compose::repair(request, &Policy::towards(upstream)).map_err(refused)?;
-    let mut report = trace.into_report();
-    keep_turns_of_sound(request, upstream, &mut report);
-    Ok(report)
-}
-
-const SOUND: &str = "(The user sent a recording, which cannot be passed on.)";
-
-/// Puts words into turns of which a provider would get nothing, so that what follows still answers something. The last
-/// turn stays as it is: nothing is left to answer there.
-fn keep_turns_of_sound(request: &mut Request<'_>, upstream: Protocol, report: &mut Report) {
-    if upstream != Protocol::AnthropicMessages {
-        return;
-    }
-    let Some((_, before)) = request.messages.split_last_mut() else { return };
-    let silent = before.iter_mut().filter(|it| it.role == Role::User && is_sound_alone(it));
-    for message in silent {
-        let pointer = message.semantics().place().to_string();
-        let reason = "a turn of which nothing can be passed on says so";
-        report.lose(pointer, LossKind::Repaired, reason);
-        message.parts.push(Part::text(SOUND));
-    }
-}
-
-fn is_sound_alone(message: &Message<'_>) -> bool {
-    let is_sound = |part: &Part<'_>| match part.content() {
-        Content::Media(media) => matches!(media.kind, MediaKind::Audio | MediaKind::Video),
-        _ => false,
-    };
-    !message.parts.is_empty() && message.parts.iter().all(is_sound)
+    Ok(trace.into_report())
 }
 
 /// Asks for JSON in words too, where the vendor refuses a request that only sets the mode. Gemini's clients need not have

