@@ -316,3 +316,12 @@ fn results_whose_calls_the_provider_holds_are_no_orphans() {
         assert!(provider.received()[number].body.contains("seen"));
     }
 }
+
+#[test]
+fn a_turn_of_sound_alone_stays_a_turn_where_there_is_no_sound() {
+    let gateway = Running::start("");
+    let body = r#"{"model":"sim-anthropic/m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}}]},{"role":"assistant","content":"I hear you."},{"role":"user","content":"go on"}]}"#;
+    let reply = gateway.post("/v1/chat/completions", body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(reply.header("sabir-loss").unwrap().contains("dropped="));
+}
