@@ -4,6 +4,8 @@ mod annotation;
 mod finish;
 mod usage;
 
+use std::borrow::Cow;
+
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -370,8 +372,9 @@ impl Answer<'_, '_> {
 
     fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
         let of = |is: fn(&Part<'_>) -> bool| {
-            let mut parts = candidate.message.parts.iter().filter(move |part| is(part));
-            parts.find_map(|part| part.semantics().logprobs())
+            let parts = candidate.message.parts.iter().filter(move |part| is(part));
+            let told = parts.filter_map(|part| part.semantics().logprobs());
+            told.map(Cow::Borrowed).reduce(|one, more| Cow::Owned(one.joined(&more)))
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
         let own = content::own_extras(self.losing, candidate.semantics());
@@ -382,8 +385,8 @@ impl Answer<'_, '_> {
         }
         let mut inner =
             Object::open(object.key("logprobs"), own.map(|extras| (extras, "logprobs")));
-        inner.optional("content", text);
-        inner.optional("refusal", refusal);
+        inner.optional("content", text.as_ref().map(|it| it.entries()));
+        inner.optional("refusal", refusal.as_ref().map(|it| it.entries()));
         inner.close();
     }
 
@@ -391,7 +394,7 @@ impl Answer<'_, '_> {
         &mut self,
         finish: &'f Finish<'_>,
         candidate: &Candidate<'_>,
-    ) -> std::borrow::Cow<'f, str> {
+    ) -> Cow<'f, str> {
         if let (true, Some(raw)) = (self.losing.is_same(), &finish.raw) {
             return raw.to_str();
         }

@@ -122,7 +122,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
-        write_logprobs(object.key("logprobs"), losing, logprobs);
+        write_logprobs(object.key("logprobs"), losing, logprobs.entries());
     } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
         object.key("logprobs").array(|_| {});
     }
