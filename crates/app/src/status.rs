@@ -6,13 +6,10 @@ use sabir_wire::json::Reader;
 
 use crate::arguments::Subject;
 
-/// What to take for the status where neither the user nor the body says one.
-const STATUS_DEFAULT: u16 = 400;
-
 impl Subject {
-    /// The status that came with the error in `body`.
-    pub(crate) fn status_of(&self, body: &[u8]) -> u16 {
-        self.status.or_else(|| stated(body)).unwrap_or(STATUS_DEFAULT)
+    /// The status that came with the error in `body`, if the user or the body says one.
+    pub(crate) fn status_of(&self, body: &[u8]) -> Option<u16> {
+        self.status.or_else(|| stated(body))
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
     let input = subject.input();
     let mut reader = input.open()?;
     let decoder = Some(StreamDecoder::new(subject.from));
-    let mut pump = Pump { decoder, frames: 0, opening: Vec::new(), sink };
+    let mut pump = Pump { decoder, frames: 0, has_begun: false, opening: Vec::new(), sink };
     let mut parser = Parser::default();
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
@@ -48,16 +48,21 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
         let read = parser.push(&buffer[..length], &mut |frame| pump.step(&frame));
         pump.settle(subject, read)?;
     }
-    if parser.end(&mut |frame| pump.step(&frame)).is_err() {
+    let end = parser.end(&mut |frame| pump.step(&frame));
+    if !pump.has_begun {
+        pump.begin_without_frame(subject)?;
+    }
+    if end.is_err() {
         pump.break_off();
     }
-    pump.end(subject)
+    pump.end()
 }
 
 struct Pump<'s> {
     /// Absent after a frame that could not be read.
     decoder: Option<StreamDecoder>,
     frames: usize,
+    has_begun: bool,
     /// How the input begins, white space left out: enough to tell an event stream from something else.
     opening: Vec<u8>,
     sink: &'s mut dyn Sink,
@@ -76,7 +81,7 @@ impl Pump<'_> {
     }
 
     fn step(&mut self, frame: &Frame<'_>) -> sabir_wire::Result<()> {
-        if self.frames == 0 {
+        if !std::mem::replace(&mut self.has_begun, true) {
             self.sink.begin(frame);
         }
         if let Some(decoder) = self.decoder.take() {
@@ -103,10 +108,7 @@ impl Pump<'_> {
         self.sink.event(Event::Fault(Fault::new(FaultKind::Truncated, message)));
     }
 
-    fn end(mut self, subject: &Subject) -> Result<()> {
-        if self.frames == 0 && self.decoder.is_some() {
-            self.begin_without_frame(subject)?;
-        }
+    fn end(self) -> Result<()> {
         if let Some(decoder) = self.decoder {
             decoder.end(&mut |event| self.sink.event(event));
         }

@@ -132,7 +132,10 @@ fn translated(case: &Path, expected: &Value) -> Result<Outcome> {
         None | Some("request") => Kind::Request,
         Some("response") => Kind::Response,
         Some("stream") => Kind::Stream,
-        Some("error") => Kind::Error { status: expected["status"].as_u64().unwrap_or(400) as u16 },
+        Some("error") => {
+            let status = expected["status"].as_u64().and_then(|status| status.try_into().ok());
+            Kind::Error { status }
+        }
         Some(other) => bail!("no kind is called {other:?}"),
     };
     let file = expected["file"].as_str().unwrap_or(match kind {

@@ -16,6 +16,7 @@ use crate::translate;
 
 mod frames;
 mod prefix;
+mod returned;
 mod streams;
 
 /// A law that a sample breaks.
@@ -189,37 +190,12 @@ pub(crate) fn honesty(
         violations.push(violation(Law::Honest, target, detail));
     }
     let Some(after) = backs.first() else { return violations };
-    for loss in report.drops() {
-        let (Some(said), Some(back)) =
-            (before.pointer(&loss.pointer), after.pointer(&loss.pointer))
-        else {
-            continue;
-        };
-        let is_element =
-            loss.pointer.rsplit('/').next().is_some_and(|last| last.parse::<usize>().is_ok());
-        // Below what was moved or renamed, a pointer names something else now.
-        let is_moved = (report.entries().iter())
-            .filter_map(|other| loss.pointer.strip_prefix(&other.pointer))
-            .any(|rest| rest.len() < loss.pointer.len() && rest.starts_with('/'));
-        let is_shifted = is_shifted(&loss.pointer, before, after);
-        if said == back
-            && !is_element
-            && !is_moved
-            && !is_shifted
-            && !meaning::same(protocol, said, &Value::Null)
-        {
-            let detail = format!("reported as dropped and came back: {}", loss.pointer);
-            violations.push(violation(Law::Honest, target, detail));
-        }
-    }
+    let returned = returned::drops_that_came_back(protocol, before, after, report);
+    violations.extend(returned.into_iter().map(|pointer| {
+        let detail = format!("reported as dropped and came back: {pointer}");
+        violation(Law::Honest, target, detail)
+    }));
     violations
-}
-
-/// Whether a list above a place has not as many elements as it had, so that its pointers name others now.
-fn is_shifted(pointer: &str, before: &Value, after: &Value) -> bool {
-    let above = pointer.match_indices('/').map(|(end, _)| &pointer[..end]);
-    let count = |value: &Value, at: &str| value.pointer(at).and_then(Value::as_array).map(Vec::len);
-    above.into_iter().any(|at| count(before, at) != count(after, at))
 }
 
 /// What no way back restores. A way back is a translation too, with losses and a report of its own: for a model that
@@ -237,7 +213,7 @@ fn lost(
     differences.reduce(lost_in_both).unwrap_or_default()
 }
 
-fn errors(sample: &Sample, status: u16) -> Vec<Violation> {
+fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
     let fault = sample.protocol.decode_fault(status, &sample.body);
     let mut violations = Vec::new();
     let (_, same) = sample.protocol.encode_fault(&fault);

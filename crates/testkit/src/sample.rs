@@ -30,7 +30,10 @@ pub enum Kind {
     Request,
     Response,
     Stream,
-    Error { status: u16 },
+    /// An error, with its status unless only the body was kept.
+    Error {
+        status: Option<u16>,
+    },
 }
 
 impl Kind {
@@ -72,7 +75,7 @@ fn visit(path: &Path, samples: &mut Vec<Sample>) -> Result<()> {
         "stream.sse" | "response-streaming.json" | "followup-response-streaming.json" => {
             Kind::Stream
         }
-        "error.json" => Kind::Error { status: 400 },
+        "error.json" => Kind::Error { status: None },
         _ => return Ok(()),
     };
     let mut body = read()?;
@@ -122,9 +125,9 @@ fn exchanges(lines: &str, path: &Path, samples: &mut Vec<Sample>) -> Result<()> 
         }
         match (text("response"), text("stream")) {
             (Some(response), _) if status < 400 => add("response", Kind::Response, response),
-            (Some(response), _) => add("error", Kind::Error { status }, response),
+            (Some(response), _) => add("error", Kind::Error { status: Some(status) }, response),
             (None, Some(stream)) if status < 400 => add("stream", Kind::Stream, stream),
-            (None, Some(stream)) => add("error", Kind::Error { status }, stream),
+            (None, Some(stream)) => add("error", Kind::Error { status: Some(status) }, stream),
             (None, None) => {}
         }
     }

@@ -71,6 +71,9 @@ impl<'a> Fault<'a> {
 }
 
 impl FaultKind {
+    /// The class of an error that came without a status, and whose words do not tell it.
+    pub(crate) const UNSTATED: Self = Self::BadRequest;
+
     /// The class that an HTTP status speaks of, where the body does not say more.
     pub fn of_status(status: u16) -> Self {
         match status {

@@ -114,10 +114,9 @@ impl Convert {
         let before = self.subject.status_of(body);
         let fault = self.subject.from.decode_fault(before, body);
         let (after, body) = self.to.encode_fault(&fault);
-        let remark = if before == after {
-            format!("status {after}")
-        } else {
-            format!("status {after}, was {before}")
+        let remark = match before.filter(|before| *before != after) {
+            Some(before) => format!("status {after}, was {before}"),
+            None => format!("status {after}"),
         };
         Ok(Translation { body, report: Report::default(), remark: Some(remark) })
     }

@@ -124,6 +124,20 @@ fn an_error_keeps_its_class() {
 }
 
 #[test]
+fn without_a_status_the_words_of_an_error_tell_its_class() {
+    let check = |body: &str, status: &str, word: &str| {
+        let run = sabir("convert --kind error --from chat --to messages", body).exits(0);
+        assert_eq!(run.json()["error"]["type"], word, "{body}");
+        assert!(run.stderr.starts_with(&format!("status {status}\n")), "{}", run.stderr);
+    };
+    let key =
+        r#"{"error":{"message":"no","type":"invalid_request_error","code":"invalid_api_key"}}"#;
+    check(key, "401", "authentication_error");
+    check(r#"{"error":{"message":"no","type":"server_error","code":null}}"#, "500", "api_error");
+    check(r#"{"error":{"message":"no"}}"#, "400", "invalid_request_error");
+}
+
+#[test]
 fn an_error_that_is_no_json_becomes_the_message() {
     let run = sabir("convert --kind error --from chat --to gemini --status 502", "bad gateway");
     let body = run.exits(0).json();

@@ -70,6 +70,22 @@ fn a_body_taken_for_a_stream_is_recognised() {
 }
 
 #[test]
+fn bytes_that_hold_no_event_are_no_stream() {
+    for bytes in [b"\xff\xfe\x80".as_slice(), b"\xc3", b"\xff\xfe{\0}\0\n\0", b"\x80\n\n\xff"] {
+        check(&format!("{CONVERT} --kind stream"), bytes, &["in: standard input", "try: "]);
+        sabir("inspect --from chat --kind stream", bytes).exits(1);
+    }
+}
+
+#[test]
+fn a_stream_cut_in_its_first_frame_is_a_failed_answer() {
+    for bytes in [b"data: {\"id\":\"\xc3".as_slice(), b"data: {\"id\"", b"data"] {
+        let run = sabir(&format!("{CONVERT} --kind stream"), bytes).exits(0);
+        assert!(run.stdout.contains("event: error"), "{bytes:?}: {}", run.stdout);
+    }
+}
+
+#[test]
 fn programs_get_the_error_as_json() {
     let run = sabir(&format!("{CONVERT} --report json"), r#"{"messages":7}"#).exits(1);
     let told: Value = serde_json::from_str(&run.stderr).unwrap();

@@ -173,7 +173,7 @@ fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn error(order: &Order<'_>) -> (Product, Report) {
-    let fault = order.from.decode_fault(400, order.body.as_str().as_bytes());
+    let fault = order.from.decode_fault(None, order.body.as_str().as_bytes());
     let (_, body) = order.to.encode_fault(&fault);
     (Product::Json(body), Report::default())
 }

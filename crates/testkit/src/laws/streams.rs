@@ -17,7 +17,6 @@ use crate::laws::Violation;
 use crate::laws::first_difference;
 use crate::laws::frames;
 use crate::laws::violation;
-use crate::meaning;
 use crate::sample::Sample;
 use crate::translate;
 
@@ -178,7 +177,7 @@ fn pair(
             let (back, _) = translate::stream(target, protocol, there.as_bytes());
             let back = translate::fold(protocol, back.as_bytes());
             let report = in_answer(protocol, bytes, &report);
-            violations.extend(honesty(protocol, target, whole, &back, &report));
+            violations.extend(honesty((protocol, target), whole, &back, &report));
         }
         (false, false) => {}
         (true, false) => violations.push(violation(Law::Honest, target, message)),
@@ -208,14 +207,11 @@ fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
 
 /// Law 5 for streams, by the answers that both of them fold to.
 fn honesty(
-    protocol: Protocol,
-    target: Protocol,
+    (protocol, target): (Protocol, Protocol),
     before: &Response<'_>,
     after: &Response<'_>,
     report: &Report,
-) -> Option<Violation> {
+) -> Vec<Violation> {
     let (before, after) = (encoded(protocol, before), encoded(protocol, after));
-    let unreported = meaning::unreported(protocol, &before, &after, report);
-    let detail = format!("not reported: {}", unreported.join(" "));
-    (!unreported.is_empty()).then(|| violation(Law::Honest, target, detail))
+    super::honesty((protocol, target), &before, &[after], report)
 }

@@ -173,10 +173,10 @@ impl Protocol {
         Encoded { body, report }
     }
 
-    /// Reads an error that came with an HTTP status. Anything can be read: what is not the protocol's error shape
-    /// becomes the message.
-    pub fn decode_fault(self, status: u16, body: &[u8]) -> Fault<'static> {
-        let body = String::from_utf8_lossy(body);
+    /// Reads an error that came with an HTTP status, or with none where only its body was kept: then its own words tell
+    /// the class. Anything can be read: what is not the protocol's error shape becomes the message.
+    pub fn decode_fault(self, status: impl Into<Option<u16>>, body: &[u8]) -> Fault<'static> {
+        let (status, body) = (status.into(), String::from_utf8_lossy(body));
         match self {
             Self::OpenaiChat => openai_chat::decode_fault(status, &body),
             Self::OpenaiResponses => openai_responses::decode_fault(status, &body),

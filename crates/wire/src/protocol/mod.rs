@@ -12,6 +12,7 @@ mod field;
 mod losing;
 mod media_type;
 mod object;
+mod omitted;
 mod record;
 mod semantics;
 mod showing;

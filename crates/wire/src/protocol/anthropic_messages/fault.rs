@@ -9,11 +9,12 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 
-pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
+pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+    let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
-        return Fault::new(FaultKind::of_status(status), body.trim()).into_owned();
+        return Fault::new(kind, body.trim()).into_owned();
     };
-    read_fault(FaultKind::of_status(status), json).into_owned()
+    read_fault(kind, json).into_owned()
 }
 
 /// Reads an error from a body or an event; `kind` is its class where its words do not say.

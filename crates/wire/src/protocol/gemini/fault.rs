@@ -9,18 +9,22 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::gemini::types::GEMINI;
 
-pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
+pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+    let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
-        return Fault::new(FaultKind::of_status(status), body.trim().to_owned());
+        return Fault::new(kind, body.trim().to_owned());
     };
     let error = error_object(&json);
     let mut fault = match &error {
-        Some(error) => fault_of(Some(status), error),
-        None => Fault::new(FaultKind::of_status(status), body.trim().to_owned()),
+        Some(error) => fault_of(status.or_else(|| stated_status(&json)).or(UNSTATED), error),
+        None => Fault::new(kind, body.trim().to_owned()),
     };
     fault.original = Some((GEMINI, Json::trusted(body.to_owned().into())));
     fault.into_owned()
 }
+
+/// The status of a body that neither came with one nor states one.
+const UNSTATED: Option<u16> = Some(400);
 
 /// The `error` of a body, which may be wrapped in a list.
 fn error_object<'j>(json: &'j Json<'_>) -> Option<Json<'j>> {

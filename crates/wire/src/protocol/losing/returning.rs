@@ -26,6 +26,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::dialect;
+use crate::protocol::omitted::omitted;
 use crate::protocol::openai_chat::UNNAMED_FILE;
 use crate::schema;
 use crate::schema::Dialect;
@@ -248,7 +249,8 @@ impl Losing<'_> {
 
     /// Whether the target hears anything of a message.
     pub(in crate::protocol) fn is_heard(&self, message: &Message<'_>) -> bool {
-        message.parts.iter().any(|part| self.arrives(message.role, part))
+        let is_told = omitted(message).next().is_some();
+        is_told || message.parts.iter().any(|part| self.arrives(message.role, part))
     }
 
     /// Whether the target hears of a part at all.

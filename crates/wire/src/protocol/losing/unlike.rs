@@ -14,15 +14,7 @@ use crate::protocol::semantics::NodeSemantics;
 impl Losing<'_> {
     /// Reports what comes back otherwise from every protocol, since the source tells it apart in its own way.
     pub(super) fn unlike_on_return(&mut self, parts: &[Part<'_>]) {
-        let is_empty = |part: &&Part<'_>| match part.content() {
-            Content::Text(text) | Content::Refusal(text) => text.is_empty(),
-            Content::Reasoning(thought) => {
-                let says = thought.texts.iter().any(|text| !text.is_empty());
-                !says && part.semantics().artefact().is_none()
-            }
-            _ => false,
-        };
-        for part in parts.iter().filter(is_empty) {
+        for part in parts.iter().filter(|part| is_empty(part)) {
             self.unsaid(part.semantics());
         }
         match self.source {
@@ -42,9 +34,13 @@ impl Losing<'_> {
         };
         let takes =
             |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
-        let is_known = |part: &&Part<'_>| !matches!(part.content(), Content::Opaque(_));
-        let known: Vec<&Part<'_>> = parts.iter().filter(is_known).collect();
-        for pair in known.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
+        // What says nothing elsewhere does not stand between them on the way back.
+        let is_heard = |part: &&Part<'_>| match part.content() {
+            Content::Opaque(_) | Content::Media(_) => false,
+            _ => part.semantics().artefact().is_some() || !is_empty(part),
+        };
+        let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
+        for pair in heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
                 let reason = "the signature of a thought goes to the part behind it";
                 let place = part.semantics().place();
@@ -68,10 +64,11 @@ impl Losing<'_> {
     fn joined_messages(&mut self, parts: &[Part<'_>]) {
         let is_words =
             |part: &&Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        // In Chat words, thoughts and calls have a field each, so that none stands between others.
+        let is_ordered = self.target != Protocol::OpenaiChat;
         let is_heard = |part: &&Part<'_>| match part.content() {
-            Content::ToolCall(_) => true,
-            Content::Reasoning(_) => !part.is_blank(),
-            Content::Text(_) | Content::Refusal(_) => true,
+            Content::Reasoning(_) | Content::ToolCall(_) => is_ordered && !is_empty(part),
+            Content::Text(_) | Content::Refusal(_) => !is_empty(part),
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
         };
         let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
@@ -130,6 +127,20 @@ impl Losing<'_> {
         match self.source {
             Protocol::OpenaiResponses => place.of_item(),
             Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+        }
+    }
+}
+
+/// Whether a part of an answer says nothing at all.
+fn is_empty(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => text.is_empty(),
+        Content::Reasoning(thought) => {
+            let says = thought.texts.iter().any(|text| !text.is_empty());
+            !says && part.semantics().artefact().is_none()
+        }
+        Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
+            false
         }
     }
 }

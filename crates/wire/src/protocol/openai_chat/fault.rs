@@ -13,17 +13,20 @@ use crate::protocol::Protocol;
 /// How much of a body that is no JSON becomes the message.
 const MESSAGE_CHARS_MAX: usize = 2000;
 
-pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
-    let kind = FaultKind::of_status(status);
+pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+    let stated = status.map(FaultKind::of_status);
     match Json::parse(body) {
         Ok(json) => {
             let words = Words::of(&json);
-            let kind = words.refined(kind);
+            let kind = match stated {
+                Some(kind) => words.refined(kind),
+                None => words.kind().unwrap_or(FaultKind::UNSTATED),
+            };
             words.into_fault(kind, &json)
         }
         Err(_) => {
             let words: String = body.trim().chars().take(MESSAGE_CHARS_MAX).collect();
-            Fault::new(kind, Text::plain(words))
+            Fault::new(stated.unwrap_or(FaultKind::UNSTATED), Text::plain(words))
         }
     }
 }
@@ -120,7 +123,8 @@ fn kind_of_word(word: &str) -> Option<FaultKind> {
         "insufficient_quota" => FaultKind::Billing,
         "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
         "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
-        "model_not_found" | "not_found_error" => FaultKind::NotFound,
+        "model_not_found" | "not_found" | "not_found_error" => FaultKind::NotFound,
+        "request_too_large" => FaultKind::TooLarge,
         "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
         "server_error" | "internal_error" => FaultKind::Internal,
         "overloaded_error" | "service_unavailable" | "server_overloaded" => FaultKind::Overloaded,

@@ -9,15 +9,17 @@ use crate::json::Writer;
 use crate::protocol::Protocol;
 use crate::protocol::openai_responses::types::THIS;
 
-pub(in crate::protocol) fn decode_fault(status: u16, body: &str) -> Fault<'static> {
-    let kind = FaultKind::of_status(status);
+pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+    let stated = status.map(FaultKind::of_status);
+    let kind = stated.unwrap_or(FaultKind::UNSTATED);
     let Ok(json) = Json::parse(body) else {
         return Fault::new(kind, Text::plain(body.trim().to_owned()));
     };
     let words = Words::of_body(&json);
     let message = words.message.unwrap_or_else(|| Text::plain(body.trim().to_owned()));
     let told = refined(kind, words.code.as_ref(), words.kind.as_ref());
-    let mut fault = Fault::new(closer(kind, told), message);
+    let kind = stated.map_or(told, |stated| closer(stated, told));
+    let mut fault = Fault::new(kind, message);
     fault.code = words.code;
     fault.param = words.param;
     fault.original = Some((THIS, json.into_owned()));
@@ -57,7 +59,11 @@ fn closer(status: FaultKind, told: FaultKind) -> FaultKind {
 
 /// The class that the code or the type tells.
 fn refined(kind: FaultKind, code: Option<&Text<'_>>, word: Option<&Text<'_>>) -> FaultKind {
-    let of = |text: Option<&Text<'_>>| text.and_then(|text| kind_of_word(&text.to_str()));
+    let of = |text: Option<&Text<'_>>| {
+        let word = text?.to_str();
+        let status = word.parse::<u16>().ok().filter(|status| (400..600).contains(status));
+        status.map(FaultKind::of_status).or_else(|| kind_of_word(&word))
+    };
     of(code).or_else(|| of(word)).unwrap_or(kind)
 }
 
@@ -66,9 +72,13 @@ fn kind_of_word(word: &str) -> Option<FaultKind> {
     Some(match word {
         "context_length_exceeded" => FaultKind::ContextTooLong,
         "insufficient_quota" => FaultKind::Billing,
-        "invalid_api_key" => FaultKind::Authentication,
+        "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
+        "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
+        "request_too_large" => FaultKind::TooLarge,
+        "server_error" | "internal_error" => FaultKind::Internal,
+        "timeout" | "timeout_error" => FaultKind::Timeout,
         "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
-        "not_found" | "model_not_found" => FaultKind::NotFound,
+        "not_found" | "model_not_found" | "not_found_error" => FaultKind::NotFound,
         "server_is_overloaded" | "service_unavailable_error" | "overloaded" | "slow_down" => {
             FaultKind::Overloaded
         }

@@ -8,15 +8,19 @@ use crate::conversation::HostedService;
 use crate::conversation::Message;
 use crate::conversation::Request;
 use crate::conversation::Role;
+use crate::conversation::ThinkingMode;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
+use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::has_choice;
+use crate::protocol::anthropic_messages::encode_request::is_forced;
+use crate::protocol::anthropic_messages::encode_request::while_thinking;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
@@ -24,6 +28,7 @@ use crate::schema;
 use crate::schema::Dialect;
 use crate::target::Effort;
 use crate::target::Family;
+use crate::target::Sampling;
 use crate::target::Thinking;
 
 /// Reports what is told elsewhere in another order or by other words.
@@ -104,7 +109,32 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
         .skip_while(|message| message.role != Role::Assistant)
         .take_while(|message| message.role == Role::Assistant);
     if last.any(has_call) {
-        lose_all(&request.thinking, losing);
+        lose_all(&request.thinking, "thinking does not go on without what was thought", losing);
+    }
+    let is_on = is_told || !matches!(request.thinking.mode, None | Some(ThinkingMode::Disabled));
+    if is_on {
+        lose_sampling(&request.sampling, losing);
+    }
+    if is_on && is_forced(request) {
+        let reason = "the vendor refuses thinking beside a tool that must be called";
+        lose_all(&request.thinking, reason, losing);
+    }
+}
+
+/// The vendor refuses most values beside thinking, so that they do not come back to it.
+fn lose_sampling(sampling: &conversation::Sampling<'_>, losing: &mut Losing<'_>) {
+    let rules = while_thinking(Sampling::OPEN);
+    let set = [
+        (Field::Temperature, &sampling.temperature, rules.temperature),
+        (Field::TopP, &sampling.top_p, rules.top_p),
+        (Field::TopK, &sampling.top_k, rules.top_k),
+    ];
+    for (field, number, accepts) in set {
+        let value = number.as_ref().and_then(Number::as_f64);
+        if value.is_some_and(|value| !accepts.admits(value)) {
+            let reason = "the vendor refuses it beside thinking";
+            losing.field(Place::default(), field, LossKind::Renamed, reason);
+        }
     }
 }
 
@@ -114,7 +144,7 @@ fn thinks_by_budget(request: &Request<'_>) -> bool {
     matches!(Family::of(&model).thinking, Thinking::AnthropicBudget { .. })
 }
 
-fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
+fn lose_all(thinking: &conversation::Thinking<'_>, reason: &'static str, losing: &mut Losing<'_>) {
     let conversation::Thinking { mode, effort, budget, show } = thinking;
     let set = [
         (Field::ThinkingMode, mode.is_some() || effort.is_some()),
@@ -123,7 +153,6 @@ fn lose_all(thinking: &conversation::Thinking<'_>, losing: &mut Losing<'_>) {
         (Field::ThinkingShow, show.is_some()),
     ];
     for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-        let reason = "thinking does not go on without what was thought";
         losing.field(Place::default(), field, LossKind::Renamed, reason);
     }
 }

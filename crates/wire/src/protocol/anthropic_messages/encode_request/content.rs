@@ -32,6 +32,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
+use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
 
 impl<'r> Encoding<'r, '_> {
@@ -104,18 +105,18 @@ impl<'r> Encoding<'r, '_> {
         let semantics = piece.part.semantics();
         let mark = self.mark(semantics);
         let block = Block::Foreign(mark);
+        if let Some(text) = said(piece) {
+            return block.text(list, &text);
+        }
         match piece.part.content() {
-            Content::Text(_) | Content::Refusal(_) => {
-                block.text(list, &said(piece).unwrap_or_default());
-            }
             Content::Media(file) => media::write(list, file, block),
             Content::ToolCall(call) => self.write_call(list, piece, call, block),
             Content::ToolResult(result) => self.write_result(list, piece, result, block),
             Content::Reasoning(reasoning) => {
                 write_reasoning(list, reasoning, semantics, Block::Foreign(Mark::Plain));
             }
-            // Never admitted.
-            Content::Opaque(_) => {}
+            // Texts are written above, and what only another vendor can say is never admitted.
+            Content::Text(_) | Content::Refusal(_) | Content::Opaque(_) => {}
         }
     }
 
@@ -318,9 +319,12 @@ fn bare_text<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
 
 /// The text of a piece as it is spelled; none if it is no text.
 fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
+    if piece.spelling == Spelling::Omitted {
+        return Some(Text::literal(omitted::words(piece.part)));
+    }
     let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
     Some(match piece.spelling {
-        Spelling::Plain => text.reborrow(),
+        Spelling::Plain | Spelling::Omitted => text.reborrow(),
         Spelling::Marked => {
             let mut marked = Text::plain(SYSTEM_MARK);
             marked.push(text);

@@ -51,6 +51,10 @@ pub(super) fn admits(
         Sendable::PlainText(_) => true,
     });
     match &sendable {
+        Some(Sendable::PlainText(text)) if text.is_blank() => {
+            losing.node(place, LossKind::Implied, "a document without words says nothing");
+            return false;
+        }
         Some(sendable) => lose_type(sendable, media, place, losing),
         None => losing.node(place, LossKind::Dropped, "no such file can be read there"),
     }

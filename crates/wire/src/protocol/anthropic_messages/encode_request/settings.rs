@@ -25,6 +25,8 @@ use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Sampling;
 use crate::target::Target;
+use crate::target::TokenLimit;
+use crate::target::Vendor;
 
 /// What has to be decided before anything is written.
 pub(super) struct Plan<'r> {
@@ -42,11 +44,11 @@ impl<'r> Plan<'r> {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let max_tokens = match &request.max_output_tokens {
             Some(limit) => {
-                lose_limit(LossKind::Renamed, "the limit has one name here", losing);
+                lose_name(losing);
                 limit.reborrow()
             }
             None => {
-                lose_limit(LossKind::Synthesised, "a limit is required", losing);
+                lose_absence(target, losing);
                 Number::from(target.required_output_tokens())
             }
         };
@@ -60,20 +62,27 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// Reports what becomes of the limit's name, or of a limit that was missing. Chat has two names for it, and which of them
-/// a model wants is not said here.
-fn lose_limit(kind: LossKind, reason: &'static str, losing: &mut Losing<'_>) {
-    let root = Place::default();
-    match losing.source() {
-        Protocol::OpenaiChat => {
-            for name in ["/max_tokens", "/max_completion_tokens"] {
-                losing.below(root, name, kind, reason);
-            }
+/// Reports what becomes of the limit's name: Chat has two, and which of them a model wants is not said here.
+fn lose_name(losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::OpenaiChat {
+        for name in ["/max_tokens", "/max_completion_tokens"] {
+            losing.below(Place::default(), name, LossKind::Renamed, "the limit has one name here");
         }
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
-            if kind == LossKind::Synthesised {
-                losing.field(root, Field::MaxOutputTokens, kind, reason);
-            }
+    }
+}
+
+/// Reports a limit that was missing, in Chat by the name that the model knows.
+fn lose_absence(target: &Target, losing: &mut Losing<'_>) {
+    let (root, kind, reason) = (Place::default(), LossKind::Synthesised, "a limit is required");
+    match (losing.source(), target.family.token_limit) {
+        (Protocol::OpenaiChat, TokenLimit::MaxTokens) => {
+            losing.below(root, "/max_tokens", kind, reason);
+        }
+        (Protocol::OpenaiChat, TokenLimit::MaxCompletionTokens) => {
+            losing.below(root, "/max_completion_tokens", kind, reason);
+        }
+        (Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini, _) => {
+            losing.field(root, Field::MaxOutputTokens, kind, reason);
         }
     }
 }
@@ -107,6 +116,16 @@ fn fit_limit<'r>(
     Number::from(fit)
 }
 
+/// What a model takes of sampling while it thinks, where only the protocol is known and not the model.
+pub(in crate::protocol::anthropic_messages) fn while_thinking(rules: Sampling) -> Sampling {
+    Sampling {
+        temperature: Accepts::Only(1.0),
+        top_p: Accepts::Between { min: 0.95, max: 1.0 },
+        top_k: Accepts::Nothing,
+        ..rules
+    }
+}
+
 impl Encoding<'_, '_> {
     pub(super) fn write_settings(&mut self, body: &mut Object<'_, '_>) {
         self.write_sampling(body);
@@ -129,7 +148,11 @@ impl Encoding<'_, '_> {
             Form::Disabled => Some(Effort::None),
             Form::Adaptive | Form::Budget(_) => Some(Effort::High),
         };
-        let rules: Sampling = *self.target.family.sampling_for(effort);
+        let family = &self.target.family;
+        let mut rules: Sampling = *family.sampling_for(effort);
+        if thought.is_on() && family.vendor != Vendor::Anthropic {
+            rules = while_thinking(rules);
+        }
         let sampling = &self.request.sampling;
         let of = |accepts| {
             if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }

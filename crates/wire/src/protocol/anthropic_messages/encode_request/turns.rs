@@ -14,6 +14,7 @@ use crate::protocol::anthropic_messages::encode_response::lose_items;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::omitted::omitted;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::LateSystem;
 use crate::target::SystemRole;
@@ -52,6 +53,8 @@ pub(super) enum Spelling {
     Marked,
     /// Without the whitespace at its end.
     Trimmed,
+    /// Media that cannot be sent, told by their kind.
+    Omitted,
 }
 
 /// Whether thinking can go on after the last turn of the assistant.
@@ -290,6 +293,12 @@ impl<'r> Gathering<'r, '_, '_> {
                 let at = (index, part_index);
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
             }
+        }
+        if pieces.is_empty() && side == Side::User {
+            pieces.extend(omitted(message).map(|(part_index, part)| {
+                let at = (index, part_index);
+                Piece { at, part, spelling: Spelling::Omitted }
+            }));
         }
         if pieces.is_empty() {
             let reason = "a message without words is left out";

@@ -62,6 +62,8 @@ struct Writing<'a> {
     current: Option<part::Current>,
     /// The block before, if it was a text or a thought, and where it came from.
     last_block: Option<(part::Shown, Place)>,
+    /// Whether an item of Responses has begun since that block.
+    item_began: bool,
     /// Sealed thoughts of another vendor that wait for what they lead to.
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
@@ -93,6 +95,7 @@ impl<'a> Encoder<'a> {
             other_answers: Vec::new(),
             current: None,
             last_block: None,
+            item_began: false,
             sealed: Vec::new(),
             blocks: 0,
             thoughts: 0,

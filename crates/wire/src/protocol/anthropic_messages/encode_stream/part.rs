@@ -78,6 +78,7 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
+        self.item_began |= semantics.item().is_some();
         if matches!(opening, Opening::Reasoning(_)) {
             self.lose_thought(semantics.place());
         }
@@ -183,10 +184,11 @@ impl Writing<'_> {
         let Some(current) = &self.current else { return };
         let now = (current.shown, current.place());
         let before = self.last_block.replace(now);
+        let item_began = std::mem::take(&mut self.item_began);
         let Some(before) = before.filter(|it| it.0 == now.0) else { return };
         let flows = match self.source {
             Protocol::Gemini => true,
-            Protocol::OpenaiResponses => now.0 == Shown::Text && current.semantics.item().is_some(),
+            Protocol::OpenaiResponses => now.0 == Shown::Text && item_began,
             Protocol::OpenaiChat | Protocol::AnthropicMessages => false,
         };
         for place in [before.1, now.1].into_iter().filter(|_| flows) {

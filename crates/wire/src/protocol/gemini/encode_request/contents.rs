@@ -19,6 +19,8 @@ use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::object::Object;
+use crate::protocol::omitted::omitted;
+use crate::protocol::omitted::stand_in;
 use crate::target::LateSystem;
 
 use super::Scribe;
@@ -104,7 +106,15 @@ impl<'x> Scribe<'x, '_> {
                     let marked = self.marked(index, message);
                     (Side::User, self.admitted(marked.into_iter()))
                 }
-                Role::User | Role::Tool => (Side::User, self.admitted(pieces(index, message))),
+                Role::User | Role::Tool => {
+                    let mut admitted = self.admitted(pieces(index, message));
+                    if admitted.is_empty() {
+                        let told = omitted(message).map(|(at, part)| (at, stand_in(part)));
+                        let piece = |(at, part)| Piece { at: (index, at), part: Cow::Owned(part) };
+                        admitted.extend(told.map(piece));
+                    }
+                    (Side::User, admitted)
+                }
                 Role::Assistant => {
                     self.report_items(message);
                     (Side::Model, self.admitted(pieces(index, message)))

@@ -144,6 +144,11 @@ impl<'x> Scribe<'x, '_> {
                 self.losing.node(place, LossKind::Dropped, "the model does not fetch addresses");
                 return false;
             }
+            Source::Text { text, .. } if text.is_blank() => {
+                let reason = "a document without words says nothing";
+                self.losing.node(place, LossKind::Implied, reason);
+                return false;
+            }
             Source::Text { .. } => {
                 let reason = "a document of plain text becomes text";
                 self.losing.node(place, LossKind::Approximated, reason);

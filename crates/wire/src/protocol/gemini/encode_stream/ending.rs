@@ -5,6 +5,7 @@ use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::encode_response::BLOCKED;
@@ -39,6 +40,8 @@ pub(super) struct Ending {
     pub(super) handed: Option<Part<'static>>,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
+    /// What was reported of it, by kind and by place in its frame.
+    pub(super) reported: Vec<(LossKind, String)>,
 }
 
 impl Ending {

@@ -152,7 +152,7 @@ impl<'a> Encoder<'a> {
                 self.semantics.merge(semantics.into_owned());
             }
             (NoteAt::Candidate(candidate), NoteKind::Semantics(semantics)) => {
-                self.lose(|losing| losing.semantics(&semantics));
+                self.lose_of(candidate, |losing| losing.semantics(&semantics));
                 self.ending(candidate).semantics.merge(semantics.into_owned());
             }
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
@@ -192,6 +192,24 @@ impl<'a> Encoder<'a> {
                     && below_frame(&before.pointer) == below_frame(&loss.pointer)
             };
             if !self.report.entries().iter().any(known) {
+                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
+            }
+        }
+    }
+
+    /// Reports losses of one candidate; the same field of its later frames is not reported again. The number of a candidate
+    /// in its frame does not tell which it is.
+    fn lose_of(&mut self, candidate: u32, tell: impl FnOnce(&mut Losing<'_>)) {
+        if self.is_same() {
+            return;
+        }
+        let mut report = Report::default();
+        tell(&mut Losing::new(self.source, GEMINI, &mut report));
+        for loss in report.entries() {
+            let known = (loss.kind, below_frame(&loss.pointer).to_owned());
+            let reported = &mut self.ending(candidate).reported;
+            if !reported.contains(&known) {
+                reported.push(known);
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }

@@ -91,7 +91,7 @@ namespace! {
         retrieval_config: "toolConfig/retrievalConfig" => Dropped, "it steers tools that only this vendor has";
         /// Whether calls of hosted tools show in the answer.
         server_side_tool_invocations: "toolConfig/includeServerSideToolInvocations"
-            => Dropped, "it steers tools that only this vendor has";
+            => Implied, "calls of hosted tools show in other answers anyway";
         /// `text/x.enum`, or a type that the schema beside it does not go with.
         response_mime_type: "generationConfig/responseMimeType"
             => Dropped, "no other protocol has answers of this type";
@@ -174,6 +174,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("behavior", Dropped, "no other protocol has calls that do not wait"),
     declared("promptFeedback", Approximated, "a blocked prompt is told as a finish reason"),
     declared("modelStatus", Dropped, "no other protocol speaks of a model's retirement"),
+    declared("index", Implied, "answers are numbered elsewhere too, or there is one"),
     declared("finishMessage", Implied, "the words that go with the finish reason"),
     declared("tokenCount", Implied, "the usage has it"),
     declared("safetyRatings", Dropped, SAFETY),

@@ -96,7 +96,11 @@ impl Decoder {
                 ("id", Kind::String) => start.id = Some(reader.string()?),
                 ("model", Kind::String) => start.model = Some(reader.string()?),
                 ("created", Kind::Number) => start.created = Some(reader.number()?),
-                ("service_tier", Kind::String) => start.service_tier = Some(reader.string()?),
+                ("service_tier", Kind::String) => {
+                    // Every chunk states it again.
+                    self.told.is_news(&key, &reader.checkpoint().raw()?);
+                    start.service_tier = Some(reader.string()?);
+                }
                 ("object" | "obfuscation", _) => reader.skip()?,
                 ("choices" | "usage" | "error", _) => {
                     let json = reader.raw()?;
@@ -164,7 +168,7 @@ impl Decoder {
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
         let json = reader.raw()?;
-        if key == "service_tier" && self.frame == 1 || !self.told.is_news(key, &json) {
+        if !self.told.is_news(key, &json) {
             return Ok(());
         }
         emit(note(NoteAt::Response, place, ("", key), json));

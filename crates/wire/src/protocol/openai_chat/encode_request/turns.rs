@@ -17,7 +17,11 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
 use crate::protocol::object::Object;
+use crate::protocol::omitted::in_place;
+use crate::protocol::omitted::omitted;
+use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
@@ -197,6 +201,18 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
         let parts: Few<&Part<'_>> =
             parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
+            true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
+            false => Vec::new(),
+        };
+        match told.is_empty() {
+            true => self.write_said(writer, message, &parts),
+            false => self.write_said(writer, message, &in_place(message, &parts, &told)),
+        }
+    }
+
+    /// Writes what can be said of a message.
+    fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
         let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
         let mut parts: Few<&Part<'_>> =

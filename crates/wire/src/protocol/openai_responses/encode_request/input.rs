@@ -21,6 +21,10 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
+use crate::protocol::omitted::in_place;
+use crate::protocol::omitted::omitted;
+use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::item::Call;
 use crate::protocol::openai_responses::encode_request::item::Header;
 use crate::protocol::openai_responses::encode_request::item::is_content;
@@ -226,8 +230,14 @@ impl<'i, 'r> Items<'i, 'r> {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let writable: Vec<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
-        let writable: Vec<&Part<'_>> =
+        let is_silent = !self.losing.is_same() && writable.iter().all(|part| is_wordless(part));
+        let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
+        let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
+        let mut writable: Vec<&Part<'_>> =
             writable.into_iter().filter(|part| !self.is_unsaid(part, parts)).collect();
+        if let Some(message) = message.filter(|_| !told.is_empty()) {
+            writable = in_place(message, &writable, &told);
+        }
         if writable.is_empty() && !parts.is_empty() {
             return;
         }
@@ -240,11 +250,13 @@ impl<'i, 'r> Items<'i, 'r> {
         write_message(self.writer, self.losing, &header, role, writable.into_iter());
     }
 
-    /// Whether a part is another protocol's empty text beside parts that say something.
+    /// Whether a part is another protocol's empty text beside others; of nothing but such texts the first is left.
     fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
         let is_empty =
             |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
-        let is_unsaid = !self.losing.is_same() && is_empty(part) && !beside.iter().all(is_empty);
+        let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
+        let is_left = is_first && beside.iter().all(is_empty);
+        let is_unsaid = !self.losing.is_same() && is_empty(part) && !is_left;
         if is_unsaid {
             let place = part.semantics().place();
             self.losing.node(place, LossKind::Implied, "an empty text says nothing");

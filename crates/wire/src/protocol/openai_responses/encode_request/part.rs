@@ -16,6 +16,7 @@ use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
+use crate::protocol::losing::is_wordless;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::is_plain_citation;
@@ -68,6 +69,10 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
         && losing.source() != Protocol::OpenaiChat
     {
         losing.node(place, LossKind::Dropped, "the file is held by another vendor");
+        return false;
+    }
+    if is_wordless(part) {
+        losing.node(place, LossKind::Implied, "a document without words says nothing");
         return false;
     }
     match media.kind {

@@ -131,6 +131,7 @@ fn report_seals<'p>(
     let handed = next.and_then(|next| handed(losing, &parts[from], next));
     if let Some(next) = next.filter(|_| handed.is_some()) {
         report_handed(losing, &parts[from], next);
+        report_handed_on(losing, &parts[from + len..]);
         return handed;
     }
     for at in from..from + len {
@@ -139,6 +140,21 @@ fn report_seals<'p>(
         }
     }
     None
+}
+
+/// Reports that a seal comes back on another part than the first of these: empty texts are not told, and media do not come
+/// back, so that the part behind them follows the thinking.
+fn report_handed_on(losing: &mut Losing<'_>, parts: &[Part<'_>]) {
+    let is_told = |part: &&Part<'_>| match part.content() {
+        Content::Text(_) | Content::Refusal(_) => !is_unsaid(losing, part),
+        Content::ToolCall(_) | Content::Reasoning(_) => true,
+        Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
+    };
+    let told = parts.iter().find(is_told);
+    if let Some(told) = told.filter(|told| !std::ptr::eq(*told, &parts[0])) {
+        let reason = "the seal of a part before it comes back here";
+        losing.field(told.semantics().place(), Field::Signature, LossKind::Renamed, reason);
+    }
 }
 
 /// Whether what only its issuer can read of a part went into the thinking before it.

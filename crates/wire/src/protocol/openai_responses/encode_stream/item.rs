@@ -134,8 +134,10 @@ impl Encoder<'_> {
         let is_alike = |other: &&Part<'_>| {
             is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
         };
+        // A picture is told as the work of a tool, which does not come back.
+        let is_heard = |other: &&Part<'_>| !matches!(other.content(), Content::Media(_));
         let lost = match self.source {
-            Protocol::Gemini => before.next_back().filter(is_alike),
+            Protocol::Gemini => before.rfind(is_heard).filter(is_alike),
             Protocol::OpenaiChat => before.filter(|_| is_thought(part)).rfind(is_alike),
             Protocol::OpenaiResponses | Protocol::AnthropicMessages => None,
         };

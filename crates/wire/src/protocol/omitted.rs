@@ -1,0 +1,64 @@
+//! What stands for a user's media that a target cannot take where nothing else is left of the message: no provider takes
+//! an empty message, and without it there may be nothing left to answer.
+
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::conversation::Role;
+use crate::protocol::losing::is_wordless;
+use crate::protocol::semantics::NodeSemantics;
+
+/// The parts that are told by their kind if a target takes nothing of a message, with their numbers; none where there are
+/// words or results beside them. Which these are depends on the message alone, so that it stays the same when the
+/// conversation goes on.
+pub(in crate::protocol) fn omitted<'m>(
+    message: &'m Message<'m>,
+) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
+    let says_no_more = |part: &Part<'_>| is_wordless(part) || is_nameable(part);
+    let is_meant = message.role == Role::User && message.parts.iter().all(says_no_more);
+    let parts = message.parts.iter().enumerate();
+    parts.filter(move |(_, part)| is_meant && is_nameable(part))
+}
+
+fn is_nameable(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Media(_) | Content::Opaque(_)) && !is_wordless(part)
+}
+
+/// The words that stand for a part.
+pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
+    match part.content() {
+        Content::Media(media) => match media.kind {
+            MediaKind::Image => "[image omitted]",
+            MediaKind::Audio => "[audio omitted]",
+            MediaKind::Video => "[video omitted]",
+            MediaKind::Document => "[document omitted]",
+        },
+        Content::Text(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_)
+        | Content::Opaque(_) => "[content omitted]",
+    }
+}
+
+/// A text that stands for a part, where the part stood.
+pub(in crate::protocol) fn stand_in(part: &Part<'_>) -> Part<'static> {
+    Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
+}
+
+/// The stand-ins of a message among the parts that are sent of it, each where its part stood.
+pub(in crate::protocol) fn in_place<'p>(
+    message: &'p Message<'p>,
+    sent: &[&'p Part<'p>],
+    stand_ins: &'p [Part<'p>],
+) -> Vec<&'p Part<'p>> {
+    let place = |part: &Part<'_>| part.semantics().place();
+    let written = |part: &'p Part<'p>| {
+        let is_sent = sent.iter().any(|it| std::ptr::eq(*it, part));
+        let stand_in = || stand_ins.iter().find(|it| place(it) == place(part));
+        if is_sent { Some(part) } else { stand_in() }
+    };
+    message.parts.iter().filter_map(written).collect()
+}
