@@ -73,8 +73,8 @@ struct Running {
     /// Its parts so far, with the texts that sources point into.
     parts: Vec<(PartId, Option<Text<'static>>)>,
     content: ContentSeen,
-    /// Log probabilities of a text that is still to come.
-    logprobs: Option<Logprobs<'static>>,
+    /// Log probabilities of a text that is still to come, and the candidate that they stand in.
+    logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
     /// The reason for its end, and where that was said.
     finish: Option<(Text<'static>, Place)>,
@@ -203,7 +203,7 @@ impl Decoder {
             emit(Event::Note(Note { at: NoteAt::Candidate(draft.index), kind }));
         }
         running.content = running.content.or(draft.content);
-        running.await_text(draft.logprobs);
+        running.await_text(draft.logprobs, place);
         for part in draft.parts {
             let semantics = part.semantics().clone();
             let at = At { candidate: draft.index, next: &mut self.next_part };
@@ -361,16 +361,16 @@ impl Running {
     }
 
     /// Keeps log probabilities for the text that they speak of.
-    fn await_text(&mut self, logprobs: Option<Logprobs<'static>>) {
+    fn await_text(&mut self, logprobs: Option<Logprobs<'static>>, place: Place) {
         let Some(more) = logprobs else { return };
         self.logprobs = Some(match self.logprobs.take() {
-            Some(before) => before.joined(&more),
-            None => more,
+            Some((before, _)) => (before.joined(&more), place),
+            None => (more, place),
         });
     }
 
     fn weigh<'f>(&mut self, part: PartId, emit: &mut dyn FnMut(Event<'f>)) {
-        if let Some(logprobs) = self.logprobs.take() {
+        if let Some((logprobs, _)) = self.logprobs.take() {
             let kind = NoteKind::Logprobs(logprobs);
             emit(Event::Note(Note { at: NoteAt::Part(part), kind }));
         }
@@ -412,9 +412,8 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
             let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
             note(NoteAt::Candidate(index), semantics, emit);
         }
-        if let Some(logprobs) = &candidate.logprobs {
-            let place = place.element(Step::Candidates, index as usize);
-            let mut semantics = NodeSemantics::at(place);
+        if let Some((logprobs, place)) = &candidate.logprobs {
+            let mut semantics = NodeSemantics::at(*place);
             semantics.keep(unplaced(logprobs));
             note(NoteAt::Candidate(index), semantics, emit);
         }

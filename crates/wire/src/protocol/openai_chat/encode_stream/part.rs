@@ -6,6 +6,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
+use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
@@ -110,9 +111,11 @@ impl Encoder<'_> {
     fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
         let place = self.place(id);
         self.losses.add(self.source, NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
-        self.write_waiting_logprobs(id, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        part.logprobs = Some(logprobs.into_owned());
+        part.logprobs = Some(match part.logprobs.take() {
+            Some(before) => before.joined(&logprobs),
+            None => logprobs.into_owned(),
+        });
         if part.is_closed {
             self.write_waiting_logprobs(id, out);
         }
@@ -126,10 +129,15 @@ impl Encoder<'_> {
             PartKind::Refusal => "refusal",
             _ => return,
         };
-        let candidate = part.candidate;
-        if let Some(logprobs) = part.logprobs.take() {
-            self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
+        let (candidate, place, is_told) = (part.candidate, part.place, part.is_told);
+        let Some(logprobs) = part.logprobs.take() else { return };
+        if !is_told {
+            let reason = "an empty text says nothing";
+            self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            });
         }
+        self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
     }
 
     /// Writes thinking as the chunk of content that some servers give.
