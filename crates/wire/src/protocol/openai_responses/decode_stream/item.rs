@@ -219,14 +219,12 @@ impl Items {
         if let Some(piece) = piece {
             part.begin(piece, emit);
         }
-        let grows = fields.delta.is_some();
         if let Some(delta) = fields.delta {
+            // They go before the text that they speak of.
+            part.logprobs(fields.logprobs.map(Logprobs::new), emit);
             part.grow(delta, emit);
         } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
             part.grow(whole, emit);
-        }
-        if grows {
-            part.logprobs(fields.logprobs.map(Logprobs::new), emit);
         }
     }
 
