@@ -363,10 +363,10 @@ impl Running {
     /// Keeps log probabilities for the text that they speak of.
     fn await_text(&mut self, logprobs: Option<Logprobs<'static>>, place: Place) {
         let Some(more) = logprobs else { return };
-        self.logprobs = Some(match self.logprobs.take() {
-            Some((before, _)) => (before.joined(&more), place),
-            None => (more, place),
-        });
+        match &mut self.logprobs {
+            Some((before, _)) => before.add(more),
+            None => self.logprobs = Some((more, place)),
+        }
     }
 
     fn weigh<'f>(&mut self, part: PartId, emit: &mut dyn FnMut(Event<'f>)) {

@@ -73,7 +73,7 @@ fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
     if !citations.is_empty() {
         list(writer, "citations", citations);
     }
-    writer.optional("logprobs", logprobs.as_ref().map(Logprobs::entries));
+    writer.optional("logprobs", logprobs.as_ref().map(Logprobs::entries).as_ref());
     optional(writer, "item", item.as_ref());
     show_extras(extras, writer);
 }

@@ -18,6 +18,7 @@ pub use extras::Extra;
 pub use extras::Extras;
 pub(in crate::protocol) use logprobs::Fidelity;
 pub use logprobs::Logprobs;
+pub(in crate::protocol) use logprobs::add_to;
 pub use namespace::Declared;
 pub(in crate::protocol) use namespace::namespace;
 pub use node::CacheMarker;

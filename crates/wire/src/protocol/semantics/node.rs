@@ -7,6 +7,7 @@ use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
+use crate::protocol::semantics::add_to;
 
 /// What the wire meant by a message, a part, a tool or an answer beyond its content.
 ///
@@ -111,9 +112,8 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// Appends log probabilities to those known.
-    pub(in crate::protocol) fn add_logprobs(&mut self, more: &Logprobs<'_>) {
-        let known = self.logprobs().map(|known| known.joined(more));
-        self.set_logprobs(known.unwrap_or_else(|| more.clone().into_owned()));
+    pub(in crate::protocol) fn add_logprobs(&mut self, more: Logprobs<'a>) {
+        add_to(&mut self.detail_mut().logprobs, more);
     }
 
     pub(in crate::protocol) fn set_item(&mut self, item: Item<'a>) {

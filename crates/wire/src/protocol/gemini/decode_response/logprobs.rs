@@ -17,7 +17,7 @@ pub(in crate::protocol::gemini) fn read_logprobs(result: &Json<'_>) -> Option<Lo
         return None;
     }
     let fidelity = Fidelity::whole_if(told.is_plain && told.is_paired());
-    Some(Logprobs::new(told.entries()).told_by(result, fidelity))
+    Some(Logprobs::new(told.entries()).told_by(result.clone().into_owned(), fidelity))
 }
 
 /// The bytes of a token, if it is whole text: half a character is shown as the mark of an unknown one.

@@ -23,26 +23,22 @@ pub(in crate::protocol::gemini) fn logprobs_result(
 
 /// Whether log probabilities of another protocol come back from here as they were.
 pub(in crate::protocol::gemini) fn fidelity(logprobs: &Logprobs<'_>) -> Fidelity {
-    let told = Told::read(&mut logprobs.entries().reader());
+    let entries = logprobs.entries();
+    let told = Told::read(&mut entries.reader());
     Fidelity::whole_if(told.is_ok_and(|told| told.is_plain))
 }
 
 const LISTS: [&str; 2] = ["chosenCandidates", "topCandidates"];
 
 /// The results of a stream as one: its lists go on, and of all else the last word holds.
-fn joined(results: &Json<'_>) -> Json<'static> {
-    let mut each = Vec::new();
-    // The list was put together from objects that were read before.
-    let _ = results.reader().array(|_, result| {
-        each.push(result.raw()?);
-        Ok(())
-    });
-    if let [one] = each.as_slice() {
+fn joined(results: &[Json<'_>]) -> Json<'static> {
+    if let [one] = results {
         return one.clone().into_owned();
     }
     let mut lists = LISTS.map(|_| None::<Writer>);
     let mut others: Vec<(String, Json<'_>)> = Vec::new();
-    for result in &each {
+    for result in results {
+        // They were read before, so reading them again cannot fail.
         let _ = result.reader().object(|key, value| {
             let list = LISTS.iter().position(|name| *name == key);
             match (list, value.kind()?) {

@@ -49,6 +49,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Fidelity;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -216,10 +217,7 @@ impl<'x> Answer<'x, '_> {
                     self.losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
                 }
             }
-            all = Some(match all {
-                Some(before) => before.joined(logprobs),
-                None => logprobs.clone(),
-            });
+            add_to(&mut all, logprobs.clone());
         }
         if let Some(result) = all.as_ref().and_then(logprobs_result) {
             object.field(LOGPROBS, &result);

@@ -22,6 +22,7 @@ use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 use crate::sse;
 
 use super::Encoder;
@@ -114,8 +115,11 @@ impl Encoder<'_> {
 
     /// The log probabilities that came after all of the text they speak of.
     fn late_logprobs(&self, candidate: u32) -> Option<Logprobs<'static>> {
-        let late = self.parts_of(candidate).filter_map(|part| part.logprobs.clone());
-        late.reduce(|before, more| before.joined(&more))
+        let mut all = None;
+        for late in self.parts_of(candidate).filter_map(|part| part.logprobs.clone()) {
+            add_to(&mut all, late);
+        }
+        all
     }
 
     fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {

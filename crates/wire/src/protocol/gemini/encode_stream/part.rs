@@ -33,6 +33,7 @@ use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::add_to;
 use crate::sse;
 
 use super::Encoder;
@@ -248,10 +249,7 @@ impl Encoder<'_> {
     pub(super) fn weigh(&mut self, part: PartId, more: &Logprobs<'_>) {
         let same = self.is_same();
         let Some(open) = self.find(part) else { return };
-        open.logprobs = Some(match open.logprobs.take() {
-            Some(before) => before.joined(more),
-            None => more.clone().into_owned(),
-        });
+        add_to(&mut open.logprobs, more.clone().into_owned());
         if open.weighed || same {
             return;
         }

@@ -21,6 +21,7 @@ use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Citation;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
@@ -32,6 +33,7 @@ use crate::protocol::openai_chat::encode_request::message::Names;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 use crate::protocol::tier;
 use crate::protocol::tier::Asking;
 
@@ -374,7 +376,9 @@ impl Answer<'_, '_> {
         let of = |is: fn(&Part<'_>) -> bool| {
             let parts = candidate.message.parts.iter().filter(move |part| is(part));
             let told = parts.filter_map(|part| part.semantics().logprobs());
-            told.map(Cow::Borrowed).reduce(|one, more| Cow::Owned(one.joined(&more)))
+            let mut all = None;
+            told.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
+            all
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
         let own = content::own_extras(self.losing, candidate.semantics());
@@ -385,8 +389,8 @@ impl Answer<'_, '_> {
         }
         let mut inner =
             Object::open(object.key("logprobs"), own.map(|extras| (extras, "logprobs")));
-        inner.optional("content", text.as_ref().map(|it| it.entries()));
-        inner.optional("refusal", refusal.as_ref().map(|it| it.entries()));
+        inner.optional("content", text.as_ref().map(Logprobs::entries).as_ref());
+        inner.optional("refusal", refusal.as_ref().map(Logprobs::entries).as_ref());
         inner.close();
     }
 

@@ -20,6 +20,7 @@ use crate::protocol::openai_chat::encode_stream::choice::PartKind;
 use crate::protocol::openai_chat::encode_stream::choice::Written;
 use crate::protocol::openai_chat::encode_stream::choice::words;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
@@ -99,7 +100,7 @@ impl Encoder<'_> {
                     choice.key("delta");
                     choice.object(|delta| delta.field(key, text));
                     choice.key("logprobs");
-                    choice.object(|it| it.field(key, logprobs.entries()));
+                    choice.object(|it| it.field(key, &logprobs.entries()));
                     choice.key("finish_reason");
                     choice.null();
                 });
@@ -112,10 +113,7 @@ impl Encoder<'_> {
         let place = self.place(id);
         self.losses.add(self.source, NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        part.logprobs = Some(match part.logprobs.take() {
-            Some(before) => before.joined(&logprobs),
-            None => logprobs.into_owned(),
-        });
+        add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
             self.write_waiting_logprobs(id, out);
         }

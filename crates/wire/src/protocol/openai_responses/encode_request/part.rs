@@ -127,7 +127,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
-        write_logprobs(object.key("logprobs"), losing.source(), logprobs.entries());
+        write_logprobs(object.key("logprobs"), losing.source(), &logprobs.entries());
     } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
         object.key("logprobs").array(|_| {});
     }

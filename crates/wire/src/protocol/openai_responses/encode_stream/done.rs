@@ -34,7 +34,7 @@ pub(super) fn write_told_logprobs(
 ) {
     writer.key("logprobs");
     match logprobs {
-        Some(logprobs) => write_logprobs(writer, source, logprobs.entries()),
+        Some(logprobs) => write_logprobs(writer, source, &logprobs.entries()),
         None => writer.array(|_| {}),
     }
 }

@@ -38,6 +38,7 @@ use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 /// An item of the output.
 #[derive(Debug)]
@@ -67,13 +68,6 @@ pub(super) struct PartState {
 impl PartState {
     fn of(part: &Part<'static>) -> Self {
         Self { logprobs: part.semantics().logprobs().cloned(), ..Self::default() }
-    }
-
-    fn weigh(&mut self, more: &Logprobs<'static>) {
-        self.logprobs = Some(match self.logprobs.take() {
-            Some(before) => before.joined(more),
-            None => more.clone(),
-        });
     }
 }
 
@@ -362,7 +356,7 @@ impl Encoder<'_> {
             let semantics = self.left_out[at].semantics_mut();
             return match kind {
                 NoteKind::Citation(citation) => semantics.add_citation(citation),
-                NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
+                NoteKind::Logprobs(more) => semantics.add_logprobs(more),
                 NoteKind::Semantics(later) => semantics.update(later),
             };
         }
@@ -380,8 +374,8 @@ impl Encoder<'_> {
                 }
             }
             NoteKind::Logprobs(more) => {
-                self.items[item].states[at].weigh(&more);
-                self.items[item].parts[at].semantics_mut().add_logprobs(&more)
+                add_to(&mut self.items[item].states[at].logprobs, more.clone());
+                self.items[item].parts[at].semantics_mut().add_logprobs(more);
             }
             NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
         }
