@@ -26,14 +26,15 @@ use crate::protocol::openai_responses::encode_stream::item::TEXT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::THIS;
 
-/// Writes the list of log probabilities that every event about a text has.
+/// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
+/// protocols wait for the finished part, where nothing of them is lost.
 pub(super) fn write_told_logprobs(
     writer: &mut Writer,
     source: Protocol,
     logprobs: Option<&Logprobs<'_>>,
 ) {
     writer.key("logprobs");
-    match logprobs {
+    match logprobs.filter(|_| source == THIS) {
         Some(logprobs) => write_logprobs(writer, source, &logprobs.entries()),
         None => writer.array(|_| {}),
     }
@@ -116,7 +117,8 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         self.add_part((item, at), out);
-        if names.done == TEXT.done && self.items[item].states[at].logprobs.is_some() {
+        let is_owed = self.is_same() && self.items[item].states[at].logprobs.is_some();
+        if names.done == TEXT.done && is_owed {
             self.text_delta((item, at), (names, &Text::default()), out);
         }
         let position = (item, Some((names.index, at)));
