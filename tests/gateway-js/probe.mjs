@@ -14,7 +14,7 @@ const DEADLINE_MS = 240_000;
 // is here and passes.
 const MODELS = {
   'mixed/sim': {},
-  'gemini/sim': { 'chat-logprobs-not-ignored': 'the simulator of Gemini tells no log probabilities' },
+  'gemini/sim': {},
 };
 
 /** Runs llmprobe in a home of its own and reads the report that it saves. */

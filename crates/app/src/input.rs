@@ -57,8 +57,12 @@ impl Input {
         format!("cannot read {self}")
     }
 
-    /// Reads the whole input; `bad` makes an error of a message and an advice.
-    fn read(&self, bad: impl Fn(String, &'static str) -> BadInput) -> Result<Vec<u8>> {
+    /// Reads the whole input; `bad` makes an error of a message and an advice. `empty` is the one for an empty input.
+    fn read(
+        &self,
+        empty: &'static str,
+        bad: impl Fn(String, &'static str) -> BadInput,
+    ) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
         limited.read_to_end(&mut bytes).with_context(|| self.unreadable())?;
@@ -68,7 +72,7 @@ impl Input {
         }
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
         if text.trim_ascii().is_empty() {
-            return Err(bad(IS_EMPTY.to_owned(), EMPTY).into());
+            return Err(bad(IS_EMPTY.to_owned(), empty).into());
         }
         Ok(bytes)
     }
@@ -86,7 +90,7 @@ impl fmt::Display for Input {
 impl Subject {
     /// Reads the whole body.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        self.input().read(|message, advice| self.bad(message, advice))
+        self.input().read(EMPTY, |message, advice| self.bad(message, advice))
     }
 
     /// Says what `error` means for this input, of which `bytes` is the beginning or the whole.
@@ -120,7 +124,7 @@ pub(crate) struct Document {
 impl Document {
     /// Reads the whole document.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        Input::Stdin.read(|message, advice| self.bad(message, advice))
+        Input::Stdin.read(EMPTY_DOCUMENT, |message, advice| self.bad(message, advice))
     }
 
     /// Says what `error` means for this document.
@@ -163,6 +167,7 @@ const BAD_FRAME: &str =
 const WRONG: &str =
     "mend the input there, or name its protocol with --from and what it is with --kind";
 
+const EMPTY_DOCUMENT: &str = "pipe the input in";
 const WRONG_DOCUMENT: &str = "mend the input there";
 
 /// What to do next.

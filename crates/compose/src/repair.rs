@@ -8,6 +8,7 @@ use crate::policy::Policy;
 use crate::refused::Refused;
 use crate::step;
 use crate::step::Notes;
+use crate::step::open::LastSpeaker;
 use crate::trace::Trace;
 use crate::turn::Turn;
 
@@ -48,9 +49,10 @@ pub(crate) fn mended<'a>(
     policy: &Policy,
     notes: &mut Notes,
 ) -> Vec<Turn<'a>> {
+    let last = LastSpeaker::of(&turns);
     let turns = step::filter::apply(turns, policy.blank, notes);
     let turns = step::pair::apply(turns, policy, notes);
-    step::open::apply(turns, policy.opening, notes)
+    step::open::apply(turns, policy.opening, last, notes)
 }
 
 /// Whether every step would leave these messages alone.

@@ -12,6 +12,7 @@ use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
 use http::header::ACCESS_CONTROL_ALLOW_METHODS;
 use http::header::ACCESS_CONTROL_ALLOW_ORIGIN;
 use http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
+use http::header::EXPECT;
 use http::header::ORIGIN;
 use http::header::VARY;
 use http_body::Body;
@@ -42,12 +43,17 @@ pub(crate) async fn handle<B>(gateway: &Arc<Gateway>, client: &Client, request: 
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let (head, body) = request.into_parts();
+    let (head, mut body) = request.into_parts();
     let origin = head.headers.get(ORIGIN).cloned();
+    let expects_word = head.headers.contains_key(EXPECT);
     let mut reply = match head.method {
         Method::OPTIONS => preflight(gateway, &head.uri, &head.headers),
-        _ => serve(gateway, client, head, body).await,
+        _ => serve(gateway, client, head, &mut body).await,
     };
+    // Who waits for a word before it sends anything gets the refusal in its place.
+    if !reply.status().is_success() && !expects_word {
+        ingress::drain(&mut body).await;
+    }
     if let Some(origin) = origin
         && ingress::is_allowed_origin(gateway, origin.as_bytes())
     {
@@ -94,7 +100,7 @@ where
             admin::passthrough(gateway, client, &provider, outgoing, body).await
         }
         Endpoint::Unknown(protocol) => {
-            let message = format!("{method} {} is not served here", uri.path());
+            let message = format!("{method} {} is not served here", route::shown(uri.path()));
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
             egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
         }

@@ -30,8 +30,8 @@ pub struct Gateway {
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
     pub(crate) instance: String,
     requests: AtomicU64,
-    /// Whose turn it is among weighted targets.
-    turns: AtomicU64,
+    /// Whose turn it is among the targets of each model, in the order of [`Config::models`].
+    turns: Vec<AtomicU64>,
     is_stopping: AtomicBool,
     /// The time that answers had to finish is over.
     is_over: AtomicBool,
@@ -54,7 +54,7 @@ impl Gateway {
             places: Arc::new(Semaphore::new(config.limits.requests_max)),
             instance,
             requests: AtomicU64::new(0),
-            turns: AtomicU64::new(0),
+            turns: config.models.iter().map(|_| AtomicU64::new(0)).collect(),
             is_stopping: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             config,
@@ -93,8 +93,9 @@ impl Gateway {
         .await
     }
 
-    pub(crate) fn turn(&self) -> u64 {
-        self.turns.fetch_add(1, Relaxed)
+    /// How many requests for a `[[model]]` there were before this one.
+    pub(crate) fn turn(&self, model: Option<usize>) -> u64 {
+        model.and_then(|model| self.turns.get(model)).map_or(0, |turns| turns.fetch_add(1, Relaxed))
     }
 
     /// An id for a request: sortable by time, never repeated.

@@ -109,7 +109,10 @@ fn what_cannot_be_built_is_said_in_the_builders_words() {
 #[test]
 fn what_cannot_be_read_is_an_error_with_its_place() {
     for (input, words) in [
-        ("", "the input is empty"),
+        (
+            "",
+            "the input is empty\n  in: standard input, read as a history\n  try: pipe the input in",
+        ),
         ("{", "read as a history"),
         ("{}", "expected `messages`"),
         (r#"{"messages":[{"role":"owl"}]}"#, "at: /messages/0/role"),

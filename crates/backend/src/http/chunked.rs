@@ -116,5 +116,5 @@ impl Chunked {
 }
 
 fn malformed(detail: &str) -> Error {
-    Error::new(ErrorKind::Malformed, detail)
+    Error::new(ErrorKind::Malformed, format!("the answer is not HTTP: {detail}"))
 }

@@ -196,6 +196,21 @@ fn several_candidates_are_the_same() {
     let gemini =
         check(Protocol::Gemini, "hello", json!({"generationConfig": {"candidateCount": 2}}));
     assert_eq!(gemini["candidates"].as_array().map(Vec::len), Some(2));
+    assert!(gemini["candidates"][0]["logprobsResult"].is_null());
+}
+
+#[test]
+fn gemini_tells_log_probabilities_where_they_are_asked_for() {
+    let config = json!({"candidateCount": 2, "responseLogprobs": true, "logprobs": 2});
+    let gemini = check(Protocol::Gemini, "hello", json!({"generationConfig": config}));
+    for candidate in gemini["candidates"].as_array().expect("a list") {
+        let result = &candidate["logprobsResult"];
+        let chosen = result["chosenCandidates"].as_array().expect("a list");
+        let text: String = chosen.iter().filter_map(|it| it["token"].as_str()).collect();
+        assert_eq!(candidate["content"]["parts"][0]["text"], text);
+        assert_eq!(result["topCandidates"].as_array().map(Vec::len), Some(chosen.len()));
+        assert_eq!(result["topCandidates"][0]["candidates"].as_array().map(Vec::len), Some(2));
+    }
 }
 
 #[test]

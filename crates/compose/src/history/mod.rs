@@ -57,12 +57,15 @@ pub struct History<'a> {
 struct Given<'a> {
     role: Text<'a>,
     content: Option<Json<'a>>,
+    /// None for an empty list.
     tool_calls: Option<Json<'a>>,
     tool_call_id: Option<Text<'a>>,
     name: Option<Text<'a>>,
     /// Where it stands in its entity, and how the list of calls is called.
     below: &'static str,
     calls_key: &'static str,
+    /// How another list of calls is called, of which only one can count.
+    second_calls_key: Option<&'static str>,
 }
 
 impl<'a> History<'a> {

@@ -10,7 +10,6 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::ResultOutput;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolResult;
-use sabir_wire::json::Json;
 use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
@@ -92,7 +91,8 @@ fn field<'a>(given: &mut Given<'a>, key: &str, reader: &mut Reader<'a>) -> Resul
         "toolCalls" => read_calls(given, "toolCalls", reader)?,
         "tool_calls" => read_calls(given, "tool_calls", reader)?,
         "toolCallId" | "tool_call_id" => {
-            given.tool_call_id = reader.or_null(Reader::string)?;
+            let id = reader.or_null(Reader::string)?;
+            given.tool_call_id = id.or(given.tool_call_id.take());
         }
         "name" => given.name = reader.or_null(Reader::string)?,
         _ => reader.skip()?,
@@ -101,8 +101,17 @@ fn field<'a>(given: &mut Given<'a>, key: &str, reader: &mut Reader<'a>) -> Resul
 }
 
 fn read_calls<'a>(given: &mut Given<'a>, key: &'static str, reader: &mut Reader<'a>) -> Result<()> {
-    given.tool_calls = reader.or_null(|it| it.raw())?;
-    given.calls_key = key;
+    let Some(calls) = reader.or_null(|it| it.raw())?.filter(|it| it.compact() != "[]") else {
+        return Ok(());
+    };
+    match &given.tool_calls {
+        Some(first) if first.compact() == calls.compact() => {}
+        Some(_) => given.second_calls_key = Some(key),
+        None => {
+            given.tool_calls = Some(calls);
+            given.calls_key = key;
+        }
+    }
     Ok(())
 }
 
@@ -152,12 +161,18 @@ fn message<'a>(given: &Given<'a>, index: usize) -> Result<Message<'a>, HistoryEr
         let words = format!("expected system, developer, user, assistant or tool, found {found}");
         return Err(HistoryError::new(words, pointer("role")));
     };
+    if let Some(key) = given.second_calls_key {
+        return Err(HistoryError::new("expected one list of calls, found two", pointer(key)));
+    }
     let below = |field: &str, error: &sabir_wire::Error| {
         HistoryError::new(error.message(), pointer(field) + &block::place(error))
     };
     let parts = parts(given, role).map_err(|error| below("content", &error))?;
     let mut message = Message::new(role, parts);
-    message.name.clone_from(&given.name);
+    // What a tool is called is told by its call.
+    if role != Role::Tool {
+        message.name.clone_from(&given.name);
+    }
     if let Some(calls) = &given.tool_calls {
         call::add(calls, &mut message.parts).map_err(|error| below(given.calls_key, &error))?;
     }
@@ -212,7 +227,6 @@ impl Given<'_> {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        let is_list = |calls: &&Json<'_>| calls.kind() == Kind::Array && calls.compact() != "[]";
-        self.tool_calls.as_ref().filter(is_list).is_some()
+        self.tool_calls.as_ref().is_some_and(|calls| calls.kind() == Kind::Array)
     }
 }

@@ -211,6 +211,33 @@ fn blank_words_of_a_user_count_where_calls_are_left_out() {
 }
 
 #[test]
+fn another_list_that_says_no_more_does_not_take_the_place_of_calls() {
+    let expected = r#"[{"role":"assistant","content":"","toolCalls":[{"id":"a","name":"f"}]},{"role":"tool","content":"1","toolCallId":"a"}]"#;
+    let same = r#""toolCalls":[{"id": "a", "name": "f"}]"#;
+    for other in [r#""toolCalls":[ ]"#, r#""toolCalls":null"#, same] {
+        check(
+            &format!(
+                r#"{{"messages":[{{"role":"assistant","content":"","tool_calls":[{{"id":"a","name":"f"}}],{other}}},
+                {{"role":"tool","content":"1","tool_call_id":"a","toolCallId":null}}]}}"#
+            ),
+            expected,
+        );
+    }
+}
+
+#[test]
+fn the_name_of_a_tool_is_no_speakers() {
+    let history = History::parse(
+        r#"{"messages":[{"role":"user","content":"u","name":"bob"},{"role":"assistant","tool_calls":[{"id":"a","name":"f"}]},
+            {"role":"tool","name":"f","content":"1","tool_call_id":"a"}]}"#,
+    )
+    .unwrap();
+    let built = history.builder().build().unwrap();
+    let names: Vec<bool> = built.turns.iter().map(|turn| turn.message.name.is_some()).collect();
+    assert_eq!(names, [true, false, false]);
+}
+
+#[test]
 fn many_parts_of_one_message_cost_no_more_than_one_pass() {
     let list = |part: fn(usize) -> String| (1..20_000).map(part).collect::<Vec<_>>().join(",");
     let calls = list(|id| format!(r#"{{"type":"tool_use","id":"{id}"}}"#));
@@ -242,6 +269,10 @@ fn what_is_no_history_is_refused_with_its_place() {
         (
             r#"{"messages":[{"role":"user"},{"id":1,"body":{"role":"user","content":["a",{"type":"image_url","image_url":7}]}}]}"#,
             "at /messages/1/body/content/1/image_url",
+        ),
+        (
+            r#"{"messages":[{"role":"assistant","toolCalls":[{"id":"a"}],"tool_calls":[{"id":"b"}]}]}"#,
+            "expected one list of calls, found two at /messages/0/tool_calls",
         ),
         (r#"{"messages":[],"summary":3}"#, "at /summary"),
     ] {

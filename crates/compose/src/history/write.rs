@@ -186,9 +186,7 @@ fn write_given(list: &mut Writer, message: &Message<'_>, given: &Given<'_>) {
             Some(content) => object.field("content", content),
             None => object.field("content", ""),
         }
-        if let Some(calls) = given.tool_calls.as_ref().filter(|calls| calls.compact() != "[]") {
-            object.field("toolCalls", calls);
-        }
+        object.optional("toolCalls", given.tool_calls.as_ref());
         write_result_id(object, message);
     });
 }

@@ -15,7 +15,7 @@ const FILLED: (&str, &str) =
     ("words put in for a message", "it says nothing, and keeps two turns of the assistant apart");
 
 /// What a user's turn says that is needed and blank.
-const SILENCE: &str = "(The user said nothing.)";
+pub(super) const SILENCE: &str = "(The user said nothing.)";
 
 pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -> Vec<Turn<'a>> {
     if !turns.iter().any(|turn| drops(&turn.message, blank)) {
@@ -28,7 +28,7 @@ pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -
             false => filter.keep(turn, notes),
         }
     }
-    filter.settle(None, notes);
+    filter.settle(Role::Assistant, notes);
     filter.kept
 }
 
@@ -37,15 +37,16 @@ struct Filter<'a> {
     kept: Vec<Turn<'a>>,
     /// Who spoke last of those who converse.
     speaker: Option<Role>,
-    /// A blank turn of the user behind the assistant. Without it a provider takes what comes next for the same turn.
-    silent: Option<Turn<'a>>,
+    /// A blank turn of the user behind the assistant, with its place among those that are kept. Without it a provider takes
+    /// what comes next for the same turn.
+    silent: Option<(usize, Turn<'a>)>,
 }
 
 impl<'a> Filter<'a> {
     fn drop(&mut self, turn: Turn<'a>, notes: &mut Notes) {
         let parts = turn.message.role == Role::User && self.speaker == Some(Role::Assistant);
         if parts && self.silent.is_none() {
-            self.silent = Some(turn);
+            self.silent = Some((self.kept.len(), turn));
             return;
         }
         notes.trace.add(StepName::Filter, turn.pointer(), EMPTY);
@@ -57,20 +58,22 @@ impl<'a> Filter<'a> {
     fn keep(&mut self, turn: Turn<'a>, notes: &mut Notes) {
         let role = turn.message.role;
         if !role.instructs() {
-            self.settle(Some(role), notes);
+            self.settle(role, notes);
             self.speaker = Some(role);
         }
         self.kept.push(turn);
     }
 
-    /// Decides on the blank turn, now that it is known who speaks next.
-    fn settle(&mut self, next: Option<Role>, notes: &mut Notes) {
-        let Some(silent) = self.silent.take() else { return };
-        if next != Some(Role::Assistant) {
+    /// Decides on the blank turn, now that it is known who speaks next. Behind the last message that is the assistant, who
+    /// would be taken to go on with what it said before.
+    fn settle(&mut self, next: Role, notes: &mut Notes) {
+        let Some((place, silent)) = self.silent.take() else { return };
+        if next != Role::Assistant {
             return notes.trace.add(StepName::Filter, silent.pointer(), EMPTY);
         }
         notes.trace.add(StepName::Filter, silent.pointer(), FILLED);
-        self.kept.push(Turn::made(Message::new(Role::User, vec![Part::text(SILENCE)])));
+        let words = Message::new(Role::User, vec![Part::text(SILENCE)]);
+        self.kept.insert(place, Turn::made(words));
     }
 }
 
@@ -158,10 +161,12 @@ mod tests {
         check(&[(assistant, "a"), (user, " "), (user, ""), (assistant, "b")], &apart);
         check(&[(assistant, "a"), (assistant, ""), (user, ""), (assistant, "b")], &apart);
         check(&[(assistant, "a"), (user, ""), (user, "u")], &["assistant: a", "user: u"]);
-        check(&[(user, ""), (assistant, "a"), (user, "")], &["assistant: a"]);
+        // The answer to come is a turn of the assistant too.
+        let last = ["assistant: a", "user: (The user said nothing.)"];
+        check(&[(user, ""), (assistant, "a"), (user, ""), (user, " ")], &last);
         check(
             &[(assistant, "a"), (user, ""), (system, "s"), (assistant, "b")],
-            &["assistant: a", "system: s", "user: (The user said nothing.)", "assistant: b"],
+            &["assistant: a", "user: (The user said nothing.)", "system: s", "assistant: b"],
         );
     }
 

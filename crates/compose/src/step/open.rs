@@ -1,21 +1,64 @@
-//! Between pairing and the system prompts: the user speaks first, if the provider needs that.
+//! Between pairing and the system prompts: the user speaks first, if the provider needs that, and last, if that was so.
 
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Role;
 
 use super::Notes;
+use super::filter::SILENCE;
 use crate::policy::Opening;
 use crate::trace::StepName;
 use crate::turn::Turn;
 
 const ADDED: (&str, &str) = ("user turn put in front", "the assistant cannot speak first");
 
+const CLOSED: (&str, &str) = (
+    "user turn put behind",
+    "nothing is left of the last message, and the assistant has answered already",
+);
+
+/// The last of those who converse, in a history as it was given.
+pub(crate) struct LastSpeaker {
+    role: Role,
+    index: usize,
+    pointer: String,
+}
+
+impl LastSpeaker {
+    pub(crate) fn of(turns: &[Turn<'_>]) -> Option<Self> {
+        let last = last_conversing(turns)?;
+        let index = last.origin.index()?;
+        Some(Self { role: last.message.role, index, pointer: last.pointer() })
+    }
+}
+
+fn last_conversing<'t, 'a>(turns: &'t [Turn<'a>]) -> Option<&'t Turn<'a>> {
+    turns.iter().rfind(|turn| !turn.message.role.instructs())
+}
+
 pub(crate) fn apply<'a>(
-    mut turns: Vec<Turn<'a>>,
+    turns: Vec<Turn<'a>>,
     opening: Opening,
+    last: Option<LastSpeaker>,
     notes: &mut Notes,
 ) -> Vec<Turn<'a>> {
+    let mut turns = opened(turns, opening, notes);
+    if let Some(last) = last
+        && opening != Opening::Keep
+        && last.role != Role::Assistant
+        && last_conversing(&turns).is_some_and(|turn| turn.message.role == Role::Assistant)
+    {
+        // Without it a provider takes the assistant's words for the beginning of the answer to come.
+        notes.trace.add(StepName::Open, last.pointer, CLOSED);
+        let words = Message::new(Role::User, vec![Part::text(SILENCE)]);
+        let stands_before = |turn: &Turn<'_>| turn.origin.index().is_some_and(|at| at < last.index);
+        let place = turns.iter().rposition(stands_before).map_or(turns.len(), |at| at + 1);
+        turns.insert(place, Turn::made(words));
+    }
+    turns
+}
+
+fn opened<'a>(mut turns: Vec<Turn<'a>>, opening: Opening, notes: &mut Notes) -> Vec<Turn<'a>> {
     let Opening::Placeholder(words) = opening else { return turns };
     if !is_due(turns.iter().map(|turn| &turn.message), opening) {
         return turns;
@@ -48,7 +91,7 @@ mod tests {
         let mut notes = Notes::default();
         let given = turns(given.iter().map(|(role, words)| text(*role, words)));
         let count = given.len();
-        let opened = apply(given, opening, &mut notes);
+        let opened = apply(given, opening, None, &mut notes);
         assert_eq!(said(&opened), expected);
         assert_eq!(notes.trace.changes().len(), opened.len() - count);
     }
@@ -67,5 +110,22 @@ mod tests {
         check(&[(Role::User, "u"), (Role::Assistant, "a")], PUT, &["user: u", "assistant: a"]);
         check(&[(Role::System, "s")], PUT, &["system: s"]);
         check(&[], PUT, &[]);
+    }
+
+    #[test]
+    fn an_assistant_who_is_left_with_the_last_word_gets_a_user_behind() {
+        let given = || turns([text(Role::User, "u"), text(Role::Assistant, "a")]);
+        let built = |last: Role, opening: Opening| {
+            let last = LastSpeaker { role: last, index: 2, pointer: "/messages/2".to_owned() };
+            let mut notes = Notes::default();
+            let built = said(&apply(given(), opening, Some(last), &mut notes));
+            assert_eq!(notes.trace.changes().len(), built.len() - 2);
+            built
+        };
+        let closed = ["user: u", "assistant: a", "user: (The user said nothing.)"];
+        assert_eq!(built(Role::Tool, PUT), closed);
+        assert_eq!(built(Role::User, PUT), closed);
+        assert_eq!(built(Role::Assistant, PUT), closed[..2]);
+        assert_eq!(built(Role::Tool, Opening::Keep), closed[..2]);
     }
 }

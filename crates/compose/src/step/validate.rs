@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use sabir_wire::conversation::CallKey;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolResult;
 
 use super::pair;
-use super::pair::Key;
 use crate::log::Log;
 use crate::log::NO_TURN;
 use crate::refused::RefusedKind;
@@ -43,9 +43,9 @@ fn has_orphan<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>> + Clon
         Content::ToolCall(call) => Some(&**call),
         _ => None,
     });
-    let asked: HashSet<Key<'_>> = calls.flat_map(Key::of_call).collect();
+    let asked: HashSet<CallKey<'_>> = calls.flat_map(CallKey::of_call).collect();
     let is_asked = |result: &ToolResult<'_>| {
-        Key::of_result(result).iter().flatten().any(|key| asked.contains(key))
+        CallKey::of_result(result).iter().flatten().any(|key| asked.contains(key))
     };
     contents
         .into_iter()

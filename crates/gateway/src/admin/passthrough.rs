@@ -52,7 +52,8 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
-        let message = format!("no provider is called {provider}; `sabir models` lists them");
+        let shown = route::shown(provider);
+        let message = format!("no provider is called {shown}; `sabir models` lists them");
         let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_provider");
         return egress::rescue(
             Protocol::OpenaiChat,
@@ -239,6 +240,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
             | "transfer-encoding"
             | "upgrade"
             | "content-length"
+            | "expect"
             | "host"
     )
 }

@@ -16,7 +16,9 @@ use crate::attempt::Whole;
 use crate::attempt::open;
 use crate::attempt::open::collect;
 use crate::attempt::prepare;
+use crate::attempt::refusal::refusal;
 use crate::call::Call;
+use crate::failure::Refusal;
 use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
@@ -55,10 +57,13 @@ pub(crate) async fn count(
     if upstream != call.client {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
+    if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {
+        trace.holds(permit);
+    }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
     if !(200..300).contains(&status) {
-        return Err(open::refusal(upstream, status, headers, body));
+        return Err(refusal(provider, Refusal { protocol: upstream, status, headers, body }));
     }
     if upstream == call.client {
         return Ok(Opened::Whole(Whole { headers, body }));

@@ -62,7 +62,7 @@ pub(crate) struct Ranked<'r> {
 pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<Ranked<'r>> {
     let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
     if resolved.strategy == Strategy::Weighted {
-        let first = weighted(&resolved.targets, gateway.turn());
+        let first = weighted(&resolved.targets, gateway.turn(resolved.model));
         order[..=first].rotate_right(1);
     }
     let ranked = order.into_iter().enumerate();
@@ -75,15 +75,15 @@ pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<Ran
     order
 }
 
-/// The target whose turn it is: over as many turns as the weights add up to, each gets its share, well mixed.
+/// The target whose turn it is: over as many turns as the weights add up to each gets its share, and nearly so at every
+/// moment in between.
 fn weighted(targets: &[Candidate], turn: u64) -> usize {
     let total: u64 = targets.iter().map(|target| u64::from(target.weight)).sum();
     if total == 0 {
         return 0;
     }
-    // A step that shares no factor with the total visits every remainder once, in a mixed order.
-    let step = (1..total).rev().find(|step| gcd(*step, total) == 1 && *step * 2 <= total + 2);
-    let mut at = turn.wrapping_mul(step.unwrap_or(1)) % total;
+    let way = u128::from(turn) * u128::from(step(total));
+    let mut at = u64::try_from(way % u128::from(total)).unwrap_or_default();
     targets
         .iter()
         .position(|target| {
@@ -93,6 +93,13 @@ fn weighted(targets: &[Candidate], turn: u64) -> usize {
             is_here
         })
         .unwrap_or_default()
+}
+
+/// How far to go from one turn to the next. A step that shares no factor with the total visits every remainder once;
+/// one near the golden section spreads even a few of them over the whole.
+fn step(total: u64) -> u64 {
+    let golden = total / 1_000 * 618 + total % 1_000 * 618 / 1_000;
+    (1..=golden).rev().find(|step| gcd(*step, total) == 1).unwrap_or(1)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -114,6 +121,24 @@ mod tests {
                 served[weighted(&targets, turn)] += 1;
             }
             assert_eq!(served, weights);
+        }
+    }
+
+    #[test]
+    fn shares_hold_at_every_moment_however_large_the_weights_are() {
+        let target = |weight| Candidate { provider: 0, model: String::new(), weight };
+        for weights in [[70, 30], [3_000_000, 1_000_000], [u32::MAX, u32::MAX]] {
+            let targets = weights.map(target);
+            let total: f64 = weights.iter().copied().map(f64::from).sum();
+            let share = f64::from(weights[0]) / total;
+            let mut served = 0.0;
+            for turn in 0..200 {
+                if weighted(&targets, turn) == 0 {
+                    served += 1.0;
+                }
+                let due = share * (turn + 1) as f64;
+                assert!((served - due).abs() < 3.0, "{weights:?}: {served} of {turn}, not {due}");
+            }
         }
     }
 

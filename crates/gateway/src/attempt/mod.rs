@@ -10,6 +10,7 @@ mod own;
 mod payload;
 mod prepare;
 mod queue;
+mod refusal;
 mod repair;
 mod thoughts;
 mod upstream;

@@ -12,9 +12,11 @@ use sabir_backend::sim::Incoming;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::conversation::Response;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
+use sabir_wire::target::Target;
 use sabir_wire::utf8;
 
 use crate::attempt::AnswerBody;
@@ -23,6 +25,7 @@ use crate::attempt::Means;
 use crate::attempt::Payload;
 use crate::attempt::Prepared;
 use crate::attempt::prepare::Manner;
+use crate::attempt::refusal::refusal;
 use crate::attempt::upstream::End;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
@@ -30,6 +33,7 @@ use crate::egress::Along;
 use crate::egress::Frames;
 use crate::egress::Translation;
 use crate::egress::is_event_stream;
+use crate::egress::states_error;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::failure::Result;
@@ -82,7 +86,8 @@ pub(crate) async fn open(
     let (status, headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
         let body = collect(&mut feed, bytes_max).await.unwrap_or_default();
-        return Err(refusal(protocol, status, headers, body));
+        let provider = &means.gateway.config.providers[provider];
+        return Err(refusal(provider, Refusal { protocol, status, headers, body }));
     }
     let is_stream =
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
@@ -93,11 +98,11 @@ pub(crate) async fn open(
         }
         (Manner::Through, false) => {
             let body = collect(&mut feed, bytes_max).await?;
-            if !is_object(&body) {
-                return Err(unreadable());
+            match call.delivery.is_stream() {
+                // Nobody who waits for events would find one in it.
+                true => whole(call, protocol, &asked_by(call), headers, &body, trace),
+                false => whole_through(protocol, headers, body, trace),
             }
-            note_counts(protocol, &body, trace);
-            Ok(Opened::Whole(Whole { headers, body }))
         }
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
             let frames = Some(Frames::of(&headers, frame_bytes_max));
@@ -251,6 +256,37 @@ fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
     Box::new(Failure { fault, whose, status, upstream: None })
 }
 
+/// A whole answer in the client's own protocol.
+fn whole_through(
+    protocol: Protocol,
+    headers: HeaderMap,
+    body: Bytes,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    if !is_object(&body) {
+        return Err(unreadable());
+    }
+    note_counts(protocol, &body, trace);
+    match fault_in(protocol, &body) {
+        Some(fault) => Err(failed_at_first(fault)),
+        None => Ok(Opened::Whole(Whole { headers, body })),
+    }
+}
+
+/// What a client asked of an answer in its own protocol.
+fn asked_by(call: &Call<'_>) -> Asked<'static> {
+    match call.client.decode_request_surveyed(&call.survey) {
+        Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
+        Err(_) => Asked::default(),
+    }
+}
+
+/// The error that a provider states under a status that says that all is well.
+fn fault_in(protocol: Protocol, body: &[u8]) -> Option<Fault<'static>> {
+    let text = utf8::text(body).ok().filter(|text| states_error(text))?;
+    protocol.decode_response(text.as_bytes()).ok()?.fault.map(Fault::into_owned)
+}
+
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
     call: &Call<'_>,
@@ -262,6 +298,12 @@ fn whole(
 ) -> Result<Opened> {
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
     note_counts(protocol, body, trace);
+    if let Some(fault) = response.fault {
+        return Err(failed_at_first(fault.into_owned()));
+    }
+    if is_empty(&response) {
+        return Err(unreadable());
+    }
     if call.delivery.is_stream() {
         let mut translation = Box::new(Translation::new(call, protocol, asked.clone(), None));
         unfold(response, &mut |event| translation.event(event));
@@ -288,13 +330,17 @@ fn folded(
     if let Some(usage) = &response.usage {
         trace.uses(usage);
     }
-    if let Some(fault) = response.fault.clone() {
-        let whose = Whose::of_upstream(fault.kind);
-        return Err(Box::new(Failure { fault, whose, status: None, upstream: None }));
+    if let Some(fault) = response.fault {
+        return Err(failed_at_first(fault.into_owned()));
     }
     let encoded = call.client.encode_response(&response, protocol, asked);
     trace.loses(encoded.report);
     Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
+}
+
+/// Whether an answer neither says anything nor ends.
+fn is_empty(response: &Response<'_>) -> bool {
+    response.candidates.iter().all(|it| it.finish.is_none() && it.message.parts.is_empty())
 }
 
 /// Whether a body is whole, as far as its two ends show: an answer is an object or, of Gemini, a list.
@@ -308,46 +354,6 @@ fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
     if let Some(counts) = counts {
         trace.counts(counts);
     }
-}
-
-/// An error status, read in the manner of the provider's protocol.
-pub(crate) fn refusal(
-    protocol: Protocol,
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Box<Failure> {
-    if status < 400 {
-        let message = format!(
-            "the provider answered with status {status}: it is not followed, because it leads \
-             where the operator did not"
-        );
-        let failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
-        return failure.with_status(502);
-    }
-    let mut fault = protocol.decode_fault(status, &body);
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    fault.retry_after_s = fault.retry_after_s.or_else(|| header("retry-after").and_then(seconds));
-    if fault.request_id.is_none() {
-        let id = header("x-request-id").or_else(|| header("request-id"));
-        fault.request_id = id.map(|id| sabir_wire::json::Text::plain(id.to_owned()));
-    }
-    let whose = Whose::of_upstream(fault.kind);
-    // An inner failure keeps its own number: a bad gateway is not an internal error.
-    let own_status = (fault.kind == FaultKind::Internal).then_some(status);
-    let upstream = Some(Refusal { protocol, status, headers, body });
-    Box::new(Failure { fault, whose, status: own_status, upstream })
-}
-
-/// Seconds, rounded up, of a number or of a date: the two forms that `retry-after` has.
-fn seconds(value: &str) -> Option<u64> {
-    let value = value.trim();
-    if let Ok(date) = httpdate::parse_http_date(value) {
-        let ahead = date.duration_since(std::time::SystemTime::now()).unwrap_or_default();
-        return Some(ahead.as_secs_f64().ceil() as u64);
-    }
-    let seconds: f64 = value.parse().ok()?;
-    (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64)
 }
 
 /// A provider that could not be reached, or that broke off.

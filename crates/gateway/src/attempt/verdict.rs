@@ -45,7 +45,8 @@ pub(crate) fn of(failure: &Failure) -> Verdict {
 /// Whether a failure tells of the way to the provider rather than of the provider.
 fn is_passing(failure: &Failure) -> bool {
     match &failure.upstream {
-        None => true,
+        // An error that stands in place of an answer has the status of its kind.
+        None => failure.status.is_some(),
         Some(refusal) => matches!(refusal.status, 502 | 503 | 529),
     }
 }

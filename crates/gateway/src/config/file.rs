@@ -38,11 +38,8 @@ pub fn parse(text: &str, file: &Path, variable: Lookup<'_>) -> Result<Config, Pr
 
 fn read(text: &str, outside: Outside<'_>, problems: &mut Collector<'_>) -> Config {
     let (document, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        let at = error.span().map_or(0, |span| span.start);
-        problems.add(at, format!("this is not TOML: {}", error.message()));
-    }
     if !errors.is_empty() {
+        note_slips(&errors, problems);
         return Config::default();
     }
     let top = Section::open(&document, keys::TOP, problems);
@@ -50,6 +47,21 @@ fn read(text: &str, outside: Outside<'_>, problems: &mut Collector<'_>) -> Confi
     let models = models(&top, &names, problems);
     let base = Config { providers, models, ..Config::default() };
     server::read(base, &top, outside, problems)
+}
+
+/// Says where a file stops being TOML. In a list that nobody closed the rest of the file is one slip after the other: where
+/// they begin and what is missing is all that helps.
+fn note_slips(errors: &[toml::de::Error], problems: &mut Collector<'_>) {
+    let is_unclosed = |error: &toml::de::Error| error.message().starts_with("unclosed array,");
+    let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    let first = errors.iter().map(place).min();
+    let is_one_slip = errors.iter().any(is_unclosed);
+    let telling = |error: &&toml::de::Error| {
+        !is_one_slip || is_unclosed(error) || Some(place(error)) == first
+    };
+    for error in errors.iter().filter(telling) {
+        problems.add(place(error), format!("this is not TOML: {}", error.message()));
+    }
 }
 
 /// All providers with the names of all, those of unreadable tables included.

@@ -28,6 +28,7 @@ struct Seen {
     is_broken: bool,
     has_failed: bool,
     has_finished: bool,
+    is_over: bool,
     counts: Counts,
 }
 
@@ -41,6 +42,7 @@ impl Along {
             is_broken: false,
             has_failed: false,
             has_finished: false,
+            is_over: false,
             counts: Counts::default(),
         };
         Self { frames: Some(frames), seen }
@@ -92,6 +94,15 @@ impl Along {
     /// Whether the stream came to an end of its own, good or bad.
     pub(crate) fn is_complete(&self) -> bool {
         self.seen.has_finished || self.seen.has_failed
+    }
+
+    pub(crate) fn is_sse(&self) -> bool {
+        self.seen.is_sse
+    }
+
+    /// Whether nothing more is to come, not even a count.
+    pub(crate) fn is_over(&self) -> bool {
+        self.seen.is_over
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -172,7 +183,9 @@ impl Seen {
 
     fn watch(&mut self, frame: &Frame<'_>) {
         self.has_failed = self.has_failed || is_error(frame);
-        self.has_finished = self.has_finished || is_end(self.protocol, frame);
+        let is_end = is_end(self.protocol, frame);
+        self.has_finished = self.has_finished || is_end;
+        self.is_over = self.is_over || is_end && is_last(self.protocol, frame);
     }
 }
 
@@ -205,6 +218,16 @@ fn is_end(protocol: Protocol, frame: &Frame<'_>) -> bool {
     }
 }
 
+/// Whether nothing follows the frame that ends an answer: where others say no more, Chat has counts and a word for the
+/// end, and Gemini may have counts.
+fn is_last(protocol: Protocol, frame: &Frame<'_>) -> bool {
+    match protocol {
+        Protocol::OpenaiChat => frame.data == "[DONE]",
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages => true,
+        Protocol::Gemini => false,
+    }
+}
+
 /// Whether a member of this name has a value other than null.
 fn has_value(data: &str, name: &str) -> bool {
     let values = data.match_indices(name).filter_map(|(start, _)| {
@@ -215,5 +238,15 @@ fn has_value(data: &str, name: &str) -> bool {
 
 /// Whether a frame tells of a failure, as far as its beginning shows.
 fn is_error(frame: &Frame<'_>) -> bool {
-    matches!(frame.event, Some("error" | "response.failed")) || frame.data.starts_with("{\"error\"")
+    matches!(frame.event, Some("error" | "response.failed")) || states_error(frame.data)
+}
+
+/// Whether an object is an error, as far as its first member shows.
+pub(crate) fn states_error(object: &str) -> bool {
+    let first = object.trim_ascii_start().strip_prefix('{').unwrap_or_default().trim_ascii_start();
+    let value_of = |name: &str| first.strip_prefix(name)?.trim_ascii_start().strip_prefix(':');
+    let error = value_of("\"error\"").map(str::trim_ascii_start);
+    let kind = value_of("\"type\"").map(str::trim_ascii_start);
+    error.is_some_and(|it| it.starts_with(['{', '"']))
+        || kind.is_some_and(|it| it.starts_with("\"error\""))
 }

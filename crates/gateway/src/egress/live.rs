@@ -156,11 +156,14 @@ fn poll_through(
         let Some(source) = feed else { return Poll::Ready(None) };
         if trace.is_out_of_time() {
             *feed = None;
-            return broken(along, trace, Whose::Gateway, Failure::shutdown().fault);
+            return failed(along, trace, Whose::Gateway, Failure::shutdown().fault);
         }
         if along.is_broken() {
             *feed = None;
             return broken(along, trace, Whose::Upstream, unreadable());
+        }
+        if along.is_over() {
+            source.hasten();
         }
         let mut passed = Passed::Nothing;
         let polled = source.poll_data(cx, &mut |data| {
@@ -181,7 +184,7 @@ fn poll_through(
             }
             Poll::Ready(Some(Err(error))) => {
                 *feed = None;
-                return broken(along, trace, Whose::Upstream, fault_of(&error));
+                return failed(along, trace, Whose::Upstream, fault_of(&error));
             }
         }
     }
@@ -202,6 +205,14 @@ fn ended(along: &mut Along, trace: &mut Trace) -> Polled {
         false => Ending::Answered,
     });
     Poll::Ready(None)
+}
+
+/// What fails behind the end of an answer is not missing from it, but for the end of a list.
+fn failed(along: &mut Along, trace: &mut Trace, whose: Whose, fault: Fault<'_>) -> Polled {
+    match along.is_complete() && along.is_sse() {
+        true => ended(along, trace),
+        false => broken(along, trace, whose, fault),
+    }
 }
 
 /// Tells the client in its own protocol, or by a cut where the form of the stream has no place for it.

@@ -10,6 +10,7 @@ mod rescue;
 mod translation;
 
 pub(crate) use along::Along;
+pub(crate) use along::states_error;
 pub(crate) use frames::Frames;
 pub(crate) use frames::decode_all;
 pub(crate) use frames::is_event_stream;

@@ -44,8 +44,10 @@ pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Re
             headers.insert("request-id", id);
         }
     }
-    if let Some(seconds) = fault.retry_after_s {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
+    // In seconds or not at all: the provider's own header may be anything.
+    match fault.retry_after_s {
+        Some(seconds) => headers.insert(RETRY_AFTER, HeaderValue::from(seconds)),
+        None => headers.remove(RETRY_AFTER),
+    };
     reply
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http_body::Body;
+use http_body::Frame;
 use sabir_wire::FaultKind;
 use sabir_wire::utf8;
 
@@ -47,7 +48,7 @@ where
     }
     let mut whole = Vec::with_capacity(stated.min(RESERVED_BYTES_MAX));
     loop {
-        let next = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+        let next = next_frame(&mut body);
         let Some(frame) = tokio::time::timeout(SILENCE_MAX, next).await.map_err(|_| silent())?
         else {
             return Ok(whole);
@@ -63,6 +64,29 @@ where
         }
     }
 }
+
+async fn next_frame<B>(body: &mut B) -> Option<std::result::Result<Frame<Bytes>, B::Error>>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
+}
+
+/// Takes what is left of a body that nobody reads. Many clients listen only when they have sent all of it: closing the
+/// connection before would keep the answer from them.
+pub(crate) async fn drain<B>(body: &mut B)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if body.is_end_stream() {
+        return;
+    }
+    let rest = async { while let Some(Ok(_)) = next_frame(body).await {} };
+    let _ = tokio::time::timeout(DRAIN_MAX, rest).await;
+}
+
+/// How long a refused client may go on sending.
+const DRAIN_MAX: Duration = Duration::from_secs(2);
 
 /// How long a client may send nothing of a body that it has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(60);

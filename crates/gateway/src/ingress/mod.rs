@@ -7,6 +7,7 @@ mod key;
 mod path;
 mod skim;
 
+pub(crate) use body::drain;
 pub(crate) use body::read as read_body;
 pub(crate) use body::read_raw;
 pub(crate) use body::text;

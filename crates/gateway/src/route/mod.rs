@@ -12,3 +12,4 @@ pub use resolve::NotFound;
 pub use resolve::Resolved;
 pub use resolve::Route;
 pub use resolve::resolve;
+pub(crate) use resolve::shown;

@@ -23,6 +23,8 @@ pub struct Resolved {
     pub targets: Vec<Candidate>,
     pub strategy: Strategy,
     pub route: Route,
+    /// The place in [`Config::models`] of the `[[model]]` that says so, if one does.
+    pub model: Option<usize>,
 }
 
 /// A provider that may answer, and the model to ask it for.
@@ -61,15 +63,12 @@ impl Route {
 
 /// Finds who serves the model that a client of this protocol asks for.
 pub fn resolve(config: &Config, asked: &str, client: Protocol) -> Result<Resolved, NotFound> {
-    if let Some(model) = exact_model(config, asked) {
-        return Ok(alias(model));
-    }
     let name = without_collection(asked);
-    if let Some(model) = exact_model(config, name) {
-        return Ok(alias(model));
+    if let Some(model) = exact_model(config, asked).or_else(|| exact_model(config, name)) {
+        return Ok(alias(config, model));
     }
     let found = direct(config, name)
-        .or_else(|| model_pattern(config, name).map(alias))
+        .or_else(|| model_pattern(config, name).map(|model| alias(config, model)))
         .or_else(|| simulated(config, name, client))
         .or_else(|| claim(config, name))
         .or_else(|| substitute(config, client));
@@ -81,9 +80,10 @@ fn without_collection(asked: &str) -> &str {
     asked.strip_prefix("models/").filter(|name| !name.is_empty()).unwrap_or(asked)
 }
 
-fn exact_model<'c>(config: &'c Config, name: &str) -> Option<&'c Model> {
-    let mut exact = config.models.iter().filter(|model| model.name.is_exact());
-    exact.find(|model| model.name.as_str() == name)
+/// The place of the `[[model]]` that has this very name.
+fn exact_model(config: &Config, name: &str) -> Option<usize> {
+    let is_meant = |model: &Model| model.name.is_exact() && model.name.as_str() == name;
+    config.models.iter().position(is_meant)
 }
 
 fn direct(config: &Config, name: &str) -> Option<Resolved> {
@@ -92,10 +92,11 @@ fn direct(config: &Config, name: &str) -> Option<Resolved> {
     (!model.is_empty()).then(|| single(provider, model, Route::Direct))
 }
 
-/// The narrowest pattern that matches, the first of equals.
-fn model_pattern<'c>(config: &'c Config, name: &str) -> Option<&'c Model> {
-    let matching = config.models.iter().filter(|model| model.name.matches(name));
-    narrowest(matching, |model| model.name.specificity())
+/// The place of the `[[model]]` with the narrowest pattern that matches, the first of equals.
+fn model_pattern(config: &Config, name: &str) -> Option<usize> {
+    let models = config.models.iter().enumerate();
+    let matching = models.filter(|(_, model)| model.name.matches(name));
+    narrowest(matching, |(_, model)| model.name.specificity()).map(|(place, _)| place)
 }
 
 /// The provider with the narrowest claim that matches, the first of equals.
@@ -171,18 +172,24 @@ fn place(config: &Config, name: &str) -> Option<usize> {
     config.providers.iter().position(|provider| provider.name == name)
 }
 
-fn alias(model: &Model) -> Resolved {
-    let targets = model.targets.iter().map(|target| Candidate {
+fn alias(config: &Config, place: usize) -> Resolved {
+    let Model { targets, strategy, .. } = &config.models[place];
+    let targets = targets.iter().map(|target| Candidate {
         provider: target.provider,
         model: target.model.clone(),
         weight: target.weight,
     });
-    Resolved { targets: targets.collect(), strategy: model.strategy, route: Route::Alias }
+    Resolved {
+        targets: targets.collect(),
+        strategy: *strategy,
+        route: Route::Alias,
+        model: Some(place),
+    }
 }
 
 fn single(provider: usize, model: &str, route: Route) -> Resolved {
     let target = Candidate { provider, model: model.to_owned(), weight: 1 };
-    Resolved { targets: vec![target], strategy: Strategy::Fallback, route }
+    Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None }
 }
 
 /// Nobody serves the model; the text says what would help.
@@ -226,7 +233,7 @@ fn adding(preset: &Preset) -> String {
 }
 
 /// A name as messages quote it: a client may send anything.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     const SHOWN_MAX: usize = 100;
     let mut shown: String = name
         .chars()

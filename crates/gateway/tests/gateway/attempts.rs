@@ -193,6 +193,23 @@ fn only_so_many_requests_are_with_a_provider_at_once() {
 }
 
 #[test]
+fn a_count_of_tokens_waits_in_line_too() {
+    let (left, _gone) = std::sync::mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(String::new(), left), saying("second")]);
+    let toml = provider.toml("p", "anthropic-messages")
+        + "max_in_flight = 1\n[limits]\nmax_queue_wait = \"50ms\"\n";
+    let gateway = Running::start(&toml);
+    let _first = gateway.send("POST /v1/messages", &messages("p/m", false));
+    gateway.wait_for_metric("sabir_requests_in_flight 1");
+    while provider.received().is_empty() {
+        std::thread::yield_now();
+    }
+    let reply = gateway.post("/v1/messages/count_tokens", &messages("p/m", false));
+    assert_eq!(reply.status, 529, "{}", reply.body);
+    assert_eq!(reply.header("retry-after"), Some("5"));
+}
+
+#[test]
 fn a_frame_over_the_limit_ends_the_stream() {
     let frames = chat_chunk("begun") + &chat_chunk(&"x".repeat(20_000)) + CHAT_END;
     let provider = Provider::start(vec![Script::Say(sse(&frames))]);
@@ -213,4 +230,62 @@ fn a_target_that_stands_back_is_told_in_the_route() {
         assert_eq!(reply.header("sabir-route"), Some("fallback:2"));
     }
     assert_eq!(first.received().len(), 3, "it stands back after three failures in a row");
+}
+
+/// The texts that a model answers with, one request after the other.
+fn answers(gateway: &Running, models: &[&str]) -> Vec<String> {
+    let answer = |model: &&str| {
+        let reply = gateway.post("/v1/chat/completions", &chat(model, false)).json();
+        reply["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+    };
+    models.iter().map(answer).collect()
+}
+
+#[test]
+fn each_model_keeps_its_own_weights() {
+    let first = Provider::start(vec![saying("first")]);
+    let second = Provider::start(vec![saying("second")]);
+    let mut toml = first.toml("a", "openai-chat") + &second.toml("b", "openai-chat");
+    for name in ["large", "small"] {
+        toml += &format!(
+            "\n[[model]]\nname = \"{name}\"\nstrategy = \"weighted\"\ntargets = [\
+             {{ provider = \"a\", model = \"m\" }}, {{ provider = \"b\", model = \"m\" }}]\n"
+        );
+    }
+    let gateway = Running::start(&toml);
+    let served = answers(&gateway, &["large", "small"].repeat(4));
+    let of_large = served.iter().step_by(2).filter(|it| *it == "first").count();
+    assert_eq!(of_large, 2, "a client that asks for two models by turns: {served:?}");
+}
+
+#[test]
+fn an_error_in_place_of_a_whole_answer_is_a_failure_like_any_other() {
+    let body = r#"{ "error" : {"message":"not so fast","type":"rate_limit_error"}}"#;
+    for (path, stream) in [
+        ("/v1/chat/completions", false),
+        ("/v1/chat/completions", true),
+        ("/v1/messages", false),
+        ("/v1/messages", true),
+    ] {
+        let first = Provider::whole(body);
+        let second = Provider::start(vec![saying("second")]);
+        let gateway = with_targets(&[&first, &second]);
+        let reply = gateway.post(path, &messages("m", stream));
+        assert_eq!(reply.header("sabir-route"), Some("fallback:2"), "{path} {stream}");
+        let reply = gateway.post(path, &messages("p0/m", stream));
+        assert_eq!(reply.status, 429, "{path} {stream}: {}", reply.body);
+        assert!(reply.body.contains("not so fast"), "{}", reply.body);
+    }
+}
+
+#[test]
+fn only_what_may_pass_by_itself_is_asked_of_the_same_target_again() {
+    let frame = "data: {\"error\":{\"message\":\"broken\",\"type\":\"server_error\"}}\n\n";
+    let redirect = json(302, "location: http://localhost/\r\n", "");
+    for say in [sse(frame), redirect] {
+        let provider = Provider::start(vec![Script::Say(say)]);
+        let gateway = with_targets(&[&provider]);
+        assert!(gateway.post("/v1/messages", &messages("m", true)).status >= 500);
+        assert_eq!(provider.received().len(), 1);
+    }
 }

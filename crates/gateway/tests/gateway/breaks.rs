@@ -51,7 +51,14 @@ fn a_whole_answer_that_breaks_off_is_a_bad_gateway() {
 
 #[test]
 fn a_list_that_breaks_off_has_no_end() {
-    let first = r#"[{"candidates":[{"content":{"parts":[{"text":"begun"}],"role":"model"}}]}"#;
+    check_list_without_end("");
+    check_list_without_end(r#","finishReason":"STOP""#);
+}
+
+#[track_caller]
+fn check_list_without_end(finish: &str) {
+    let first =
+        format!(r#"[{{"candidates":[{{"content":{{"parts":[{{"text":"begun"}}]}}{finish}}}]}}"#);
     let provider = Provider::start(vec![Script::Say(format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{first}"
     ))]);
@@ -199,4 +206,45 @@ fn an_answer_without_a_body_is_whole_without_one() {
             "sabir_requests_total{provider=\"p\",client=\"openai-chat\",upstream=\"openai-chat\",outcome=\"answered\"} 1",
         );
     }
+}
+
+/// A Messages stream to its end, in chunks, but for the last chunk that says so.
+fn whole_without_last_chunk() -> String {
+    let start = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}}"#;
+    let frames = format!(
+        "event: message_start\ndata: {start}\n\nevent: message_delta\ndata: {end}\n\n\
+         event: message_stop\ndata: {{\"type\":\"message_stop\"}}\n\n"
+    );
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n\
+         {:x}\r\n{frames}\r\n",
+        frames.len()
+    )
+}
+
+#[track_caller]
+fn check_whole_stream(script: Script) {
+    let provider = Provider::start(vec![script]);
+    let toml = provider.toml("p", "anthropic-messages") + "idle_timeout = \"10s\"\n";
+    let gateway = Running::start(&toml);
+    let began = std::time::Instant::now();
+    let reply = gateway.post("/v1/messages", &messages("p/m", true));
+    assert!(reply.body.ends_with("data: {\"type\":\"message_stop\"}\n\n"), "{}", reply.body);
+    assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    gateway.wait_for_metric(
+        "sabir_requests_total{provider=\"p\",client=\"anthropic-messages\",upstream=\"anthropic-messages\",outcome=\"answered\"} 1",
+    );
+}
+
+#[test]
+fn a_stream_that_came_to_its_end_does_not_fail_afterwards() {
+    check_whole_stream(Script::Say(whole_without_last_chunk()));
+}
+
+#[test]
+fn a_provider_that_stays_behind_the_end_of_its_stream_is_not_waited_for() {
+    let (left, gone) = std::sync::mpsc::channel();
+    check_whole_stream(Script::Hold(whole_without_last_chunk(), left));
+    gone.recv_timeout(PATIENCE).unwrap();
 }

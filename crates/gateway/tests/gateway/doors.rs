@@ -223,3 +223,34 @@ fn an_unknown_path_is_not_an_unknown_model() {
     let (_provider, gateway) = gateway();
     assert_eq!(gateway.get("/v1/files").json()["error"]["code"], "unknown_url");
 }
+
+#[test]
+fn a_refusal_does_not_repeat_all_of_a_long_path() {
+    let (_provider, gateway) = gateway();
+    let long = "a".repeat(30_000);
+    for path in [format!("/{long}"), format!("/passthrough/{long}/x")] {
+        let reply = gateway.get(&path);
+        assert_eq!(reply.status, 404);
+        assert!(reply.body.len() < 1_000, "{} bytes", reply.body.len());
+    }
+}
+
+#[test]
+fn whoever_sends_all_before_listening_learns_why_it_was_refused() {
+    let (_provider, open) = gateway();
+    let locked = Running::start(
+        "[auth]\nrequired = true\n[[auth.key]]\nname = \"k\"\nvalue = { value = \"sk-1\" }\n",
+    );
+    let small = Running::start("[limits]\nmax_body_size = \"1MB\"\n");
+    let long = messages(&"x".repeat(20_000_000), false);
+    for (gateway, head, status) in [
+        (&locked, "POST /v1/messages", 401),
+        (&small, "POST /v1/messages", 413),
+        (&small, "POST /passthrough/sim-chat/v1/files", 413),
+        (&open, "POST /v1/messages\r\nhost: evil.example\r\n", 403),
+        (&open, "POST /v1/nothing", 404),
+        (&open, "POST /passthrough/nobody/v1/files", 404),
+    ] {
+        assert_eq!(gateway.request(head, &long).status, status, "{head}");
+    }
+}

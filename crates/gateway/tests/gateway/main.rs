@@ -8,6 +8,7 @@ mod cancel;
 mod doors;
 mod harness;
 mod pass;
+mod refusals;
 mod repair;
 mod requests;
 mod stopping;

@@ -59,6 +59,39 @@ fn a_stream_that_nobody_asked_for_is_called_a_stream() {
 }
 
 #[test]
+fn a_whole_answer_in_place_of_a_stream_becomes_one() {
+    check_becomes_stream(
+        ("openai-chat", "/v1/chat/completions"),
+        &chat("p/m", true),
+        &chat_answer("all at once"),
+        "data: [DONE]\n\n",
+    );
+    check_becomes_stream(
+        ("anthropic-messages", "/v1/messages"),
+        &messages("p/m", true),
+        r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"all at once"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}"#,
+        "data: {\"type\":\"message_stop\"}\n\n",
+    );
+    check_becomes_stream(
+        ("openai-responses", "/v1/responses"),
+        r#"{"model":"p/m","input":"hello","stream":true}"#,
+        r#"{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","error":null,"output":[{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"all at once","annotations":[]}]}]}"#,
+        "data: [DONE]\n\n",
+    );
+}
+
+#[track_caller]
+fn check_becomes_stream((protocol, path): (&str, &str), body: &str, answer: &str, end: &str) {
+    let provider = Provider::whole(answer);
+    let gateway = Running::start(&provider.toml("p", protocol));
+    let reply = gateway.post(path, body);
+    assert_eq!(reply.header("content-type"), Some("text/event-stream; charset=utf-8"));
+    assert!(reply.body.contains("\"all at once\""), "{}", reply.body);
+    assert!(reply.body.ends_with(end), "{}", reply.body);
+    assert!(!reply.body.contains("\"choices\":[]"), "usage was not asked for: {}", reply.body);
+}
+
+#[test]
 fn a_refusal_passes_with_its_own_words_and_status() {
     let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
     let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);

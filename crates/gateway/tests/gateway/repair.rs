@@ -153,6 +153,18 @@ fn a_blank_turn_keeps_calls_of_two_turns_apart() {
 }
 
 #[test]
+fn a_last_turn_that_goes_leaves_the_assistant_its_words() {
+    for (last, loss) in [(user(" "), "repaired=1"), (result("call_1"), "repaired=2")] {
+        let messages = json!([user("u"), {"role": "assistant", "content": "Welcome!"}, last]);
+        for protocol in OTHERS {
+            let body = sent(protocol, &messages, loss).to_string();
+            let before = body.find("Welcome!");
+            assert!(before.is_some() && before < body.find("(The user said nothing.)"), "{body}");
+        }
+    }
+}
+
+#[test]
 fn a_sound_history_is_not_repaired() {
     let messages = json!([user("u"), call("call_1"), result("call_1"), user("v")]);
     for protocol in OTHERS {
@@ -303,4 +315,13 @@ fn results_whose_calls_the_provider_holds_are_no_orphans() {
         assert_eq!(reply.header("sabir-loss"), Some("none"));
         assert!(provider.received()[number].body.contains("seen"));
     }
+}
+
+#[test]
+fn a_turn_of_sound_alone_stays_a_turn_where_there_is_no_sound() {
+    let gateway = Running::start("");
+    let body = r#"{"model":"sim-anthropic/m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"aGk=","format":"wav"}}]},{"role":"assistant","content":"I hear you."},{"role":"user","content":"go on"}]}"#;
+    let reply = gateway.post("/v1/chat/completions", body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(reply.header("sabir-loss").unwrap().contains("dropped="));
 }

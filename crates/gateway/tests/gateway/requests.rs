@@ -62,6 +62,17 @@ fn headers_of_one_connection_stay_on_it() {
     assert_eq!((seen.header("connection"), seen.header("keep-alive")), (None, None));
 }
 
+#[test]
+fn whoever_waits_for_a_word_gets_it_from_the_gateway() {
+    let provider = Provider::whole("{}");
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let head = "POST /passthrough/p/v1/x\r\nexpect: 100-continue\r\n";
+    let mut client = gateway.send(head, "{}");
+    assert_eq!(read_head(&mut client).0, 100);
+    assert_eq!(Reply::read(&mut client).status, 200);
+    assert_eq!(provider.received()[0].header("expect"), None);
+}
+
 fn gzip(body: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(body).unwrap();

@@ -180,3 +180,25 @@ fn models_are_listed_in_three_shapes() {
     let asked = provider.received().iter().filter(|it| it.line.contains("/models")).count();
     assert_eq!(asked, 1, "the list is remembered");
 }
+
+#[test]
+fn a_mode_that_openai_wants_put_in_words_gets_them() {
+    const WORDS: &str = "Answer with one JSON object and nothing else.";
+    let provider = Provider::whole(&chat_answer("{}"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    for (said, is_added) in [("list three", true), ("list three as json", false)] {
+        let body = format!(
+            r#"{{"contents":[{{"role":"user","parts":[{{"text":"{said}"}}]}}],"generationConfig":{{"responseMimeType":"application/json"}}}}"#
+        );
+        let reply = gateway.post("/v1beta/models/p%2Fm:generateContent", &body);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let sent = &provider.received().pop().unwrap().body;
+        assert!(sent.contains("json_object"), "{sent}");
+        assert_eq!(sent.contains(WORDS), is_added, "{sent}");
+    }
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}],"generationConfig":{"responseMimeType":"application/json"}}"#;
+    for simulator in ["sim-chat", "sim-responses"] {
+        let path = format!("/v1beta/models/{simulator}%2Fm:generateContent");
+        assert_eq!(gateway.post(&path, body).status, 200, "{simulator}");
+    }
+}

@@ -19,6 +19,7 @@ use sabir_wire::json::Text;
 use sabir_wire::protocol::Closed;
 use sabir_wire::protocol::Delta;
 use sabir_wire::protocol::Event;
+use sabir_wire::protocol::Logprobs;
 use sabir_wire::protocol::NodeSemantics;
 use sabir_wire::protocol::Note;
 use sabir_wire::protocol::NoteAt;
@@ -138,7 +139,10 @@ fn note(part: PartId, candidate: u32, says: u8) -> Note<'static> {
     };
     let kind = match says % 2 {
         0 => NoteKind::Semantics(NodeSemantics::default()),
-        _ => NoteKind::Logprobs(Json::parse("[{\"token\":\"a\"}]").expect("this is JSON")),
+        _ => {
+            let entries = Json::parse("[{\"token\":\"a\"}]").expect("this is JSON");
+            NoteKind::Logprobs(Logprobs::new(entries))
+        }
     };
     Note { at, kind }
 }

@@ -1,6 +1,7 @@
 //! The canonical conversation: what every protocol can say, in no protocol's shape.
 
 mod message;
+mod pairing;
 mod part;
 mod request;
 mod response;
@@ -9,6 +10,8 @@ mod usage;
 
 pub use message::Message;
 pub use message::Role;
+pub use pairing::CallKey;
+pub use pairing::CallKeys;
 pub use part::Arguments;
 pub use part::CallForm;
 pub use part::Content;

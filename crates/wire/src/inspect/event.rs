@@ -112,7 +112,7 @@ fn show_note(note: &Note<'_>, writer: &mut Writer) {
     }
     match kind {
         NoteKind::Citation(citation) => optional(writer, "citation", Some(citation)),
-        NoteKind::Logprobs(json) => writer.field("logprobs", json),
+        NoteKind::Logprobs(logprobs) => writer.field("logprobs", &logprobs.entries()),
         NoteKind::Semantics(semantics) => semantics.show_members(writer),
     }
 }

@@ -58,6 +58,7 @@ pub use semantics::Declared;
 pub use semantics::Extra;
 pub use semantics::Extras;
 pub use semantics::Item;
+pub use semantics::Logprobs;
 pub use semantics::NodeSemantics;
 pub use semantics::Semantics;
 pub use semantics::Session;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
 
+use crate::conversation::CallKey;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
-use crate::json::Text;
 use crate::protocol::calls::Position;
 
 /// Every call is looked at a few times at most, however many there are.
@@ -18,22 +18,16 @@ pub(super) struct Waiting<'r> {
     answered: HashSet<usize>,
     /// Which of the assistant's turns the cursor is in.
     round: usize,
-    by_id: HashMap<&'r Text<'r>, VecDeque<usize>>,
-    /// By the name of their tool, and all of them under none.
-    by_name: HashMap<Option<&'r Text<'r>>, Named>,
-}
-
-/// The numbers of calls that bear one name.
-#[derive(Default)]
-struct Named {
+    by_key: HashMap<CallKey<'r>, Rounds>,
     all: Rounds,
-    /// Those without an id.
-    anonymous: Rounds,
 }
 
-/// Calls by the turn of the assistant that they stand in.
+/// The numbers of calls, by the turn of the assistant that they stand in.
 #[derive(Default)]
 struct Rounds(Vec<(usize, VecDeque<usize>)>);
+
+/// The round of a call, and its number.
+type Found = (usize, usize);
 
 impl<'r> Waiting<'r> {
     /// A message of this role begins.
@@ -44,15 +38,9 @@ impl<'r> Waiting<'r> {
     pub(super) fn push(&mut self, at: Position, call: &'r ToolCall<'r>) {
         let number = self.calls.len();
         self.calls.push((at, call));
-        if let Some(id) = &call.id {
-            self.by_id.entry(id).or_default().push_back(number);
-        }
-        for name in [None, Some(&call.name)] {
-            let named = self.by_name.entry(name).or_default();
-            named.all.push(self.round, number);
-            if call.id.is_none() {
-                named.anonymous.push(self.round, number);
-            }
+        self.all.push(self.round, number);
+        for key in CallKey::of_call(call) {
+            self.by_key.entry(key).or_default().push(self.round, number);
         }
     }
 
@@ -61,36 +49,21 @@ impl<'r> Waiting<'r> {
         &mut self,
         result: &'r ToolResult<'r>,
     ) -> Option<(Position, &'r ToolCall<'r>)> {
-        let found = match (&result.call_id, &result.name) {
-            (Some(id), name) => {
-                if let Some(number) = self.numbered(id) {
-                    self.answered.insert(number);
-                    return None;
-                }
-                // A client may number what it answers although the calls came without numbers.
-                self.anonymous(Some(name.as_ref()?))
-            }
-            (None, Some(name)) => self.any(Some(name)),
-            (None, None) => self.anonymous(None).or_else(|| self.any(None)),
-        }?;
-        self.answered.insert(found);
-        Some(self.calls[found])
+        let keys = CallKey::of_result(result);
+        let found = keys.map(|key| self.first(key?));
+        let is_told = result.call_id.is_some() && found[0].is_some();
+        // The later round is the nearer one: a call that was left without its result is no reason to mistake those of
+        // later rounds.
+        let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
+        let is_bare = result.call_id.is_none() && result.name.is_none();
+        let (_, number) =
+            found.or_else(|| is_bare.then(|| self.all.first(&self.answered)).flatten())?;
+        self.answered.insert(number);
+        (!is_told).then(|| self.calls[number])
     }
 
-    /// The first waiting call of an id.
-    fn numbered(&mut self, id: &'r Text<'r>) -> Option<usize> {
-        first(self.by_id.get_mut(id)?, &self.answered)
-    }
-
-    /// The first waiting call of a name that has no id, in the last round that has one.
-    fn anonymous(&mut self, name: Option<&'r Text<'r>>) -> Option<usize> {
-        self.by_name.get_mut(&name)?.anonymous.first(&self.answered)
-    }
-
-    /// The first waiting call of a name, in the last round that has one: a call that was left without its result is no
-    /// reason to mistake those of later rounds.
-    fn any(&mut self, name: Option<&'r Text<'r>>) -> Option<usize> {
-        self.by_name.get_mut(&name)?.all.first(&self.answered)
+    fn first(&mut self, key: CallKey<'r>) -> Option<Found> {
+        self.by_key.get_mut(&key)?.first(&self.answered)
     }
 }
 
@@ -102,10 +75,11 @@ impl Rounds {
         }
     }
 
-    fn first(&mut self, answered: &HashSet<usize>) -> Option<usize> {
-        while let Some((_, calls)) = self.0.last_mut() {
+    /// The first waiting call of the last round that has one.
+    fn first(&mut self, answered: &HashSet<usize>) -> Option<Found> {
+        while let Some((round, calls)) = self.0.last_mut() {
             if let Some(number) = first(calls, answered) {
-                return Some(number);
+                return Some((*round, number));
             }
             self.0.pop();
         }
@@ -128,6 +102,7 @@ mod tests {
     use crate::conversation::CallForm;
     use crate::conversation::ResultOutput;
     use crate::json::Json;
+    use crate::json::Text;
 
     fn call(id: Option<&'static str>, name: &'static str) -> ToolCall<'static> {
         let arguments = Arguments::Json(Json::literal("{}"));
@@ -175,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_round_comes_first_and_in_it_the_first_call() {
+    fn the_last_round_comes_first_and_in_it_calls_without_an_id() {
         let calls = [
             (0, call(None, "a")),
             (1, call(Some("1"), "a")),
@@ -183,10 +158,22 @@ mod tests {
             (1, call(None, "b")),
         ];
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));
-        check(&calls, &[(None, a, Some(1)), (None, a, Some(2)), (None, a, Some(0))]);
+        check(&calls, &[(None, a, Some(2)), (None, a, Some(1)), (None, a, Some(0))]);
         check(&calls, &[(None, c, None), (None, b, Some(3)), (None, b, None)]);
         // A result that tells nothing is for a call without an id, if there is one.
         check(&calls, &[(None, None, Some(2)), (None, None, Some(3)), (None, None, Some(0))]);
+    }
+
+    #[test]
+    fn a_result_without_an_id_leaves_the_call_that_another_names() {
+        let calls = [(0, call(Some("1"), "a")), (0, call(None, "a"))];
+        check(&calls, &[(None, Some("a"), Some(1)), (Some("1"), Some("a"), None)]);
+    }
+
+    #[test]
+    fn an_id_is_found_in_an_earlier_round_than_a_name() {
+        let calls = [(0, call(Some("1"), "a")), (1, call(None, "a"))];
+        check(&calls, &[(Some("1"), Some("a"), None), (None, Some("a"), Some(1))]);
     }
 
     #[test]

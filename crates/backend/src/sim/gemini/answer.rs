@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::count;
 use super::rules;
+use crate::sim::chunk;
 use crate::sim::plan::End;
 use crate::sim::plan::Plan;
 use crate::sim::question::Question;
@@ -34,7 +35,41 @@ fn candidate(question: &Question, plan: &Plan, index: usize) -> Value {
         candidate["content"] = json!({"parts": parts, "role": "model"});
     }
     close(&mut candidate, plan, index);
+    weigh(&mut candidate, question, &plan.text);
     candidate
+}
+
+/// Writes the log probabilities of a text's deltas, where they were asked for.
+pub(super) fn weigh(candidate: &mut Value, question: &Question, text: &str) {
+    let config = &question.body["generationConfig"];
+    if config["responseLogprobs"] != true || text.is_empty() {
+        return;
+    }
+    let tokens = chunk::deltas(text);
+    let chosen: Vec<Value> = tokens.iter().map(|it| token(it, CHOSEN_LOGPROB)).collect();
+    candidate["avgLogprobs"] = json!(CHOSEN_LOGPROB);
+    candidate["logprobsResult"] = json!({"chosenCandidates": chosen});
+    if let Some(count) = config["logprobs"].as_u64().filter(|count| *count > 0) {
+        let top: Vec<Value> = tokens.iter().map(|it| alternatives(it, count)).collect();
+        candidate["logprobsResult"]["topCandidates"] = json!(top);
+    }
+}
+
+/// How likely every token is that a simulator chooses.
+const CHOSEN_LOGPROB: f64 = -0.125;
+
+/// The token itself and others that might have stood in its place.
+fn alternatives(chosen: &str, count: u64) -> Value {
+    let candidates = (0..count).map(|rank| match rank {
+        0 => token(chosen, CHOSEN_LOGPROB),
+        _ => token(&format!("{chosen}{rank}"), -2.0 - rank as f64),
+    });
+    json!({"candidates": candidates.collect::<Vec<Value>>()})
+}
+
+fn token(token: &str, logprob: f64) -> Value {
+    let number: u32 = token.bytes().map(u32::from).sum();
+    json!({"token": token, "tokenId": number, "logProbability": logprob})
 }
 
 /// Writes what the end of a candidate says.

@@ -15,7 +15,11 @@ pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {
     let mut chunks = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         for part in increments(question, plan) {
-            let candidate = json!({"content": {"parts": [part], "role": "model"}, "index": index});
+            let said = part["text"].as_str().filter(|_| part["thought"] != true);
+            let said = said.unwrap_or_default().to_owned();
+            let mut candidate =
+                json!({"content": {"parts": [part], "role": "model"}, "index": index});
+            answer::weigh(&mut candidate, question, &said);
             chunks.push(chunk(question, plans, candidate));
         }
     }

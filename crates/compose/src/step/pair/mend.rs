@@ -63,7 +63,11 @@ pub(super) fn mend<'a>(
         kept.push(mending.take_apart(turn, calls, results));
     }
     let mut additions = mending.additions;
-    additions.sort_by_key(|addition| addition.call);
+    // Results without ids are told apart by their order, so that they stand in the one in which they found their calls.
+    // Those that are made up take what is left.
+    additions.sort_by_key(|Addition { run, call, .. }| {
+        (*run, plan.calls[*call].answered.unwrap_or(usize::MAX), *call)
+    });
     assemble(kept, &plan.runs, additions)
 }
 
@@ -91,7 +95,7 @@ impl<'a> Mending<'a, '_> {
         let unasked = |index: usize| {
             let found = calls.binary_search_by_key(&index, |call| call.at.1);
             self.policy.unanswered == Unanswered::Drop
-                && found.is_ok_and(|found| !calls[found].is_answered)
+                && found.is_ok_and(|found| calls[found].answered.is_none())
         };
         let strange = |index: usize| {
             turn.message.role != Role::Assistant
@@ -124,7 +128,7 @@ impl<'a> Mending<'a, '_> {
         if self.policy.unanswered != Unanswered::Answer {
             return;
         }
-        for plan in calls.iter().filter(|call| !call.is_answered) {
+        for plan in calls.iter().filter(|call| call.answered.is_none()) {
             let part = &turn.message.parts[plan.at.1];
             let Content::ToolCall(call) = part.content() else { continue };
             self.note(turn.part_pointer(part), ANSWERED);

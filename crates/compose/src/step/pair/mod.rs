@@ -9,12 +9,12 @@ mod plan;
 mod tests;
 mod waiting;
 
+use sabir_wire::conversation::CallKey;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Role;
 
 use self::plan::Plan;
-pub(crate) use self::waiting::Key;
 use self::waiting::Waiting;
 use super::Notes;
 use crate::policy::Policy;
@@ -78,7 +78,7 @@ fn results_fit<'m>(
         match part.content() {
             Content::ToolResult(result) => {
                 let is_due = *speaks != Speaks::Others && takes_results(message.role);
-                if !is_due || waiting.answer(Key::of_result(result)).is_none() {
+                if !is_due || waiting.answer(CallKey::of_result(result)).is_none() {
                     return false;
                 }
                 *speaks = Speaks::Tools;

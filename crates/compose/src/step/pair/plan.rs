@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
+use sabir_wire::conversation::CallKey;
+use sabir_wire::conversation::CallKeys;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolCall;
@@ -11,8 +13,6 @@ use sabir_wire::conversation::ToolResult;
 use sabir_wire::json::Text;
 
 use super::takes_results;
-use super::waiting::Key;
-use super::waiting::Keys;
 use super::waiting::Waiting;
 use crate::policy::Misplaced;
 use crate::turn::Turn;
@@ -32,7 +32,8 @@ pub(super) struct Plan {
 pub(super) struct CallPlan {
     pub(super) at: Position,
     pub(super) run: usize,
-    pub(super) is_answered: bool,
+    /// When its result was found: how many calls had theirs before.
+    pub(super) answered: Option<usize>,
 }
 
 pub(super) struct ResultPlan {
@@ -60,6 +61,8 @@ struct Walk<'m> {
     /// The number of the current run's first call.
     first_call: usize,
     calls: Vec<&'m ToolCall<'m>>,
+    /// How many of them have their results.
+    answers: usize,
     /// The ids of calls that earlier runs have left without results.
     left: HashSet<&'m Text<'m>>,
     /// Results for which the run before them has no call, each with its index in the plan.
@@ -76,6 +79,7 @@ impl Plan {
             waiting: Waiting::default(),
             first_call: 0,
             calls: Vec::new(),
+            answers: 0,
             left: HashSet::new(),
             homeless: Vec::new(),
             open: false,
@@ -113,7 +117,7 @@ impl<'m> Walk<'m> {
             match part.content() {
                 Content::ToolCall(call) => {
                     let run = self.plan.runs.len() - 1;
-                    self.plan.calls.push(CallPlan { at, run, is_answered: false });
+                    self.plan.calls.push(CallPlan { at, run, answered: None });
                     self.calls.push(call);
                     self.waiting.push(call);
                 }
@@ -141,7 +145,7 @@ impl<'m> Walk<'m> {
             let call = self.first_call + number;
             let is_due = self.open && takes_results(turn.message.role);
             let fate = if is_due { Fate::Stays } else { self.misplaced(call) };
-            self.plan.calls[call].is_answered = fate != Fate::Misplaced;
+            self.settle(call, fate);
             self.plan.results.push(ResultPlan { at, fate });
         }
     }
@@ -149,6 +153,14 @@ impl<'m> Walk<'m> {
     fn leave(&mut self, at: Position, result: &'m ToolResult<'_>) {
         self.homeless.push((self.plan.results.len(), result));
         self.plan.results.push(ResultPlan { at, fate: Fate::Orphan });
+    }
+
+    /// A result of this call was found.
+    fn settle(&mut self, call: usize, fate: Fate) {
+        if fate != Fate::Misplaced {
+            self.plan.calls[call].answered = Some(self.answers);
+            self.answers += 1;
+        }
     }
 
     fn misplaced(&self, call: usize) -> Fate {
@@ -159,12 +171,12 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Finds calls for the homeless: the last before them that has no result, else the first behind.
+    /// Finds calls for the homeless: in the last run before them that has one without a result, else in the first behind.
     fn house(&mut self) {
-        let mut free: HashMap<Key<'m>, BTreeSet<usize>> = HashMap::new();
+        let mut free: Free<'m> = HashMap::new();
         for (number, call) in self.calls.iter().enumerate() {
-            if !self.plan.calls[number].is_answered {
-                for key in Key::of_call(call) {
+            if self.plan.calls[number].answered.is_none() {
+                for key in CallKey::of_call(call) {
                     free.entry(key).or_default().insert(number);
                 }
             }
@@ -173,10 +185,7 @@ impl<'m> Walk<'m> {
             self.calls.iter().filter_map(|call| call.id.as_ref()).collect();
         for (index, result) in std::mem::take(&mut self.homeless) {
             let at = self.plan.results[index].at;
-            let behind = self.plan.calls.partition_point(|call| call.at < at);
-            let keys = keys(result, &known).into_iter().flatten();
-            let found = keys.filter_map(|key| nearest(free.get(&key)?, behind)).next();
-            let Some(number) = found else {
+            let Some(number) = self.plan.nearest(result, at, keys(result, &known), &free) else {
                 if result.call_id.as_ref().is_some_and(|id| known.contains(id)) {
                     self.plan.results[index].fate = Fate::Second;
                 }
@@ -184,9 +193,9 @@ impl<'m> Walk<'m> {
             };
             let fate = self.misplaced(number);
             self.plan.results[index].fate = fate;
+            self.settle(number, fate);
             if fate != Fate::Misplaced {
-                self.plan.calls[number].is_answered = true;
-                for key in Key::of_call(self.calls[number]) {
+                for key in CallKey::of_call(self.calls[number]) {
                     free.entry(key).and_modify(|numbers| {
                         numbers.remove(&number);
                     });
@@ -196,15 +205,38 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// What a result tells its call by. An id that a call bears is for that call and no other.
-fn keys<'m>(result: &'m ToolResult<'_>, known: &HashSet<&Text<'_>>) -> Keys<'m> {
-    let [first, second] = Key::of_result(result);
-    let is_known = result.call_id.as_ref().is_some_and(|id| known.contains(id));
-    [first, second.filter(|_| !is_known)]
+/// The numbers of calls without results, by what results find them by.
+type Free<'m> = HashMap<CallKey<'m>, BTreeSet<usize>>;
+
+impl Plan {
+    /// The call that a result at this place answers, of those that are free.
+    fn nearest(
+        &self,
+        result: &ToolResult<'_>,
+        at: Position,
+        keys: CallKeys<'_>,
+        free: &Free<'_>,
+    ) -> Option<usize> {
+        let behind = self.calls.partition_point(|call| call.at < at);
+        let found = keys.map(|key| self.first_of_nearest(free.get(&key?)?, behind));
+        // Both keys look in the same direction, and the second finds at least what the first does.
+        CallKey::choose(result, found, |one, other| self.calls[*one].run != self.calls[*other].run)
+    }
+
+    /// The first of the numbers in the last run that has one before `border`, else in the first run from there on.
+    fn first_of_nearest(&self, numbers: &BTreeSet<usize>, border: usize) -> Option<usize> {
+        let Some(last) = numbers.range(..border).next_back() else {
+            return numbers.range(border..).next().copied();
+        };
+        let run = self.calls[*last].run;
+        let start = self.calls.partition_point(|call| call.run < run);
+        numbers.range(start..).next().copied()
+    }
 }
 
-/// The last number before `border`, else the first from there on.
-fn nearest(numbers: &BTreeSet<usize>, border: usize) -> Option<usize> {
-    let before = numbers.range(..border).next_back();
-    before.or_else(|| numbers.range(border..).next()).copied()
+/// What a result tells its call by. An id that a call bears is for that call and no other.
+fn keys<'m>(result: &'m ToolResult<'_>, known: &HashSet<&Text<'_>>) -> CallKeys<'m> {
+    let [first, second] = CallKey::of_result(result);
+    let is_known = result.call_id.as_ref().is_some_and(|id| known.contains(id));
+    [first, second.filter(|_| !is_known)]
 }

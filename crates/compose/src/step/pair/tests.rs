@@ -6,6 +6,7 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolCall;
 use sabir_wire::conversation::ToolResult;
+use sabir_wire::target::Target;
 
 use super::*;
 use crate::log::Line;
@@ -295,14 +296,60 @@ fn an_id_outranks_a_name() {
 }
 
 #[test]
-fn results_without_ids_answer_calls_with_and_without_in_order() {
+fn a_result_without_an_id_answers_a_call_without_one_if_there_is_such() {
+    let calls = r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]}"#;
     check_gemini(
-        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
-        {"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},
-            {"functionResponse":{"id":"b","name":"f","response":{}}}]}"#,
-        &["assistant: ?a ?", "user: = =b"],
+        &format!(
+            r#"{calls},{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{{}}}}}},
+            {{"functionResponse":{{"id":"a","name":"f","response":{{}}}}}}]}}"#
+        ),
+        &["assistant: ?a ?", "user: = =a"],
         &[],
     );
+    check_gemini(
+        &format!(
+            r#"{calls},{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{{}}}}}},
+            {{"functionResponse":{{"name":"f","response":{{}}}}}}]}}"#
+        ),
+        &["assistant: ?a ?", "user: = ="],
+        &[],
+    );
+}
+
+#[test]
+fn late_results_stand_in_the_order_in_which_they_found_their_calls() {
+    // The numbered one takes the call without an id, and the other what is left; the other way round it would find none.
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"text":"wait"}]},{"role":"model","parts":[{"text":"ok"}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"b","name":"f","response":{}}},{"functionResponse":{"name":"f","response":{}}}]}"#,
+        &["assistant: ?a ?", "tool: =b", "tool: =", "user: wait", "assistant: ok"],
+        &["/contents/3/parts/0 tool result moved", "/contents/3/parts/1 tool result moved"],
+    );
+}
+
+#[test]
+fn late_results_without_ids_keep_the_order_of_their_calls() {
+    let call = r#"{"functionCall":{"name":"f","args":{}}}"#;
+    let answer = |number: usize| {
+        format!(
+            r#"{{"role":"user","parts":[{{"functionResponse":{{"name":"f","response":{{"r":{number}}}}}}}]}}"#
+        )
+    };
+    let body = format!(
+        r#"{{"contents":[{{"role":"model","parts":[{call},{call}]}},{{"role":"user","parts":[{{"text":"wait"}}]}},
+        {{"role":"model","parts":[{{"text":"ok"}}]}},{},{}]}}"#,
+        answer(0),
+        answer(1)
+    );
+    let mut exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+    let policy = Policy { opening: crate::Opening::Keep, ..Policy::towards(Protocol::OpenaiChat) };
+    let trace = crate::repair(&mut exchange.request, &policy).unwrap();
+    assert_eq!(trace.changes().len(), 2);
+    let encoded = exchange.encode(Protocol::OpenaiChat, &Target::default()).unwrap().body;
+    let places = ["call_g_0_0", r#"\"r\":0"#, "call_g_0_1", r#"\"r\":1"#]
+        .map(|it| encoded.rfind(it).unwrap_or_else(|| panic!("{it} in {encoded}")));
+    assert!(places.is_sorted(), "{encoded}");
 }
 
 fn nameless(message: Message<'static>) -> Message<'static> {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::collections::VecDeque;
 
+use sabir_wire::conversation::CallKey;
+use sabir_wire::conversation::CallKeys;
 use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
 use sabir_wire::json::Text;
 
 /// Calls in order. Results mostly come in the same order; where they do not, and the calls are many, an index keeps the
@@ -15,7 +16,7 @@ pub(super) struct Waiting<'m> {
     /// All calls before this one are answered.
     next: usize,
     count: usize,
-    index: HashMap<Key<'m>, VecDeque<usize>>,
+    index: HashMap<CallKey<'m>, VecDeque<usize>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,21 +24,6 @@ enum State {
     Waits,
     Answered,
 }
-
-/// What a result may tell its call by.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Key<'m> {
-    Id(&'m Text<'m>),
-    /// The name of the tool, where the protocol has no ids.
-    Name(&'m Text<'m>),
-    /// The name of the tool, of a call that has no id.
-    Anonymous(&'m Text<'m>),
-    /// Nothing: any call that has no id.
-    Next,
-}
-
-/// The keys of a result, the one that counts most first.
-pub(crate) type Keys<'m> = [Option<Key<'m>>; 2];
 
 /// Up to so many calls are looked through one by one.
 const FEW: usize = 8;
@@ -68,7 +54,7 @@ impl<'m> Waiting<'m> {
     }
 
     /// Gives a result to the first call that waits for it; the answer is that call's number in the run.
-    pub(super) fn answer(&mut self, keys: Keys<'m>) -> Option<usize> {
+    pub(super) fn answer(&mut self, keys: CallKeys<'m>) -> Option<usize> {
         let found = keys.into_iter().flatten().find_map(|key| self.find(key))?;
         self.calls[found].1 = State::Answered;
         self.count -= 1;
@@ -78,7 +64,7 @@ impl<'m> Waiting<'m> {
         Some(found)
     }
 
-    fn find(&mut self, key: Key<'m>) -> Option<usize> {
+    fn find(&mut self, key: CallKey<'m>) -> Option<usize> {
         match self.calls.get(self.next) {
             Some((call, _)) if key.matches(call) => Some(self.next),
             Some(_) if self.calls.len() <= FEW => self.search(key),
@@ -87,14 +73,14 @@ impl<'m> Waiting<'m> {
         }
     }
 
-    fn search(&self, key: Key<'_>) -> Option<usize> {
+    fn search(&self, key: CallKey<'_>) -> Option<usize> {
         self.calls.iter().position(|(call, state)| *state == State::Waits && key.matches(call))
     }
 
-    fn look_up(&mut self, key: Key<'m>) -> Option<usize> {
+    fn look_up(&mut self, key: CallKey<'m>) -> Option<usize> {
         if self.index.is_empty() {
             for (number, (call, _)) in self.calls.iter().enumerate() {
-                for key in Key::of_call(call) {
+                for key in CallKey::of_call(call) {
                     self.index.entry(key).or_default().push_back(number);
                 }
             }
@@ -106,34 +92,5 @@ impl<'m> Waiting<'m> {
             }
         }
         None
-    }
-}
-
-impl<'m> Key<'m> {
-    /// A client that numbers what it answers may do so although the calls came without numbers; then the name counts.
-    pub(crate) fn of_result(result: &'m ToolResult<'_>) -> Keys<'m> {
-        match (&result.call_id, &result.name) {
-            (Some(id), name) => [Some(Self::Id(id)), name.as_ref().map(Self::Anonymous)],
-            (None, Some(name)) => [Some(Self::Name(name)), None],
-            (None, None) => [Some(Self::Next), None],
-        }
-    }
-
-    pub(crate) fn of_call(call: &'m ToolCall<'_>) -> impl Iterator<Item = Self> {
-        let name = &call.name;
-        let keys = match &call.id {
-            Some(id) => [Some(Self::Id(id)), Some(Self::Name(name)), None],
-            None => [Some(Self::Anonymous(name)), Some(Self::Name(name)), Some(Self::Next)],
-        };
-        keys.into_iter().flatten()
-    }
-
-    fn matches(self, call: &ToolCall<'_>) -> bool {
-        match self {
-            Self::Id(id) => call.id.as_ref() == Some(id),
-            Self::Name(name) => call.name == *name,
-            Self::Anonymous(name) => call.id.is_none() && call.name == *name,
-            Self::Next => call.id.is_none(),
-        }
     }
 }

@@ -69,7 +69,7 @@ fn candidate() -> BoxedStrategy<Value> {
         .rarely("citationMetadata", citations())
         .rarely("groundingMetadata", grounding())
         .rarely("avgLogprobs", signed())
-        .rarely("logprobsResult", logprobs())
+        .maybe("logprobsResult", logprobs())
         .open()
 }
 
@@ -104,8 +104,19 @@ fn grounding() -> BoxedStrategy<Value> {
 }
 
 fn logprobs() -> BoxedStrategy<Value> {
-    let token = object().with("token", text()).with("logProbability", signed()).closed();
-    object().with("chosenCandidates", list(token, 0..3)).open()
+    let token = || {
+        object()
+            .with("token", text())
+            .rarely("tokenId", count())
+            .with("logProbability", signed())
+            .closed()
+    };
+    let top = object().with("candidates", list(token(), 0..3)).closed();
+    object()
+        .with("chosenCandidates", list(token(), 0..3))
+        .maybe("topCandidates", list(top, 0..3))
+        .rarely("logProbabilitySum", signed())
+        .open()
 }
 
 fn usage() -> BoxedStrategy<Value> {

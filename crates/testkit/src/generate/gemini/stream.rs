@@ -70,11 +70,31 @@ fn chunks(candidate: &Value, cuts: &mut Cuts) -> VecDeque<Value> {
         })
         .collect();
     let mut last = rest(candidate, &["content"]);
+    if let Some(result) = last.get_mut("logprobsResult") {
+        tell_first_token(result, &mut chunks);
+    }
     let mut content = rest(&candidate["content"], &["parts"]);
     content.insert("parts".into(), json!([{"text": ""}]));
     last.insert("content".into(), Value::Object(content));
     chunks.push_back(Value::Object(last));
     chunks
+}
+
+/// Moves the first token to the first chunk of text, if another one stays for the last chunk.
+fn tell_first_token(result: &mut Value, chunks: &mut VecDeque<Value>) {
+    let is_text = |chunk: &&mut Value| {
+        let part = &chunk["content"]["parts"][0];
+        part["text"].as_str().is_some_and(|text| !text.is_empty()) && part["thought"].is_null()
+    };
+    let count = |list: &str| result[list].as_array().map(Vec::len);
+    let (chosen, top) = (count("chosenCandidates"), count("topCandidates"));
+    let can_part = chosen > Some(1) && (top.is_none() || top == chosen);
+    let Some(chunk) = chunks.iter_mut().find(is_text).filter(|_| can_part) else { return };
+    for list in ["chosenCandidates", "topCandidates"] {
+        if let Some(tokens) = result[list].as_array_mut() {
+            chunk["logprobsResult"][list] = json!([tokens.remove(0)]);
+        }
+    }
 }
 
 /// A part in pieces. Only plain text grows; a signature comes with the last piece, and what is signed stays whole.

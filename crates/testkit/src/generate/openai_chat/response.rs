@@ -20,6 +20,7 @@ use crate::generate::text::count;
 use crate::generate::text::id;
 use crate::generate::text::id_value;
 use crate::generate::text::signed;
+use crate::generate::text::string;
 use crate::generate::text::text;
 use crate::generate::text::url;
 use crate::generate::text::word;
@@ -109,7 +110,24 @@ fn logprobs() -> BoxedStrategy<Value> {
         .nullable("bytes", list(count(), 0..3))
         .with("top_logprobs", list(alternative, 0..2))
         .open();
+    let token = prop_oneof![token, token_in_bytes()];
     object().or_null("content", list(token, 1..3)).with("refusal", Just(Value::Null)).open()
+}
+
+/// An entry whose bytes are those of its token, as the vendor has them.
+fn token_in_bytes() -> BoxedStrategy<Value> {
+    let entry = || {
+        (string(), signed()).prop_map(|(token, logprob)| {
+            json!({"token": token, "logprob": logprob, "bytes": token.as_bytes()})
+        })
+    };
+    let top = list(entry(), 0..3);
+    (entry(), top)
+        .prop_map(|(mut entry, top)| {
+            entry["top_logprobs"] = top;
+            entry
+        })
+        .boxed()
 }
 
 fn usage() -> BoxedStrategy<Value> {

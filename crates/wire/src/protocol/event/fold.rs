@@ -111,7 +111,7 @@ impl Fold {
         };
         match note.kind {
             NoteKind::Citation(citation) => semantics.add_citation(citation),
-            NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
+            NoteKind::Logprobs(more) => semantics.add_logprobs(more),
             NoteKind::Semantics(later) => semantics.merge(later),
         }
     }

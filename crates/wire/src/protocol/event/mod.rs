@@ -16,11 +16,11 @@ use crate::conversation::Finish;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Usage;
 use crate::fault::Fault;
-use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::place::Place;
 use crate::protocol::semantics::Citation;
+use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
 
 /// One step of an answer as it comes in.
@@ -108,8 +108,8 @@ pub enum NoteAt {
 #[derive(Clone, Debug)]
 pub enum NoteKind<'a> {
     Citation(Citation<'a>),
-    /// More entries for the part's log probabilities: a JSON list.
-    Logprobs(Json<'a>),
+    /// More of the part's log probabilities.
+    Logprobs(Logprobs<'a>),
     /// Vendor fields of the answer, the candidate or the part.
     Semantics(NodeSemantics<'a>),
 }
@@ -189,7 +189,7 @@ impl Note<'_> {
     pub fn into_owned(self) -> Note<'static> {
         let kind = match self.kind {
             NoteKind::Citation(citation) => NoteKind::Citation(citation.into_owned()),
-            NoteKind::Logprobs(json) => NoteKind::Logprobs(json.into_owned()),
+            NoteKind::Logprobs(more) => NoteKind::Logprobs(more.into_owned()),
             NoteKind::Semantics(semantics) => NoteKind::Semantics(semantics.into_owned()),
         };
         Note { at: self.at, kind }

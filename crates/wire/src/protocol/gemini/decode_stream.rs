@@ -17,6 +17,7 @@ use crate::place::Step;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Logprobs;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
@@ -32,6 +33,7 @@ use crate::protocol::gemini::decode_response::Grounding;
 use crate::protocol::gemini::decode_response::finish;
 use crate::protocol::gemini::decode_response::prompt_filter;
 use crate::protocol::gemini::decode_response::returned;
+use crate::protocol::gemini::decode_response::unplaced;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
@@ -71,6 +73,8 @@ struct Running {
     /// Its parts so far, with the texts that sources point into.
     parts: Vec<(PartId, Option<Text<'static>>)>,
     content: ContentSeen,
+    /// Log probabilities of a text that is still to come, and the candidate that they stand in.
+    logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
     /// The reason for its end, and where that was said.
     finish: Option<(Text<'static>, Place)>,
@@ -199,11 +203,13 @@ impl Decoder {
             emit(Event::Note(Note { at: NoteAt::Candidate(draft.index), kind }));
         }
         running.content = running.content.or(draft.content);
+        running.await_text(draft.logprobs, place);
         for part in draft.parts {
             let semantics = part.semantics().clone();
             let at = At { candidate: draft.index, next: &mut self.next_part };
             running.part(at, part.into_content(), semantics, emit);
         }
+        running.weigh_last(emit);
         running.cite(&draft.grounding, emit);
         if let Some(reason) = draft.finish {
             running.finish = Some((reason.into_owned(), place));
@@ -293,6 +299,9 @@ impl Running {
                 part
             }
         };
+        if kind == TextKind::Answer {
+            self.weigh(part, emit);
+        }
         self.remember(&text);
         if !text.is_empty() {
             emit(Event::Delta(part, Delta::Text(text)));
@@ -351,6 +360,30 @@ impl Running {
         }
     }
 
+    /// Keeps log probabilities for the text that they speak of.
+    fn await_text(&mut self, logprobs: Option<Logprobs<'static>>, place: Place) {
+        let Some(more) = logprobs else { return };
+        match &mut self.logprobs {
+            Some((before, _)) => before.add(more),
+            None => self.logprobs = Some((more, place)),
+        }
+    }
+
+    fn weigh<'f>(&mut self, part: PartId, emit: &mut dyn FnMut(Event<'f>)) {
+        if let Some((logprobs, _)) = self.logprobs.take() {
+            let kind = NoteKind::Logprobs(logprobs);
+            emit(Event::Note(Note { at: NoteAt::Part(part), kind }));
+        }
+    }
+
+    /// Gives log probabilities that came without a text to the text before them.
+    fn weigh_last<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+        let mut texts = self.parts.iter().rev().filter(|(_, text)| text.is_some());
+        if let Some(part) = texts.next().map(|(part, _)| *part) {
+            self.weigh(part, emit);
+        }
+    }
+
     fn cite<'f>(&mut self, grounding: &Grounding<'f>, emit: &mut dyn FnMut(Event<'f>)) {
         if grounding.is_empty() {
             return;
@@ -377,6 +410,11 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
         if shape != Shape::default() {
             let place = place.element(Step::Candidates, index as usize).step(Step::Content);
             let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
+            note(NoteAt::Candidate(index), semantics, emit);
+        }
+        if let Some((logprobs, place)) = &candidate.logprobs {
+            let mut semantics = NodeSemantics::at(*place);
+            semantics.keep(unplaced(logprobs));
             note(NoteAt::Candidate(index), semantics, emit);
         }
         if let Some((reason, place)) = candidate.finish {

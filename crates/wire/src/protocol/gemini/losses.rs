@@ -82,7 +82,6 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::Reasoning
         | Field::Refusal
         | Field::Opaque
-        | Field::PartLogprobs
         | Field::CacheMarker
         | Field::ItemId
         | Field::ItemStatus
@@ -104,8 +103,9 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::CustomFormat
         | Field::HostedTool
         | Field::NamespaceTool => "",
-        // The sources of an answer stand beside its content.
+        // The sources of an answer and the log probabilities of its tokens stand beside its content.
         Field::Citations => "../../groundingMetadata",
+        Field::PartLogprobs => "../../logprobsResult",
         Field::MediaDetail => "/mediaResolution",
         Field::MediaName => "/inlineData/displayName",
         Field::CallId => "/functionCall/id",
@@ -218,8 +218,7 @@ pub(in crate::protocol) fn fate(field: Field) -> Fate {
         Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("who issued it"),
         Field::Refusal => Fate::Depends("it becomes plain text"),
         Field::Opaque => Fate::Depends("what it is"),
-        Field::Citations => Fate::Depends("whether it is an answer"),
-        Field::PartLogprobs => Fate::Lost(Dropped, "the entries are not those of other protocols"),
+        Field::Citations | Field::PartLogprobs => Fate::Depends("whether it is an answer"),
         Field::ItemId | Field::ItemStatus => Fate::Lost(Implied, NO_ITEMS),
         Field::ItemPhase => Fate::Lost(Dropped, "parts have no phase"),
         Field::Tool | Field::ToolDescription => Fate::Carried,

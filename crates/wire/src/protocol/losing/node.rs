@@ -17,6 +17,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
@@ -96,13 +97,27 @@ impl Losing<'_> {
             );
         }
         self.set_if(place, Field::Citations, !semantics.citations().is_empty());
-        self.set_if(place, Field::PartLogprobs, semantics.logprobs().is_some());
+        if let Some(logprobs) = semantics.logprobs() {
+            self.logprobs(place, logprobs);
+        }
         if let Some(item) = semantics.item() {
             let place = place.of_item();
             self.set_if(place, Field::ItemId, &item.id);
             self.set_if(place, Field::ItemStatus, &item.status);
             self.set_if(place, Field::ItemPhase, &item.phase);
             self.extras(place, &item.extras);
+        }
+    }
+
+    /// Reports what the target, or its form of them, does not tell of log probabilities.
+    pub(in crate::protocol) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
+        match self.target.fate(Field::PartLogprobs) {
+            Fate::Lost(kind, reason) => self.field(place, Field::PartLogprobs, kind, reason),
+            Fate::Carried | Fate::Depends(_) if logprobs.is_partial() => {
+                let reason = "tokens have neither numbers nor a sum elsewhere";
+                self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            }
+            Fate::Carried | Fate::Depends(_) => {}
         }
     }
 

@@ -15,6 +15,7 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Citation;
+use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
@@ -268,7 +269,7 @@ fn read_logprobs<'a>(
         };
         match part {
             Some(part) if reader.kind()? == Kind::Array => {
-                part.semantics_mut().set_logprobs(reader.raw()?);
+                part.semantics_mut().set_logprobs(Logprobs::new(reader.raw()?));
                 Ok(Member::Read)
             }
             _ => Ok(Member::Unknown),

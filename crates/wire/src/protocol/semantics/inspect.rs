@@ -13,6 +13,7 @@ use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
+use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Session;
@@ -72,7 +73,7 @@ fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
     if !citations.is_empty() {
         list(writer, "citations", citations);
     }
-    writer.optional("logprobs", logprobs.as_ref());
+    writer.optional("logprobs", logprobs.as_ref().map(Logprobs::entries).as_ref());
     optional(writer, "item", item.as_ref());
     show_extras(extras, writer);
 }

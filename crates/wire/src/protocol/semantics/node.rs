@@ -1,13 +1,13 @@
 //! The semantics of one node: where it stood, how it was shaped, and what rides on it.
 
 use crate::json::Json;
-use crate::json::Kind;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::place::Place;
 use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Logprobs;
+use crate::protocol::semantics::add_to;
 
 /// What the wire meant by a message, a part, a tool or an answer beyond its content.
 ///
@@ -26,7 +26,7 @@ pub(super) struct Detail<'a> {
     pub(super) cache: Option<CacheMarker<'a>>,
     pub(super) artefact: Option<Artefact<'a>>,
     pub(super) citations: Vec<Citation<'a>>,
-    pub(super) logprobs: Option<Json<'a>>,
+    pub(super) logprobs: Option<Logprobs<'a>>,
     pub(super) item: Option<Item<'a>>,
 }
 
@@ -107,14 +107,13 @@ impl<'a> NodeSemantics<'a> {
         self.detail_mut().citations.push(citation);
     }
 
-    pub(in crate::protocol) fn set_logprobs(&mut self, logprobs: Json<'a>) {
+    pub(in crate::protocol) fn set_logprobs(&mut self, logprobs: Logprobs<'a>) {
         self.detail_mut().logprobs = Some(logprobs);
     }
 
-    /// Appends a list of log probabilities to those known.
-    pub(in crate::protocol) fn add_logprobs(&mut self, more: &Json<'_>) {
-        let known = self.logprobs().map(|known| joined_lists(known, more));
-        self.set_logprobs(known.unwrap_or_else(|| more.clone().into_owned()));
+    /// Appends log probabilities to those known.
+    pub(in crate::protocol) fn add_logprobs(&mut self, more: Logprobs<'a>) {
+        add_to(&mut self.detail_mut().logprobs, more);
     }
 
     pub(in crate::protocol) fn set_item(&mut self, item: Item<'a>) {
@@ -177,7 +176,7 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// Log probabilities of the part's tokens, as OpenAI lists them.
-    pub fn logprobs(&self) -> Option<&Json<'a>> {
+    pub fn logprobs(&self) -> Option<&Logprobs<'a>> {
         self.detail.as_deref()?.logprobs.as_ref()
     }
 
@@ -201,7 +200,7 @@ impl Detail<'_> {
             cache: self.cache.map(CacheMarker::into_owned),
             artefact: self.artefact.map(Artefact::into_owned),
             citations: self.citations.into_iter().map(Citation::into_owned).collect(),
-            logprobs: self.logprobs.map(Json::into_owned),
+            logprobs: self.logprobs.map(Logprobs::into_owned),
             item: self.item.map(Item::into_owned),
         }
     }
@@ -230,21 +229,4 @@ impl<'a> Item<'a> {
             extras: self.extras.into_owned(),
         }
     }
-}
-
-fn joined_lists(before: &Json<'_>, more: &Json<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.array(|writer| {
-        for list in [before, more] {
-            let mut reader = list.reader();
-            if list.kind() == Kind::Array {
-                // Both lists were checked when they were read, so reading them again cannot fail.
-                let _ = reader.array(|_, element| {
-                    writer.value(&element.raw()?);
-                    Ok(())
-                });
-            }
-        }
-    });
-    Json::trusted(writer.into_string().into())
 }

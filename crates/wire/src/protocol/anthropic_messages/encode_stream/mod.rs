@@ -69,6 +69,8 @@ struct Writing<'a> {
     blocks: u32,
     thoughts: u32,
     answering: Answering,
+    /// Where the parts came from, in case that something is said of them when they are complete.
+    places: Vec<(PartId, Place)>,
     /// What is reported once of a part, however often it comes.
     reported: Vec<(Field, Place)>,
 }
@@ -100,6 +102,7 @@ impl<'a> Encoder<'a> {
             blocks: 0,
             thoughts: 0,
             answering: Answering::default(),
+            places: Vec::new(),
             reported: Vec::new(),
         };
         Self { sequence: Sequence::default(), writing }
@@ -194,6 +197,7 @@ impl Writing<'_> {
             }
             Event::Open(open) => {
                 self.flush_start(out);
+                self.places.push((open.part, open.semantics.place()));
                 self.open(open, out);
             }
             Event::Delta(part, delta) => self.grow(part, delta, out),
@@ -268,8 +272,8 @@ impl Writing<'_> {
                 self.lose_late(&semantics);
                 self.learn(part, semantics);
             }
-            (_, NoteKind::Logprobs(_)) => self.lose_once(Field::PartLogprobs),
-            (_, NoteKind::Citation(_)) => self.lose_once(Field::Citations),
+            (at, NoteKind::Logprobs(_)) => self.lose_once(at, Field::PartLogprobs),
+            (at, NoteKind::Citation(_)) => self.lose_once(at, Field::Citations),
             (NoteAt::Response | NoteAt::Candidate(_), NoteKind::Semantics(semantics)) => {
                 if self.is_own() {
                     self.late.merge(semantics.into_owned());
@@ -281,8 +285,10 @@ impl Writing<'_> {
     }
 
     /// Reports a field of a part that never arrives, once.
-    fn lose_once(&mut self, field: Field) {
-        let place = self.current.as_ref().map(part::Current::place).unwrap_or_default();
+    fn lose_once(&mut self, at: NoteAt, field: Field) {
+        let mut known = self.places.iter().rev();
+        let place = known.find(|(part, _)| at == NoteAt::Part(*part)).map(|(_, place)| *place);
+        let place = place.unwrap_or_default();
         if self.reported.contains(&(field, place)) || self.is_own() {
             return;
         }

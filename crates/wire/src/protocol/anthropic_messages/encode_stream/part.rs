@@ -18,6 +18,7 @@ use crate::protocol::Citation;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Field;
+use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
@@ -342,7 +343,7 @@ impl Writing<'_> {
             .as_ref()
             .is_some_and(|current| current.part == part && current.shown == Shown::Text);
         if !is_open {
-            return self.lose_once(Field::Citations);
+            return self.lose_once(NoteAt::Part(part), Field::Citations);
         }
         if self.is_own() {
             return frames::block_delta(out, self.blocks, frames::CITATION, citation.json());

@@ -10,14 +10,17 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_request::content_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
+use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::usage::Counts;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::object::Member;
@@ -48,6 +51,7 @@ pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
     pub parts: Vec<Part<'a>>,
     pub finish: Option<Text<'a>>,
     pub grounding: Grounding<'a>,
+    pub logprobs: Option<Logprobs<'static>>,
     pub semantics: NodeSemantics<'a>,
     pub content: ContentSeen,
 }
@@ -126,6 +130,7 @@ impl<'a> CandidateDraft<'a> {
             parts: Vec::new(),
             finish: None,
             grounding: Grounding::default(),
+            logprobs: None,
             semantics: NodeSemantics::at(place),
             content: ContentSeen::default(),
         };
@@ -151,6 +156,13 @@ impl<'a> CandidateDraft<'a> {
                 ("citationMetadata", Kind::Object) => {
                     draft.grounding.read_citations(&reader.checkpoint().raw()?);
                     return Ok(Member::Unknown);
+                }
+                (LOGPROBS, Kind::Object) => {
+                    draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
+                    if draft.logprobs.is_none() {
+                        return Ok(Member::Unknown);
+                    }
+                    reader.skip()?;
                 }
                 _ => return Ok(Member::Unknown),
             }

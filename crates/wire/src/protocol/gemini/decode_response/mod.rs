@@ -2,12 +2,14 @@
 
 mod chunk;
 mod citation;
+mod logprobs;
 mod usage;
 
 pub(super) use chunk::CandidateDraft;
 pub(super) use chunk::Chunk;
 pub(super) use chunk::ContentSeen;
 pub(super) use citation::Grounding;
+pub(super) use logprobs::token_bytes;
 pub(super) use usage::Counts;
 
 use crate::conversation::Candidate;
@@ -23,11 +25,15 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Logprobs;
+use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
+use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
@@ -64,6 +70,12 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     for (index, citation) in draft.grounding.citations(&parts) {
         parts[index].semantics_mut().add_citation(citation);
     }
+    if let Some(logprobs) = draft.logprobs {
+        match parts.iter_mut().find(|part| matches!(part.content(), Content::Text(_))) {
+            Some(text) => text.semantics_mut().set_logprobs(logprobs),
+            None => semantics.keep(unplaced(&logprobs)),
+        }
+    }
     let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
     let message = Message::new(Role::Assistant, parts)
         .with_semantics(NodeSemantics::at(place.step(Step::Content)).shaped(returned(shape)));
@@ -71,6 +83,15 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
     candidate
+}
+
+/// Log probabilities of an answer without a text, as a field in transit.
+pub(super) fn unplaced(logprobs: &Logprobs<'_>) -> Extras<'static> {
+    let mut extras = Extras::default();
+    if let Some(result) = logprobs_result(logprobs) {
+        extras.keep("", LOGPROBS.into(), result);
+    }
+    extras
 }
 
 /// The answer that a blocked prompt stands for, since the vendor gives none.

@@ -84,18 +84,23 @@ impl<'x> Scribe<'x, '_> {
                 true
             }
             Content::Text(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
-                self.report_citations(part);
+                self.report_answer_semantics(part);
                 true
             }
         }
     }
 
-    /// Sources of an earlier answer have no place in a request.
-    fn report_citations(&mut self, part: &Part<'_>) {
+    /// Sources and log probabilities of an earlier answer have no place in a request.
+    fn report_answer_semantics(&mut self, part: &Part<'_>) {
         if !part.semantics().citations().is_empty() {
             let place = part.semantics().place();
             let reason = "sources are not sent back";
             self.losing.field(place, Field::Citations, LossKind::Dropped, reason);
+        }
+        if part.semantics().logprobs().is_some() {
+            let place = part.semantics().place();
+            let reason = "log probabilities are not sent back";
+            self.losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
         }
     }
 

@@ -2,12 +2,14 @@
 
 mod finish;
 mod grounding;
+mod logprobs;
 mod usage;
 
 pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
+pub(super) use logprobs::logprobs_result;
 pub(super) use usage::report_usage;
 pub(super) use usage::tier_word;
 pub(super) use usage::write_usage;
@@ -26,6 +28,7 @@ use crate::place::Place;
 use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
@@ -38,12 +41,15 @@ use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::semantics::Fidelity;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -177,6 +183,7 @@ impl<'x> Answer<'x, '_> {
             true => same_grounding(&mut object, semantics),
             false => self.grounding(&mut object, parts),
         }
+        self.logprobs(&mut object, parts);
         object.close();
     }
 
@@ -191,6 +198,29 @@ impl<'x> Answer<'x, '_> {
             parts.iter().map(|part| (part.semantics().citations(), text_of(part))).collect();
         if let Some(grounding) = write_grounding(&nodes) {
             object.field("groundingMetadata", &grounding);
+        }
+    }
+
+    /// Writes the log probabilities of all texts, which stand beside them here.
+    fn logprobs(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+        let same = self.losing.is_same();
+        let texts = parts.iter().filter(|part| text_of(part).is_some());
+        let mut texts = texts.filter(|part| same || !says_nothing(part)).peekable();
+        let Some(first) = texts.peek().map(|part| part.semantics().place()) else { return };
+        let mut all: Option<Logprobs<'_>> = None;
+        for part in texts {
+            let Some(logprobs) = part.semantics().logprobs() else { continue };
+            report_logprobs(&mut self.losing, part.semantics().place(), logprobs);
+            if part.semantics().place() != first || matches!(part.content(), Content::Refusal(_)) {
+                for place in [first, part.semantics().place()] {
+                    let reason = "they stand beside all that is said";
+                    self.losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+                }
+            }
+            add_to(&mut all, logprobs.clone());
+        }
+        if let Some(result) = all.as_ref().and_then(logprobs_result) {
+            object.field(LOGPROBS, &result);
         }
     }
 
@@ -275,6 +305,14 @@ fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let unsigned = next.semantics().artefact().is_none();
     let takes = matches!(next.content(), Content::ToolCall(_) | Content::Text(_));
     own && unsigned && takes && matches!(part.content(), Content::Reasoning(_))
+}
+
+/// Log probabilities come back with the bytes that their tokens stand for, and with nothing else.
+pub(super) fn report_logprobs(losing: &mut Losing<'_>, place: Place, logprobs: &Logprobs<'_>) {
+    if !losing.is_same() && logprobs::fidelity(logprobs) == Fidelity::Partial {
+        let reason = "only tokens and their log probabilities are told";
+        losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+    }
 }
 
 /// A refusal comes back as text, which some protocols keep apart from it.

@@ -7,18 +7,22 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
+use crate::protocol::Logprobs;
 use crate::protocol::gemini::encode_response::BLOCKED;
 use crate::protocol::gemini::encode_response::finish_word;
+use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
 use crate::protocol::gemini::encode_response::write_usage;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
+use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 use crate::sse;
 
 use super::Encoder;
@@ -103,7 +107,19 @@ impl Encoder<'_> {
         if let Some(grounding) = write_grounding(&parts) {
             object.field("groundingMetadata", &grounding);
         }
+        if let Some(result) = self.late_logprobs(index).as_ref().and_then(logprobs_result) {
+            object.field(LOGPROBS, &result);
+        }
         object.close();
+    }
+
+    /// The log probabilities that came after all of the text they speak of.
+    fn late_logprobs(&self, candidate: u32) -> Option<Logprobs<'static>> {
+        let mut all = None;
+        for late in self.parts_of(candidate).filter_map(|part| part.logprobs.clone()) {
+            add_to(&mut all, late);
+        }
+        all
     }
 
     fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {

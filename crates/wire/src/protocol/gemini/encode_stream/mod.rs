@@ -157,9 +157,7 @@ impl<'a> Encoder<'a> {
             }
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, citation),
-            (NoteAt::Part(part), NoteKind::Logprobs(_)) => {
-                self.weigh(part);
-            }
+            (NoteAt::Part(part), NoteKind::Logprobs(more)) => self.weigh(part, &more),
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
     }

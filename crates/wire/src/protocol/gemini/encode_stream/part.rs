@@ -8,11 +8,13 @@ use crate::conversation::ToolCall;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
@@ -21,12 +23,17 @@ use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::logprobs_result;
+use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::LOGPROBS;
+use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::add_to;
 use crate::sse;
 
 use super::Encoder;
@@ -44,7 +51,9 @@ pub(super) struct OpenPart {
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether it came in several pieces.
     in_pieces: bool,
-    /// Whether it came with log probabilities.
+    /// Log probabilities that have not gone out yet.
+    pub(super) logprobs: Option<Logprobs<'static>>,
+    /// Whether it is reported that not all of them is told.
     weighed: bool,
     /// Whether it is a refusal; some servers state an empty one where there is none.
     refuses: bool,
@@ -102,6 +111,7 @@ impl Encoder<'_> {
             opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
+        let logprobs = None;
         self.report_joined(candidate, (flow, place));
         let (citations, in_pieces) = (Vec::new(), false);
         self.parts.push(OpenPart {
@@ -113,6 +123,7 @@ impl Encoder<'_> {
             flow,
             citations,
             in_pieces,
+            logprobs,
             weighed: false,
             refuses,
             text,
@@ -211,14 +222,16 @@ impl Encoder<'_> {
                 if let Some(kept) = &mut open.text {
                     kept.push(&text);
                 }
+                let logprobs = open.logprobs.take();
                 self.ending(candidate).refused |= refuses;
-                self.text_frame(candidate, thought, &text, out);
+                self.text_frame(candidate, (thought, &text), logprobs.as_ref(), out);
             }
             (State::Streaming { thought, begun }, Delta::NextPiece) => {
                 let (thought, begun) = (*thought, *begun);
                 self.report_pieces(part);
                 if begun {
-                    self.text_frame(candidate, thought, &Text::plain(PIECE_BREAK), out);
+                    let text = Text::plain(PIECE_BREAK);
+                    self.text_frame(candidate, (thought, &text), None, out);
                 }
             }
             (State::Buffered(buffered), delta) => {
@@ -232,13 +245,26 @@ impl Encoder<'_> {
         }
     }
 
-    /// Reports, once, that a part came with log probabilities.
-    pub(super) fn weigh(&mut self, part: PartId) {
-        let Some(open) = self.find(part).filter(|open| !open.weighed) else { return };
-        open.weighed = true;
-        let place = open.place;
-        let reason = "the entries are not those of other protocols";
-        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
+    /// Keeps log probabilities for the text that follows them, and reports what is not told of them.
+    pub(super) fn weigh(&mut self, part: PartId, more: &Logprobs<'_>) {
+        let same = self.is_same();
+        let Some(open) = self.find(part) else { return };
+        add_to(&mut open.logprobs, more.clone().into_owned());
+        if open.weighed || same {
+            return;
+        }
+        let mut report = Report::default();
+        let (place, refuses) = (open.place, open.refuses);
+        let mut losing = Losing::new(self.source, GEMINI, &mut report);
+        report_logprobs(&mut losing, place, more);
+        if refuses {
+            let reason = "a refusal is plain text";
+            losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+        }
+        if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
+            open.weighed = true;
+            self.report.extend(report);
+        }
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -281,6 +307,13 @@ impl Encoder<'_> {
         let state = std::mem::replace(&mut open.state, State::Closed);
         let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
         open.silent |= is_unsaid && semantics.artefact().is_none();
+        let lonely = open.silent && open.logprobs.is_some();
+        if lonely {
+            let reason = "without a text there is nothing that they speak of";
+            self.tell(|losing| {
+                losing.field(placed.place(), Field::PartLogprobs, LossKind::Approximated, reason);
+            });
+        }
         let part = match state {
             State::Buffered(mut part) => {
                 part.semantics_mut().merge(semantics.into_owned());
@@ -328,15 +361,21 @@ impl Encoder<'_> {
         }
         let pen = answer_pen(part, &self.asked, self.is_same());
         let mut change = None;
-        self.content_frame(candidate, out, |writer| change = write_part(writer, part, &pen));
+        self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
             self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
         }
     }
 
-    fn text_frame(&mut self, candidate: u32, thought: bool, text: &Text<'_>, out: &mut String) {
-        self.content_frame(candidate, out, |writer| {
+    fn text_frame(
+        &mut self,
+        candidate: u32,
+        (thought, text): (bool, &Text<'_>),
+        logprobs: Option<&Logprobs<'_>>,
+        out: &mut String,
+    ) {
+        self.content_frame(candidate, logprobs, out, |writer| {
             writer.begin_object();
             writer.literal_key("text");
             writer.value(text);
@@ -348,7 +387,14 @@ impl Encoder<'_> {
         self.ending(candidate).begun = true;
     }
 
-    fn content_frame(&self, candidate: u32, out: &mut String, parts: impl FnOnce(&mut Writer)) {
+    fn content_frame(
+        &self,
+        candidate: u32,
+        logprobs: Option<&Logprobs<'_>>,
+        out: &mut String,
+        parts: impl FnOnce(&mut Writer),
+    ) {
+        let logprobs = logprobs.and_then(logprobs_result);
         let has_index = self.has_index(candidate);
         sse::guarded_frame(out, |writer| {
             writer.begin_object();
@@ -365,6 +411,7 @@ impl Encoder<'_> {
                 writer.literal_key("index");
                 writer.value(&candidate);
             }
+            writer.optional(LOGPROBS, logprobs.as_ref());
             writer.end_object();
             writer.end_array();
             writer.optional("modelVersion", self.model.as_ref());

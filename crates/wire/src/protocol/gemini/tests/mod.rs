@@ -3,6 +3,7 @@
 mod answers;
 mod faults;
 mod foreign;
+mod logprobs;
 mod requests;
 mod streams;
 

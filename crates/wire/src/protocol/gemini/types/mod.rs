@@ -67,6 +67,9 @@ pub(super) const CONTENT_SCOPE: &str = "content";
 /// The scope of extras that tell the sources of a candidate.
 pub(super) const GROUNDING_SCOPE: &str = "groundingMetadata";
 
+/// The member of a candidate that has the log probabilities of its tokens.
+pub(super) const LOGPROBS: &str = "logprobsResult";
+
 /// What stands before a model's name in a body.
 pub(super) const MODEL_PREFIX: &str = "models/";
 
@@ -187,7 +190,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         "no other protocol lists the pages it read in this way",
     ),
     declared("avgLogprobs", Dropped, "no other protocol averages"),
-    declared("logprobsResult", Dropped, "the entries are not those of other protocols"),
+    declared("logprobsResult", Dropped, "without a text there is nothing that they speak of"),
     declared("continuationToken", Dropped, "only its vendor can continue from it"),
     declared("promptTokensDetails", Implied, BY_MODALITY),
     declared("candidatesTokensDetails", Implied, BY_MODALITY),

@@ -17,6 +17,7 @@ use crate::place::Step;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Logprobs;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
@@ -434,7 +435,7 @@ impl Choice {
             match part {
                 _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
-                    let kind = NoteKind::Logprobs(list);
+                    let kind = NoteKind::Logprobs(Logprobs::new(list));
                     sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
                 }
                 _ => self.tell(("logprobs", &key), list, place, sink),

@@ -4,6 +4,8 @@ mod annotation;
 mod finish;
 mod usage;
 
+use std::borrow::Cow;
+
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -19,6 +21,7 @@ use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Citation;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
@@ -30,6 +33,7 @@ use crate::protocol::openai_chat::encode_request::message::Names;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 use crate::protocol::tier;
 use crate::protocol::tier::Asking;
 
@@ -382,8 +386,11 @@ impl Answer<'_, '_> {
 
     fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
         let of = |is: fn(&Part<'_>) -> bool| {
-            let mut parts = candidate.message.parts.iter().filter(move |part| is(part));
-            parts.find_map(|part| part.semantics().logprobs())
+            let parts = candidate.message.parts.iter().filter(move |part| is(part));
+            let told = parts.filter_map(|part| part.semantics().logprobs());
+            let mut all = None;
+            told.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
+            all
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
         let own = content::own_extras(self.losing, candidate.semantics());
@@ -394,8 +401,8 @@ impl Answer<'_, '_> {
         }
         let mut inner =
             Object::open(object.key("logprobs"), own.map(|extras| (extras, "logprobs")));
-        inner.optional("content", text);
-        inner.optional("refusal", refusal);
+        inner.optional("content", text.as_ref().map(Logprobs::entries).as_ref());
+        inner.optional("refusal", refusal.as_ref().map(Logprobs::entries).as_ref());
         inner.close();
     }
 
@@ -403,7 +410,7 @@ impl Answer<'_, '_> {
         &mut self,
         finish: &'f Finish<'_>,
         candidate: &Candidate<'_>,
-    ) -> std::borrow::Cow<'f, str> {
+    ) -> Cow<'f, str> {
         if let (true, Some(raw)) = (self.losing.is_same(), &finish.raw) {
             return raw.to_str();
         }

@@ -12,6 +12,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -43,7 +44,7 @@ pub(super) struct Part {
     pub(super) kind: PartKind,
     pub(super) place: Place,
     /// Log probabilities that wait for the text they speak of.
-    pub(super) logprobs: Option<Json<'static>>,
+    pub(super) logprobs: Option<Logprobs<'static>>,
     /// Where its text begins in the text of the choice.
     pub(super) from: u64,
     /// Citations that wait for the end of the text they speak of.
@@ -126,7 +127,7 @@ impl Encoder<'_> {
                 PartKind::Hidden
             }
         };
-        let logprobs = semantics.logprobs().map(|json| json.clone().into_owned());
+        let logprobs = semantics.logprobs().map(|it| it.clone().into_owned());
         let from = self.choices[choice].said;
         self.parts.push(Part {
             candidate,

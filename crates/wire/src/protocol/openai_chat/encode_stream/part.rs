@@ -2,11 +2,12 @@
 
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
-use crate::json::Json;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
+use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::PartId;
@@ -19,6 +20,7 @@ use crate::protocol::openai_chat::encode_stream::choice::PartKind;
 use crate::protocol::openai_chat::encode_stream::choice::Written;
 use crate::protocol::openai_chat::encode_stream::choice::words;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
@@ -84,10 +86,10 @@ impl Encoder<'_> {
         &self,
         index: u32,
         (key, text): (&str, &Text<'_>),
-        logprobs: Option<Json<'_>>,
+        logprobs: Option<Logprobs<'_>>,
         out: &mut String,
     ) {
-        let Some(json) = logprobs else {
+        let Some(logprobs) = logprobs else {
             return self.chunk(index, out, |delta| delta.field(key, text));
         };
         self.frame(out, |writer| {
@@ -98,7 +100,7 @@ impl Encoder<'_> {
                     choice.key("delta");
                     choice.object(|delta| delta.field(key, text));
                     choice.key("logprobs");
-                    choice.object(|it| it.field(key, &json));
+                    choice.object(|it| it.field(key, &logprobs.entries()));
                     choice.key("finish_reason");
                     choice.null();
                 });
@@ -107,10 +109,11 @@ impl Encoder<'_> {
     }
 
     /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
-    fn note_logprobs(&mut self, id: PartId, json: Json<'_>, out: &mut String) {
-        self.write_waiting_logprobs(id, out);
+    fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
+        let place = self.place(id);
+        self.losses.add(self.source, NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
-        part.logprobs = Some(json.into_owned());
+        add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
             self.write_waiting_logprobs(id, out);
         }
@@ -124,10 +127,15 @@ impl Encoder<'_> {
             PartKind::Refusal => "refusal",
             _ => return,
         };
-        let candidate = part.candidate;
-        if let Some(json) = part.logprobs.take() {
-            self.write_text(candidate, (key, &Text::default()), Some(json), out);
+        let (candidate, place, is_told) = (part.candidate, part.place, part.is_told);
+        let Some(logprobs) = part.logprobs.take() else { return };
+        if !is_told {
+            let reason = "an empty text says nothing";
+            self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            });
         }
+        self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
     }
 
     /// Writes thinking as the chunk of content that some servers give.
@@ -246,7 +254,7 @@ impl Encoder<'_> {
                 });
                 self.cite(id, citation, out);
             }
-            NoteKind::Logprobs(json) => self.note_logprobs(id, json, out),
+            NoteKind::Logprobs(more) => self.note_logprobs(id, more, out),
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);

@@ -11,6 +11,7 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
+use crate::protocol::Logprobs;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::media;
@@ -84,7 +85,7 @@ fn decode_text<'a>(
 fn keep_logprobs<'a>(semantics: &mut NodeSemantics<'a>, logprobs: Json<'a>) {
     match &*logprobs.compact() {
         "[]" => semantics.add_shape(NO_LOGPROBS),
-        _ => semantics.set_logprobs(logprobs),
+        _ => semantics.set_logprobs(Logprobs::new(logprobs)),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::place::Step;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Logprobs;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
@@ -218,14 +219,12 @@ impl Items {
         if let Some(piece) = piece {
             part.begin(piece, emit);
         }
-        let grows = fields.delta.is_some();
         if let Some(delta) = fields.delta {
+            // They go before the text that they speak of.
+            part.logprobs(fields.logprobs.map(Logprobs::new), emit);
             part.grow(delta, emit);
         } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
             part.grow(whole, emit);
-        }
-        if grows {
-            part.logprobs(fields.logprobs, emit);
         }
     }
 
@@ -487,8 +486,8 @@ impl Grown {
         semantics
     }
 
-    fn logprobs<'f>(&mut self, logprobs: Option<Json<'f>>, emit: Emit<'_, 'f>) {
-        if let Some(logprobs) = logprobs.filter(|logprobs| logprobs.as_str() != "[]") {
+    fn logprobs<'f>(&mut self, logprobs: Option<Logprobs<'f>>, emit: Emit<'_, 'f>) {
+        if let Some(logprobs) = logprobs.filter(|it| it.entries().as_str() != "[]") {
             self.weighed = true;
             let kind = NoteKind::Logprobs(logprobs);
             emit(Event::Note(Note { at: NoteAt::Part(self.id), kind }));

@@ -42,6 +42,7 @@ pub(super) use item::write_reasoning;
 pub(super) use part::Side;
 pub(super) use part::own_extras;
 pub(super) use part::write_citation;
+pub(super) use part::write_logprobs;
 pub(super) use part::write_part;
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";

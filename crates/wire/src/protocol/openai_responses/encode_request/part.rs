@@ -127,7 +127,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
-        write_logprobs(object.key("logprobs"), losing, logprobs);
+        write_logprobs(object.key("logprobs"), losing.source(), &logprobs.entries());
     } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
         object.key("logprobs").array(|_| {});
     }
@@ -138,10 +138,14 @@ pub(in crate::protocol::openai_responses) fn write_text(
 }
 
 /// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
-fn write_logprobs(writer: &mut Writer, losing: &Losing<'_>, logprobs: &Json<'_>) {
+pub(in crate::protocol::openai_responses) fn write_logprobs(
+    writer: &mut Writer,
+    source: Protocol,
+    logprobs: &Json<'_>,
+) {
     let compact = logprobs.compact();
     // Inside a string the quotes would be escaped, so that only the key itself is met.
-    if losing.is_same() || !compact.contains(r#""bytes":null"#) {
+    if source == THIS || !compact.contains(r#""bytes":null"#) {
         return writer.value(logprobs);
     }
     match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {

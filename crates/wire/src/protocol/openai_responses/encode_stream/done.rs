@@ -8,9 +8,12 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::Report;
+use crate::protocol::Logprobs;
+use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::Side;
+use crate::protocol::openai_responses::encode_request::write_logprobs;
 use crate::protocol::openai_responses::encode_request::write_part;
 use crate::protocol::openai_responses::encode_response::Thing;
 use crate::protocol::openai_responses::encode_response::client_form;
@@ -22,6 +25,20 @@ use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
 use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::THIS;
+
+/// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
+/// protocols wait for the finished part, where nothing of them is lost.
+pub(super) fn write_told_logprobs(
+    writer: &mut Writer,
+    source: Protocol,
+    logprobs: Option<&Logprobs<'_>>,
+) {
+    writer.key("logprobs");
+    match logprobs.filter(|_| source == THIS) {
+        Some(logprobs) => write_logprobs(writer, source, &logprobs.entries()),
+        None => writer.array(|_| {}),
+    }
+}
 
 impl Encoder<'_> {
     /// Completes the items all of whose parts are closed.
@@ -100,12 +117,17 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         self.add_part((item, at), out);
+        let is_owed = self.is_same() && self.items[item].states[at].logprobs.is_some();
+        if names.done == TEXT.done && is_owed {
+            self.text_delta((item, at), (names, &Text::default()), out);
+        }
         let position = (item, Some((names.index, at)));
+        let logprobs = self.items[item].parts[at].semantics().logprobs().cloned();
+        let source = self.source;
         self.item_frame(out, names.done, position, |writer| {
             writer.field(key, text);
             if names.done == TEXT.done {
-                writer.key("logprobs");
-                writer.array(|_| {});
+                write_told_logprobs(writer, source, logprobs.as_ref());
             }
         });
         let mut unread = Report::default();

@@ -14,6 +14,7 @@ use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Delta;
 use crate::protocol::Field;
+use crate::protocol::Logprobs;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
@@ -33,9 +34,11 @@ use crate::protocol::openai_responses::encode_response::write_added_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
 use crate::protocol::openai_responses::encode_stream::done::is_no_part;
+use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::add_to;
 
 /// An item of the output.
 #[derive(Debug)]
@@ -49,7 +52,7 @@ pub(super) struct OutItem {
     pub(super) doubled: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PartState {
     /// The part has been told of.
     added: bool,
@@ -58,6 +61,14 @@ pub(super) struct PartState {
     pub(super) done: bool,
     /// How many citations have been told.
     cited: usize,
+    /// Log probabilities that have not been told with a text yet.
+    pub(super) logprobs: Option<Logprobs<'static>>,
+}
+
+impl PartState {
+    fn of(part: &Part<'static>) -> Self {
+        Self { logprobs: part.semantics().logprobs().cloned(), ..Self::default() }
+    }
 }
 
 impl OutItem {
@@ -177,8 +188,8 @@ impl Encoder<'_> {
 
     fn continue_item(&mut self, index: usize, part: Part<'static>) -> (usize, usize) {
         let item = &mut self.items[index];
+        item.states.push(PartState::of(&part));
         item.parts.push(part);
-        item.states.push(PartState::default());
         (index, item.parts.len() - 1)
     }
 
@@ -199,7 +210,7 @@ impl Encoder<'_> {
             writer.field("output_index", &index);
             writer.field("item", &Json::trusted(item.into()));
         });
-        let states = vec![PartState::default()];
+        let states = vec![PartState::of(&part)];
         self.items.push(OutItem { id, parts: vec![part], states, json: None, doubled });
         (index, 0)
     }
@@ -301,11 +312,22 @@ impl Encoder<'_> {
             }
             _ => return,
         };
+        self.text_delta((item, at), (names, text), out);
+    }
+
+    /// Writes more of a text, with the log probabilities that came before it.
+    pub(super) fn text_delta(
+        &mut self,
+        (item, at): (usize, usize),
+        (names, text): (&Names, &Text<'_>),
+        out: &mut String,
+    ) {
+        let logprobs = self.items[item].states[at].logprobs.take();
+        let source = self.source;
         self.item_frame(out, names.delta, (item, Some((names.index, at))), |writer| {
             writer.field("delta", text);
             if names.delta == TEXT.delta {
-                writer.key("logprobs");
-                writer.array(|_| {});
+                write_told_logprobs(writer, source, logprobs.as_ref());
             }
         });
     }
@@ -334,7 +356,7 @@ impl Encoder<'_> {
             let semantics = self.left_out[at].semantics_mut();
             return match kind {
                 NoteKind::Citation(citation) => semantics.add_citation(citation),
-                NoteKind::Logprobs(more) => semantics.add_logprobs(&more),
+                NoteKind::Logprobs(more) => semantics.add_logprobs(more),
                 NoteKind::Semantics(later) => semantics.update(later),
             };
         }
@@ -352,7 +374,8 @@ impl Encoder<'_> {
                 }
             }
             NoteKind::Logprobs(more) => {
-                self.items[item].parts[at].semantics_mut().add_logprobs(&more)
+                add_to(&mut self.items[item].states[at].logprobs, more.clone());
+                self.items[item].parts[at].semantics_mut().add_logprobs(more);
             }
             NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
         }

@@ -1,0 +1,79 @@
+//! What a provider says when it refuses, read in the manner of its protocol.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use memchr::memmem;
+use sabir_wire::FaultKind;
+use sabir_wire::json::Text;
+
+use crate::config::types::Provider;
+use crate::failure::Failure;
+use crate::failure::Refusal;
+use crate::observe::Whose;
+
+/// The failure that an answer with any status but a good one is.
+pub(crate) fn refusal(provider: &Provider, refusal: Refusal) -> Box<Failure> {
+    let Refusal { protocol, status, headers, body } = refusal;
+    if !(400..600).contains(&status) {
+        return stray(Refusal { protocol, status, headers, body });
+    }
+    let body = without_key(provider, body);
+    let mut fault = protocol.decode_fault(status, &body);
+    if body.trim_ascii().is_empty() {
+        let message = format!("the provider answered with status {status} and no word more");
+        fault.message = Text::plain(message);
+    }
+    fault.retry_after_s =
+        fault.retry_after_s.or_else(|| header(&headers, "retry-after").and_then(seconds));
+    if fault.request_id.is_none() {
+        let id = header(&headers, "x-request-id").or_else(|| header(&headers, "request-id"));
+        fault.request_id = id.map(|id| Text::plain(id.to_owned()));
+    }
+    let whose = Whose::of_upstream(fault.kind);
+    // An inner failure keeps its own number: a bad gateway is not an internal error.
+    let own_status = (fault.kind == FaultKind::Internal).then_some(status);
+    let upstream = Some(Refusal { protocol, status, headers, body });
+    Box::new(Failure { fault, whose, status: own_status, upstream })
+}
+
+/// A status that is neither an answer nor an error.
+fn stray(refusal: Refusal) -> Box<Failure> {
+    let status = refusal.status;
+    let message = match status {
+        ..400 => format!(
+            "the provider answered with status {status}: it is not followed, because it leads \
+             where the operator did not"
+        ),
+        _ => format!("the provider answered with status {status}, which HTTP does not have"),
+    };
+    let mut failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
+    failure.upstream = Some(refusal);
+    failure.with_status(502)
+}
+
+/// Shorter ones are words that may stand in any message, such as the `none` of a server that takes any key.
+const KEY_BYTES_MIN: usize = 8;
+
+/// What the provider says without the operator's key: some repeat the key that they refuse.
+fn without_key(provider: &Provider, body: Bytes) -> Bytes {
+    let key = provider.key.as_ref().map_or("", |key| key.expose());
+    if key.len() < KEY_BYTES_MIN || memmem::find(&body, key.as_bytes()).is_none() {
+        return body;
+    }
+    String::from_utf8_lossy(&body).replace(key, "[key]").into()
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Seconds, rounded up, of a number or of a date: the two forms that `retry-after` has.
+fn seconds(value: &str) -> Option<u64> {
+    let value = value.trim();
+    if let Ok(date) = httpdate::parse_http_date(value) {
+        let ahead = date.duration_since(std::time::SystemTime::now()).unwrap_or_default();
+        return Some(ahead.as_secs_f64().ceil() as u64);
+    }
+    let seconds: f64 = value.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64)
+}

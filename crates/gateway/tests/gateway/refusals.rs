@@ -1,0 +1,57 @@
+//! What a provider says when it refuses, and what of it reaches the client.
+
+use crate::harness::*;
+
+/// What clients of both kinds get when the provider refuses like this.
+fn refused(status: u16, headers: &str, body: &str) -> [Reply; 2] {
+    let provider = Provider::start(vec![Script::Say(json(status, headers, body))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    ["/v1/chat/completions", "/v1/messages"].map(|path| gateway.post(path, &messages("p/m", false)))
+}
+
+#[test]
+fn a_pause_that_is_no_number_is_not_told() {
+    let body = r#"{"error":{"message":"slow down"}}"#;
+    for (stated, told) in [("soon", None), ("-5", None), ("0.5", Some("1"))] {
+        for reply in refused(429, &format!("retry-after: {stated}\r\n"), body) {
+            assert_eq!(reply.status, 429);
+            assert_eq!(reply.header("retry-after"), told, "{stated}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_the_provider_repeats_stays_here() {
+    let body = r#"{"error":{"message":"no such key: sk-upstream","code":"invalid_api_key"}}"#;
+    for reply in refused(401, "", body) {
+        assert_eq!(reply.status, 401);
+        assert!(reply.body.contains("no such key: "), "{}", reply.body);
+        assert!(!reply.body.contains("sk-upstream"), "{}", reply.body);
+    }
+}
+
+#[test]
+fn a_refusal_without_words_gets_some() {
+    for reply in refused(400, "", "") {
+        assert_eq!(reply.status, 400);
+        let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("400"), "{message}");
+    }
+}
+
+#[test]
+fn a_status_that_is_none_is_a_bad_gateway() {
+    for status in [600, 999] {
+        for reply in refused(status, "", "{}") {
+            assert_eq!(reply.status, 502, "{}", reply.body);
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_is_cut_before_a_whole_answer_is_a_bad_gateway() {
+    let provider = Provider::start(vec![Script::Say(sse(&chat_chunk("begun")))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/messages", &messages("p/m", false));
+    assert_eq!(reply.status, 502, "{}", reply.body);
+}

@@ -1,0 +1,140 @@
+//! Reading log probabilities: the tokens that were chosen and, in a list beside them, those that might have been.
+
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Number;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::Logprobs;
+use crate::protocol::semantics::Fidelity;
+
+/// Reads a `logprobsResult`; none if it has no tokens or an unexpected shape.
+pub(in crate::protocol::gemini) fn read_logprobs(result: &Json<'_>) -> Option<Logprobs<'static>> {
+    let told = Told::read(&mut result.reader()).ok()?;
+    if told.chosen.is_empty() {
+        return None;
+    }
+    let fidelity = Fidelity::whole_if(told.is_plain && told.is_paired());
+    Some(Logprobs::new(told.entries()).told_by(result.clone().into_owned(), fidelity))
+}
+
+/// The bytes of a token, if it is whole text: half a character is shown as the mark of an unknown one.
+pub(in crate::protocol::gemini) fn token_bytes(token: &str) -> Option<&[u8]> {
+    (!token.contains(char::REPLACEMENT_CHARACTER)).then_some(token.as_bytes())
+}
+
+/// What a result tells.
+struct Told<'a> {
+    chosen: Vec<Token<'a>>,
+    /// For each chosen token those that might have stood in its place.
+    top: Vec<Vec<Token<'a>>>,
+    /// Whether it tells nothing else.
+    is_plain: bool,
+}
+
+#[derive(Default)]
+struct Token<'a> {
+    token: Option<Text<'a>>,
+    logprob: Option<Number<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        let mut told = Self { chosen: Vec::new(), top: Vec::new(), is_plain: true };
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("chosenCandidates", Kind::Array) => told.chosen = told.tokens(reader)?,
+                ("topCandidates", Kind::Array) => told.all_alternatives(reader)?,
+                _ => told.unread(reader)?,
+            }
+            Ok(())
+        })?;
+        Ok(told)
+    }
+
+    fn unread(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        self.is_plain = false;
+        reader.skip()
+    }
+
+    fn all_alternatives(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        reader.array(|_, reader| {
+            let mut tokens = Vec::new();
+            reader.object(|key, reader| {
+                match (&*key, reader.kind()?) {
+                    ("candidates", Kind::Array) => tokens = self.tokens(reader)?,
+                    _ => self.unread(reader)?,
+                }
+                Ok(())
+            })?;
+            self.top.push(tokens);
+            Ok(())
+        })
+    }
+
+    fn tokens(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Token<'a>>> {
+        let mut tokens = Vec::new();
+        reader.array(|_, reader| {
+            let mut token = Token::default();
+            reader.object(|key, reader| {
+                match (&*key, reader.kind()?) {
+                    ("token", Kind::String) => token.token = Some(reader.string()?),
+                    ("logProbability", Kind::Number) => token.logprob = Some(reader.number()?),
+                    _ => self.unread(reader)?,
+                }
+                Ok(())
+            })?;
+            self.is_plain &= token.token.is_some() && token.logprob.is_some();
+            tokens.push(token);
+            Ok(())
+        })?;
+        Ok(tokens)
+    }
+
+    /// Whether every chosen token has its alternatives, or none has any.
+    fn is_paired(&self) -> bool {
+        let has_any = self.top.iter().any(|tokens| !tokens.is_empty());
+        self.top.is_empty() || has_any && self.top.len() == self.chosen.len()
+    }
+
+    /// The list as other protocols have it.
+    fn entries(&self) -> Json<'static> {
+        let mut writer = Writer::default();
+        writer.array(|list| {
+            for (index, token) in self.chosen.iter().enumerate() {
+                list.object(|entry| {
+                    token.write(entry);
+                    entry.key("top_logprobs");
+                    entry.array(|list| {
+                        for token in self.top.get(index).into_iter().flatten() {
+                            list.object(|entry| token.write(entry));
+                        }
+                    });
+                });
+            }
+        });
+        Json::trusted(writer.into_string().into())
+    }
+}
+
+impl Token<'_> {
+    fn write(&self, entry: &mut Writer) {
+        let token = self.token.as_ref().map(Text::to_str).unwrap_or_default();
+        entry.field("token", &token);
+        entry.key("logprob");
+        match &self.logprob {
+            Some(logprob) => entry.value(logprob),
+            // The vendor leaves out zeros.
+            None => entry.value(&0_u32),
+        }
+        entry.key("bytes");
+        match token_bytes(&token) {
+            Some(bytes) => {
+                entry.array(|list| bytes.iter().for_each(|byte| list.value(&u32::from(*byte))))
+            }
+            None => entry.null(),
+        }
+    }
+}

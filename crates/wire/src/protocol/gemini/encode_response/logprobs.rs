@@ -1,0 +1,180 @@
+//! Writing log probabilities: the tokens that were chosen and, in a list beside them, those that might have been.
+
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Number;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::protocol::Logprobs;
+use crate::protocol::gemini::decode_response::token_bytes;
+use crate::protocol::semantics::Fidelity;
+
+/// The `logprobsResult` of an answer; none if it has no tokens.
+pub(in crate::protocol::gemini) fn logprobs_result(
+    logprobs: &Logprobs<'_>,
+) -> Option<Json<'static>> {
+    match logprobs.origin() {
+        Some(results) => Some(joined(results)),
+        None => Some(Told::read(&mut logprobs.entries().reader()).ok()?.result()?),
+    }
+}
+
+/// Whether log probabilities of another protocol come back from here as they were.
+pub(in crate::protocol::gemini) fn fidelity(logprobs: &Logprobs<'_>) -> Fidelity {
+    let entries = logprobs.entries();
+    let told = Told::read(&mut entries.reader());
+    Fidelity::whole_if(told.is_ok_and(|told| told.is_plain))
+}
+
+const LISTS: [&str; 2] = ["chosenCandidates", "topCandidates"];
+
+/// The results of a stream as one: its lists go on, and of all else the last word holds.
+fn joined(results: &[Json<'_>]) -> Json<'static> {
+    if let [one] = results {
+        return one.clone().into_owned();
+    }
+    let mut lists = LISTS.map(|_| None::<Writer>);
+    let mut others: Vec<(String, Json<'_>)> = Vec::new();
+    for result in results {
+        // They were read before, so reading them again cannot fail.
+        let _ = result.reader().object(|key, value| {
+            let list = LISTS.iter().position(|name| *name == key);
+            match (list, value.kind()?) {
+                (Some(list), Kind::Array) => append(&mut lists[list], value),
+                _ => {
+                    others.retain(|(known, _)| *known != key);
+                    others.push((key.into_owned(), value.raw()?.into_owned()));
+                    Ok(())
+                }
+            }
+        });
+    }
+    let mut writer = Writer::default();
+    writer.object(|writer| {
+        for (name, list) in LISTS.into_iter().zip(lists) {
+            let Some(mut list) = list else { continue };
+            list.end_array();
+            writer.field(name, &Json::trusted(list.into_string().into()));
+        }
+        others.iter().for_each(|(key, json)| writer.field(key, json));
+    });
+    Json::trusted(writer.into_string().into())
+}
+
+fn append(list: &mut Option<Writer>, values: &mut Reader<'_>) -> Result<()> {
+    let list = list.get_or_insert_with(|| {
+        let mut list = Writer::default();
+        list.begin_array();
+        list
+    });
+    values.array(|_, value| {
+        list.value(&value.raw()?);
+        Ok(())
+    })
+}
+
+/// What a list of entries tells.
+struct Told<'a> {
+    entries: Vec<Entry<'a>>,
+    /// Whether it tells nothing that has no word here.
+    is_plain: bool,
+}
+
+#[derive(Default)]
+struct Entry<'a> {
+    token: Option<Text<'a>>,
+    logprob: Option<Number<'a>>,
+    bytes: Option<Json<'a>>,
+    top: Vec<Entry<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        let mut told = Self { entries: Vec::new(), is_plain: true };
+        told.entries = told.list(reader)?;
+        Ok(told)
+    }
+
+    fn list(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Entry<'a>>> {
+        let mut entries = Vec::new();
+        reader.array(|_, reader| {
+            entries.push(self.entry(reader)?);
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
+    fn entry(&mut self, reader: &mut Reader<'a>) -> Result<Entry<'a>> {
+        let mut entry = Entry::default();
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("token", Kind::String) => entry.token = Some(reader.string()?),
+                ("logprob", Kind::Number) => entry.logprob = Some(reader.number()?),
+                ("bytes", _) => entry.bytes = Some(reader.raw()?),
+                ("top_logprobs", Kind::Array) => entry.top = self.list(reader)?,
+                _ => {
+                    self.is_plain = false;
+                    reader.skip()?;
+                }
+            }
+            Ok(())
+        })?;
+        self.is_plain &= entry.is_plain();
+        Ok(entry)
+    }
+
+    fn result(&self) -> Option<Json<'static>> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let mut writer = Writer::default();
+        writer.object(|writer| {
+            writer.key("chosenCandidates");
+            writer.array(|list| self.entries.iter().for_each(|entry| entry.write(list)));
+            if self.entries.iter().any(|entry| !entry.top.is_empty()) {
+                writer.key("topCandidates");
+                writer.array(|list| self.entries.iter().for_each(|entry| entry.write_top(list)));
+            }
+        });
+        Some(Json::trusted(writer.into_string().into()))
+    }
+}
+
+impl Entry<'_> {
+    /// Whether it says no more than can be read from its token.
+    fn is_plain(&self) -> bool {
+        let (Some(token), Some(_), Some(bytes)) = (&self.token, &self.logprob, &self.bytes) else {
+            return false;
+        };
+        let token = token.to_str();
+        match token_bytes(&token) {
+            Some(expected) => is_list_of(bytes, expected),
+            None => matches!(&*bytes.compact(), "null" | "[]"),
+        }
+    }
+
+    fn write(&self, list: &mut Writer) {
+        list.object(|candidate| {
+            candidate.optional("token", self.token.as_ref());
+            candidate.optional("logProbability", self.logprob.as_ref());
+        });
+    }
+
+    fn write_top(&self, list: &mut Writer) {
+        list.object(|top| {
+            top.key("candidates");
+            top.array(|list| self.top.iter().for_each(|entry| entry.write(list)));
+        });
+    }
+}
+
+fn is_list_of(json: &Json<'_>, expected: &[u8]) -> bool {
+    let mut bytes = Vec::with_capacity(expected.len());
+    let read = json.reader().array(|_, reader| {
+        bytes.push(reader.u64()?);
+        Ok(())
+    });
+    read.is_ok() && bytes.into_iter().eq(expected.iter().map(|byte| u64::from(*byte)))
+}

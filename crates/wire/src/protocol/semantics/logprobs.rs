@@ -1,0 +1,109 @@
+//! Log probabilities: how likely each token of a text was, and which others might have stood in its place.
+
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Writer;
+
+/// The log probabilities of a part's tokens. Those of a stream stay in the lists they came in, so that adding is cheap.
+#[derive(Clone, Debug)]
+pub struct Logprobs<'a> {
+    lists: Vec<Json<'a>>,
+    origin: Option<Origin<'a>>,
+}
+
+/// What the entries were read from.
+#[derive(Clone, Debug)]
+struct Origin<'a> {
+    /// The objects that they came in, as their protocol spells them.
+    objects: Vec<Json<'a>>,
+    says_more: bool,
+}
+
+impl<'a> Logprobs<'a> {
+    /// Entries in the form that both OpenAI protocols have: a list of objects with `token`, `logprob`, `bytes` and
+    /// `top_logprobs`.
+    pub fn new(entries: Json<'a>) -> Self {
+        Self { lists: vec![entries], origin: None }
+    }
+
+    /// The same from an object of a protocol that tells them otherwise.
+    pub(in crate::protocol) fn told_by(mut self, object: Json<'a>, fidelity: Fidelity) -> Self {
+        let says_more = fidelity == Fidelity::Partial;
+        self.origin = Some(Origin { objects: vec![object], says_more });
+        self
+    }
+
+    /// All entries in one list.
+    pub fn entries(&self) -> Json<'_> {
+        match self.lists.as_slice() {
+            [one] => one.reborrow(),
+            lists => joined(lists),
+        }
+    }
+
+    /// The objects that the entries came in, where their protocol tells them otherwise.
+    pub(in crate::protocol) fn origin(&self) -> Option<&[Json<'a>]> {
+        self.origin.as_ref().map(|origin| origin.objects.as_slice())
+    }
+
+    /// Whether the entries are not all that was said.
+    pub(in crate::protocol) fn is_partial(&self) -> bool {
+        self.origin.as_ref().is_some_and(|origin| origin.says_more)
+    }
+
+    /// Adds those of the text that follows.
+    pub(in crate::protocol) fn add(&mut self, more: Logprobs<'a>) {
+        self.lists.extend(more.lists);
+        self.origin = match (self.origin.take(), more.origin) {
+            (Some(mut origin), Some(more)) => {
+                origin.objects.extend(more.objects);
+                origin.says_more |= more.says_more;
+                Some(origin)
+            }
+            _ => None,
+        };
+    }
+
+    pub fn into_owned(self) -> Logprobs<'static> {
+        let own = |list: Vec<Json<'a>>| list.into_iter().map(Json::into_owned).collect();
+        let origin = self
+            .origin
+            .map(|Origin { objects, says_more }| Origin { objects: own(objects), says_more });
+        Logprobs { lists: own(self.lists), origin }
+    }
+}
+
+/// Adds log probabilities to those there are, if there are any.
+pub(in crate::protocol) fn add_to<'a>(known: &mut Option<Logprobs<'a>>, more: Logprobs<'a>) {
+    match known {
+        Some(known) => known.add(more),
+        None => *known = Some(more),
+    }
+}
+
+/// Whether a form can tell all that another one says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Fidelity {
+    Whole,
+    Partial,
+}
+
+impl Fidelity {
+    pub(in crate::protocol) fn whole_if(is_whole: bool) -> Self {
+        if is_whole { Self::Whole } else { Self::Partial }
+    }
+}
+
+fn joined(lists: &[Json<'_>]) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.array(|writer| {
+        for list in lists.iter().filter(|list| list.kind() == Kind::Array) {
+            // The lists were checked when they were read, so reading them again cannot fail.
+            let _ = list.reader().array(|_, element| {
+                writer.value(&element.raw()?);
+                Ok(())
+            });
+        }
+    });
+    Json::trusted(writer.into_string().into())
+}
