@@ -50,7 +50,8 @@ pub struct Encoded {
 }
 
 impl<'a> Exchange<'a> {
-    /// A request of our own making, to be sent in `protocol`'s manner of speaking.
+    /// A request of our own making, to be sent in `protocol`'s manner of speaking. Messages and parts that were decoded
+    /// from another protocol still have its spelling: put their content into new ones, or encode their own exchange.
     pub fn new(protocol: Protocol, request: Request<'a>) -> Self {
         Self { request, protocol, semantics: Semantics::default(), body_bytes: 0 }
     }
