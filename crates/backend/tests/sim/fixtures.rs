@@ -20,6 +20,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     // Wrong on purpose: translations repair or report these.
     ("budgets-with-an-exponent/gemini", "expected integer"),
     ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
+    ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
     ("efforts-that-gemini-cannot-tell/openai-chat", "'galactic'"),
     ("results-without-ids-answer-the-last-round/gemini", "number of function response parts"),
     ("empty-tool-arrays-are-left-out/openai-chat", "Invalid 'tools'"),
@@ -27,7 +28,10 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("image-type-alias/openai-chat", "image/jpg"),
     ("orphan-tool-result/anthropic-messages", "must define tools"),
     ("orphan-tool-result/openai-chat", "must be a response to a preceeding message"),
+    ("request-of-nothing-but-unsendable-media/anthropic-messages", "must be non-empty"),
     ("root-anyof-in-a-tool/openai-chat", "type: \"object\""),
+    ("forced-tool-with-a-thinking-budget/anthropic-messages", "forces tool use"),
+    ("sampling-beside-thinking/anthropic-messages", "may only be set to 1"),
     ("system-message-in-an-illegal-place/anthropic-messages", "must use the \"user\" role"),
     ("text-before-results-moves-behind/anthropic-messages", "must come first"),
     ("text-before-results-moves-behind/gemini", "come first in their turn"),

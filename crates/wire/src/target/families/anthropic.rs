@@ -89,7 +89,7 @@ const WHILE_THINKING: Sampling = Sampling {
     temperature: Accepts::Only(1.0),
     top_p: Accepts::Between { min: 0.95, max: 1.0 },
     top_k: Accepts::Nothing,
-    ..FREE
+    ..EITHER
 };
 /// After Opus 4.6 the sampling parameters are there in name only.
 const FIXED: Sampling =

@@ -160,10 +160,19 @@ impl Encoding<'_, '_> {
         };
         let temperature =
             self.fitted(Field::Temperature, sampling.temperature.as_ref(), of(rules.temperature));
+        let is_either = sampling.top_p.is_some() && !rules.temperature_with_top_p;
+        let temperature = match temperature {
+            Some(number) if is_either && number.as_f64() == Some(1.0) => {
+                let reason = "it is so by default, and the model takes it or `top_p`, not both";
+                self.lose(Field::Temperature, LossKind::Implied, reason);
+                None
+            }
+            temperature => temperature,
+        };
         let has_temperature = temperature.is_some();
         body.optional("temperature", temperature.as_ref());
         let top_p = match &sampling.top_p {
-            Some(_) if has_temperature && !rules.temperature_with_top_p => {
+            Some(_) if has_temperature && is_either => {
                 let reason = "the model takes it or the temperature, not both";
                 self.lose(Field::TopP, LossKind::Dropped, reason);
                 None

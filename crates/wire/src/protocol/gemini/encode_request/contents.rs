@@ -326,11 +326,15 @@ impl<'x> Scribe<'x, '_> {
         writer.end_array();
     }
 
-    /// The index of the last message in which the user, not a tool, has spoken.
+    /// The index of the last message in which the user, not a tool, says something that arrives.
     fn current_turn(&self) -> usize {
         let speaks = |message: &Message<'_>| {
-            let own = |part: &Part<'_>| !matches!(part.content(), Content::ToolResult(_));
-            message.role == Role::User && message.parts.iter().any(own)
+            let arrives = |part: &Part<'_>| {
+                let is_result = matches!(part.content(), Content::ToolResult(_));
+                !is_result && self.losing.arrives(message.role, part)
+            };
+            let is_told = || omitted(message).next().is_some();
+            message.role == Role::User && (message.parts.iter().any(arrives) || is_told())
         };
         self.exchange.request.messages.iter().rposition(speaks).unwrap_or_default()
     }
