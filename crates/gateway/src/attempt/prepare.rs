@@ -113,7 +113,6 @@ fn translated(
         Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
         Repair::Off => Report::default(),
     };
-    let words = repair::put_json_in_words(&mut exchange.request, call.client, upstream);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -136,7 +135,6 @@ fn translated(
         ..Asked::by(&exchange, upstream, &target)
     };
     trace.loses(repairs);
-    trace.loses(words);
     trace.loses(encoded.report);
     Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }

@@ -50,6 +50,11 @@ impl<'a> Message<'a> {
         &self.semantics
     }
 
+    pub(crate) fn forget_semantics(&mut self) {
+        self.semantics = NodeSemantics::default();
+        self.parts.iter_mut().for_each(Part::forget_semantics);
+    }
+
     pub(crate) fn with_semantics(mut self, semantics: NodeSemantics<'a>) -> Self {
         self.semantics = semantics;
         self

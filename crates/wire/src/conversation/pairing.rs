@@ -5,7 +5,7 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 
 /// Something that calls and results have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallKey<'m> {
     Id(&'m Text<'m>),
     /// The name of the tool, whether the call has an id or not.

@@ -165,6 +165,15 @@ impl<'a> Part<'a> {
         self.content
     }
 
+    pub(crate) fn forget_semantics(&mut self) {
+        self.semantics = NodeSemantics::default();
+        if let Content::ToolResult(result) = &mut self.content {
+            let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
+                &mut result.output;
+            parts.iter_mut().for_each(Part::forget_semantics);
+        }
+    }
+
     pub(crate) fn with_semantics(mut self, semantics: NodeSemantics<'a>) -> Self {
         self.semantics = semantics;
         self

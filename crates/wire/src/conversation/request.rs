@@ -107,6 +107,12 @@ pub struct CacheOptions<'a> {
 }
 
 impl Request<'_> {
+    /// Leaves the content alone and takes off what some exchange meant by it.
+    pub(crate) fn forget_semantics(&mut self) {
+        self.messages.iter_mut().for_each(Message::forget_semantics);
+        self.tools.iter_mut().for_each(Tool::forget_semantics);
+    }
+
     pub fn into_owned(self) -> Request<'static> {
         Request {
             model: self.model.map(Text::into_owned),

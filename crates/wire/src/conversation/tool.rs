@@ -119,6 +119,13 @@ impl<'a> Tool<'a> {
         &self.semantics
     }
 
+    pub(crate) fn forget_semantics(&mut self) {
+        self.semantics = NodeSemantics::default();
+        if let ToolKind::Namespace(namespace) = &mut self.kind {
+            namespace.tools.iter_mut().for_each(Tool::forget_semantics);
+        }
+    }
+
     pub(crate) fn with_semantics(mut self, semantics: NodeSemantics<'a>) -> Self {
         self.semantics = semantics;
         self

@@ -50,9 +50,10 @@ pub struct Encoded {
 }
 
 impl<'a> Exchange<'a> {
-    /// A request of our own making, to be sent in `protocol`'s manner of speaking. Messages and parts that were decoded
-    /// from another protocol still have its spelling: put their content into new ones, or encode their own exchange.
-    pub fn new(protocol: Protocol, request: Request<'a>) -> Self {
+    /// A request of our own making, to be sent in `protocol`'s manner of speaking. Messages, parts and tools may come from
+    /// anywhere: what rode on them meant something in the exchange that they were decoded in, and stays behind.
+    pub fn new(protocol: Protocol, mut request: Request<'a>) -> Self {
+        request.forget_semantics();
         Self { request, protocol, semantics: Semantics::default(), body_bytes: 0 }
     }
 

@@ -1,8 +1,6 @@
 //! Calls that wait for their results, where not all tell ids.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use crate::conversation::CallKey;
 use crate::conversation::Role;
@@ -14,17 +12,28 @@ use crate::protocol::calls::Position;
 #[derive(Default)]
 pub(super) struct Waiting<'r> {
     calls: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The numbers of calls that are answered.
-    answered: HashSet<usize>,
+    /// By the numbers of calls, whether they are answered.
+    answered: Vec<bool>,
     /// Which of the assistant's turns the cursor is in.
     round: usize,
-    by_key: HashMap<CallKey<'r>, Rounds>,
+    by_key: BTreeMap<CallKey<'r>, Rounds>,
     all: Rounds,
 }
 
 /// The numbers of calls, by the turn of the assistant that they stand in.
 #[derive(Default)]
-struct Rounds(Vec<(usize, VecDeque<usize>)>);
+struct Rounds {
+    /// In order, those of all rounds one behind the other.
+    numbers: Vec<usize>,
+    rounds: Vec<Round>,
+}
+
+struct Round {
+    number: usize,
+    /// Where its calls begin in the list, and the first of them that may still wait.
+    begin: usize,
+    next: usize,
+}
 
 /// The round of a call, and its number.
 type Found = (usize, usize);
@@ -38,6 +47,7 @@ impl<'r> Waiting<'r> {
     pub(super) fn push(&mut self, at: Position, call: &'r ToolCall<'r>) {
         let number = self.calls.len();
         self.calls.push((at, call));
+        self.answered.push(false);
         self.all.push(self.round, number);
         for key in CallKey::of_call(call) {
             self.by_key.entry(key).or_default().push(self.round, number);
@@ -58,7 +68,7 @@ impl<'r> Waiting<'r> {
         let is_bare = result.call_id.is_none() && result.name.is_none();
         let (_, number) =
             found.or_else(|| is_bare.then(|| self.all.first(&self.answered)).flatten())?;
-        self.answered.insert(number);
+        self.answered[number] = true;
         (!is_told).then(|| self.calls[number])
     }
 
@@ -68,31 +78,28 @@ impl<'r> Waiting<'r> {
 }
 
 impl Rounds {
-    fn push(&mut self, round: usize, number: usize) {
-        match self.0.last_mut() {
-            Some((last, calls)) if *last == round => calls.push_back(number),
-            _ => self.0.push((round, VecDeque::from([number]))),
+    fn push(&mut self, round: usize, call: usize) {
+        if self.rounds.last().is_none_or(|last| last.number != round) {
+            let begin = self.numbers.len();
+            self.rounds.push(Round { number: round, begin, next: begin });
         }
+        self.numbers.push(call);
     }
 
-    /// The first waiting call of the last round that has one.
-    fn first(&mut self, answered: &HashSet<usize>) -> Option<Found> {
-        while let Some((round, calls)) = self.0.last_mut() {
-            if let Some(number) = first(calls, answered) {
-                return Some((*round, number));
+    /// The first waiting call of the last round that has one; what was answered before it is forgotten.
+    fn first(&mut self, answered: &[bool]) -> Option<Found> {
+        while let Some(round) = self.rounds.last_mut() {
+            while let Some(&call) = self.numbers.get(round.next) {
+                if !answered[call] {
+                    return Some((round.number, call));
+                }
+                round.next += 1;
             }
-            self.0.pop();
+            self.numbers.truncate(round.begin);
+            self.rounds.pop();
         }
         None
     }
-}
-
-/// The first call of a list that waits; those before it are forgotten.
-fn first(calls: &mut VecDeque<usize>, answered: &HashSet<usize>) -> Option<usize> {
-    while calls.front().is_some_and(|number| answered.contains(number)) {
-        calls.pop_front();
-    }
-    calls.front().copied()
 }
 
 #[cfg(test)]
