@@ -8,17 +8,22 @@ use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::protocol::calls::Position;
 
-/// Every call is looked at a few times at most, however many there are.
+/// Few calls are looked through. Of many, each is looked at a few times at most.
 #[derive(Default)]
 pub(super) struct Waiting<'r> {
-    calls: Vec<(Position, &'r ToolCall<'r>)>,
+    /// All that were made since none was waiting, with their rounds.
+    calls: Vec<(usize, Position, &'r ToolCall<'r>)>,
     /// By the numbers of calls, whether they are answered.
     answered: Vec<bool>,
+    answered_count: usize,
     /// Which of the assistant's turns the cursor is in.
     round: usize,
-    by_key: BTreeMap<CallKey<'r>, Rounds>,
-    all: Rounds,
+    /// Where there are many, their numbers by what they are found by, and all of them under nothing.
+    index: BTreeMap<Option<CallKey<'r>>, Rounds>,
 }
+
+/// So many calls are looked through one by one.
+const FEW: usize = 16;
 
 /// The numbers of calls, by the turn of the assistant that they stand in.
 #[derive(Default)]
@@ -45,12 +50,31 @@ impl<'r> Waiting<'r> {
     }
 
     pub(super) fn push(&mut self, at: Position, call: &'r ToolCall<'r>) {
+        if self.answered_count == self.calls.len() {
+            self.start_over();
+        }
         let number = self.calls.len();
-        self.calls.push((at, call));
+        self.calls.push((self.round, at, call));
         self.answered.push(false);
-        self.all.push(self.round, number);
-        for key in CallKey::of_call(call) {
-            self.by_key.entry(key).or_default().push(self.round, number);
+        match number {
+            0..FEW => {}
+            FEW => (0..=FEW).for_each(|number| self.enter(number)),
+            _ => self.enter(number),
+        }
+    }
+
+    /// Nobody waits: what was answered is not asked for again.
+    fn start_over(&mut self) {
+        self.calls.clear();
+        self.answered.clear();
+        self.answered_count = 0;
+        self.index.clear();
+    }
+
+    fn enter(&mut self, number: usize) {
+        let (round, _, call) = self.calls[number];
+        for key in CallKey::of_call(call).map(Some).chain([None]) {
+            self.index.entry(key).or_default().push(round, number);
         }
     }
 
@@ -60,20 +84,37 @@ impl<'r> Waiting<'r> {
         result: &'r ToolResult<'r>,
     ) -> Option<(Position, &'r ToolCall<'r>)> {
         let keys = CallKey::of_result(result);
-        let found = keys.map(|key| self.first(key?));
+        let found = keys.map(|key| self.first(Some(key?)));
         let is_told = result.call_id.is_some() && found[0].is_some();
         // The later round is the nearer one: a call that was left without its result is no reason to mistake those of
         // later rounds.
         let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
         let is_bare = result.call_id.is_none() && result.name.is_none();
-        let (_, number) =
-            found.or_else(|| is_bare.then(|| self.all.first(&self.answered)).flatten())?;
+        let (_, number) = found.or_else(|| is_bare.then(|| self.first(None)).flatten())?;
         self.answered[number] = true;
-        (!is_told).then(|| self.calls[number])
+        self.answered_count += 1;
+        let (_, at, call) = self.calls[number];
+        (!is_told).then_some((at, call))
     }
 
-    fn first(&mut self, key: CallKey<'r>) -> Option<Found> {
-        self.by_key.get_mut(&key)?.first(&self.answered)
+    /// The first waiting call that a key finds, in the last round that has one.
+    fn first(&mut self, key: Option<CallKey<'r>>) -> Option<Found> {
+        match self.calls.len() <= FEW {
+            true => self.search(key),
+            false => self.index.get_mut(&key)?.first(&self.answered),
+        }
+    }
+
+    fn search(&self, key: Option<CallKey<'_>>) -> Option<Found> {
+        let mut found: Option<Found> = None;
+        for (number, (round, _, call)) in self.calls.iter().enumerate() {
+            let is_later = found.is_none_or(|(last, _)| *round > last);
+            let is_meant = || key.is_none_or(|key| key.matches(call));
+            if is_later && !self.answered[number] && is_meant() {
+                found = Some((*round, number));
+            }
+        }
+        found
     }
 }
 

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
 
 use super::turns::Piece;
 use super::turns::Side;
@@ -33,7 +31,7 @@ impl<'r> Turns<'r> {
         losing: &mut Losing<'_>,
     ) -> ToldApart {
         let mut told_apart = ToldApart::new();
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         let mut open = Vec::new();
         for turn in &mut self.turns {
             match turn.side {
@@ -53,7 +51,7 @@ impl<'r> Turns<'r> {
 fn open_calls<'c, 'r: 'c>(
     turn: &Turn<'r>,
     calls: &'c Calls<'c>,
-    seen: &mut HashSet<Cow<'c, str>>,
+    seen: &mut BTreeSet<Cow<'c, str>>,
     told_apart: &mut ToldApart,
 ) -> Vec<OpenCall<'c>> {
     let mut open = Vec::new();
@@ -81,9 +79,11 @@ fn arrange_results(
     if !turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolResult(_))) {
         return BTreeSet::new();
     }
-    let mut waiting: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
-    for (rank, (id, _)) in open.iter().enumerate() {
-        waiting.entry(id).or_default().push_back(rank);
+    // The first call of each id that waits, and for each call the next one that shares its id.
+    let mut waiting = BTreeMap::new();
+    let mut following = vec![None; open.len()];
+    for (rank, (id, _)) in open.iter().enumerate().rev() {
+        following[rank] = waiting.insert(&**id, rank);
     }
     let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
     for piece in &turn.pieces {
@@ -92,7 +92,10 @@ fn arrange_results(
             continue;
         };
         let id = calls.result_id(piece.at, result).into_str();
-        let rank = waiting.get_mut(&*id).and_then(VecDeque::pop_front);
+        let rank = waiting.remove(&*id);
+        if let Some(next) = rank.and_then(|rank: usize| following[rank]) {
+            waiting.insert(&*open[next].0, next);
+        }
         if let Some(other) = rank.and_then(|rank| open[rank].1.as_ref()) {
             told_apart.insert(piece.at, other.clone());
         }
