@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::Dialect;
 use super::LEVELS_MAX;
 use super::allow;
@@ -42,12 +44,15 @@ struct Skim {
     is_plain: bool,
 }
 
+/// Most objects have few properties.
+type Names<'s> = SmallVec<[Cow<'s, str>; 6]>;
+
 /// What one schema has said so far.
 #[derive(Default)]
 struct Seen<'s> {
     kind: Option<&'static str>,
-    properties: Option<Vec<Cow<'s, str>>>,
-    required: Option<Vec<Cow<'s, str>>>,
+    properties: Option<Names<'s>>,
+    required: Option<Names<'s>>,
     tells_type: bool,
     has_items: bool,
     has_choice: bool,
@@ -138,7 +143,7 @@ impl Skim {
         level: usize,
         seen: &mut Seen<'s>,
     ) -> Result<()> {
-        let mut names = Vec::new();
+        let mut names = Names::new();
         reader.object(|name, reader| {
             if self.dialect != Dialect::GeminiJsonSchema {
                 names.push(name);
@@ -153,7 +158,7 @@ impl Skim {
         if self.dialect == Dialect::GeminiJsonSchema {
             return reader.skip();
         }
-        let mut names = Vec::new();
+        let mut names = Names::new();
         reader.array(|_, reader| match reader.kind()? {
             Kind::String => {
                 names.push(reader.string()?.into_str());

@@ -1,6 +1,6 @@
 //! Writing tools, and how the model may choose among them.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::foreign::Encoding;
 use super::schemas;
@@ -87,7 +87,7 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tools(&mut self, body: &mut Object<'_, '_>) {
         let request = self.request;
         let mut list = Writer::with_capacity(TOOLS_BYTES);
-        let mut used = HashSet::new();
+        let mut used = BTreeSet::new();
         list.array(|list| {
             for tool in &request.tools {
                 self.write_tool(list, tool, None, &mut used);
@@ -106,7 +106,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         tool: &'r Tool<'r>,
         namespace: Option<&Text<'_>>,
-        used: &mut HashSet<String>,
+        used: &mut BTreeSet<String>,
     ) {
         let place = tool.semantics().place();
         match &tool.kind {
@@ -132,7 +132,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         place: Place,
         namespace: &'r NamespaceTool<'r>,
-        used: &mut HashSet<String>,
+        used: &mut BTreeSet<String>,
     ) {
         self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
         for tool in &namespace.tools {
@@ -146,7 +146,7 @@ impl<'r> Encoding<'r, '_> {
         place: Place,
         own: &'r Text<'r>,
         namespace: Option<&Text<'_>>,
-        used: &mut HashSet<String>,
+        used: &mut BTreeSet<String>,
     ) -> String {
         let mut name = self.calls.name(own).to_str().into_owned();
         if let (Some(namespace), true) = (namespace, used.contains(&name)) {
@@ -223,7 +223,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         place: Place,
         hosted: &HostedTool<'_>,
-        used: &mut HashSet<String>,
+        used: &mut BTreeSet<String>,
     ) {
         let (kind, name) = match hosted.service {
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
