@@ -3,6 +3,7 @@
 use super::Losing;
 use super::node::media_field;
 use crate::conversation::CallForm;
+use crate::conversation::CallKey;
 use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -337,11 +338,8 @@ fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
     }
 }
 
-/// The position of the call that a result answers, by its id or else its name; behind all of them if it answers none.
+/// The position of the call that a result answers; behind all of them if it answers none.
 fn rank(result: &ToolResult<'_>, calls: &[&ToolCall<'_>]) -> usize {
-    let answers = |call: &&ToolCall<'_>| match &result.call_id {
-        Some(id) => call.id.as_ref() == Some(id),
-        None => result.name.as_ref() == Some(&call.name),
-    };
-    calls.iter().position(answers).unwrap_or(calls.len())
+    let position = |key: CallKey<'_>| calls.iter().position(|call| key.matches(call));
+    CallKey::of_result(result).into_iter().flatten().find_map(position).unwrap_or(calls.len())
 }
