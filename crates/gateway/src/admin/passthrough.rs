@@ -39,6 +39,8 @@ pub(crate) struct Raw {
     /// The path with its query, from the root of the provider's host.
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
+    /// The gateway key that it came with.
+    pub(crate) key: Option<usize>,
 }
 
 pub(crate) async fn passthrough<B>(
@@ -62,7 +64,7 @@ where
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
-    let mut trace = Trace::begin(gateway, manner);
+    let mut trace = Trace::begin(gateway, manner).with_key(raw.key);
     if let Err(failure) = trace.enters() {
         return egress::rescue(manner, *failure, trace);
     }
@@ -84,13 +86,13 @@ where
 pub(crate) async fn embeddings<B>(
     gateway: &Arc<Gateway>,
     client: &Client,
-    headers: HeaderMap,
+    (headers, key): (HeaderMap, Option<usize>),
     body: B,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat).with_key(key);
     let embedding = embed(Means { gateway, client }, headers, body, &mut trace);
     match gateway.until_over(embedding).await {
         Ok(passed) => passed.reply(trace),
@@ -132,9 +134,11 @@ where
     };
     let body = splice_model(body, &target.model)?.unwrap_or_else(|| body.to_owned());
     let path = format!("{}/embeddings", endpoints[at].base_path);
-    let mut kept = HeaderMap::new();
+    let own =
+        headers.iter().filter(|(name, _)| attempt::is_vendors_own(Protocol::OpenaiChat, name));
+    let mut kept: HeaderMap = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let raw = Raw { method: Method::POST, path, headers: kept };
+    let raw = Raw { method: Method::POST, path, headers: kept, key: None };
     goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
@@ -173,6 +177,7 @@ impl Passed {
         let own = end_to_end(&self.headers);
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
+        egress::add_request_id(reply.headers_mut(), &trace);
         if let Some(feed) = self.feed {
             *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(feed), trace)));
             return reply;

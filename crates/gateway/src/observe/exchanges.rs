@@ -29,6 +29,8 @@ pub(crate) struct Seen {
     /// Unix time in milliseconds.
     pub(crate) began_ms: u64,
     pub(crate) client: Protocol,
+    /// The name of the gateway key that the client sent.
+    pub(crate) key: Option<String>,
     pub(crate) asked_model: String,
     pub(crate) upstream: Option<Upstream>,
     pub(crate) is_stream: bool,
@@ -76,6 +78,7 @@ impl Seen {
             it.field("id", self.id.as_str());
             it.field("began_ms", &self.began_ms);
             it.field("client_protocol", self.client.as_str());
+            it.optional("key", self.key.as_deref());
             it.field("requested_model", self.asked_model.as_str());
             it.field("stream", &self.is_stream);
             it.field("status", &u64::from(self.status));
