@@ -245,6 +245,7 @@ impl Drop for Trace {
             first_byte: self.first_byte,
             counts: self.counts,
             losses: std::mem::take(&mut self.losses),
+            forgotten: 0,
         };
         super::log::exchange(&seen);
         self.gateway.exchanges.remember(seen);

@@ -165,3 +165,26 @@ fn an_exchange_that_is_not_there_is_an_error_like_any_other() {
     assert_eq!((reply.status, &error["type"]), (404, &"invalid_request_error".into()));
     assert!(error.get("param").is_some() && error.get("code").is_some(), "{}", reply.body);
 }
+
+#[test]
+fn the_whole_report_of_a_long_conversation_can_be_read() {
+    let rounds: String = (0..300)
+        .map(|number| {
+            format!(
+                r#",{{"role":"assistant","content":null,"refusal":null,"tool_calls":[{{"id":"c{number}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"c{number}","name":"f","content":"ok"}}"#
+            )
+        })
+        .collect();
+    let gateway = Running::start("");
+    let body = format!(
+        r#"{{"model":"sim-anthropic/m","messages":[{{"role":"user","content":"a"}}{rounds}]}}"#
+    );
+    let reply = gateway.post("/v1/chat/completions", &body);
+    assert_eq!(reply.header("sabir-loss"), Some("dropped=1"), "{}", reply.body);
+    let id = reply.header("sabir-exchange").unwrap();
+    let seen = gateway.get(&format!("/sabir/v1/exchanges/{id}")).json();
+    let losses = seen["losses"].as_array().unwrap();
+    assert!(losses.len() > 300, "{}", losses.len());
+    let dropped = losses.iter().filter(|loss| loss["kind"] == "dropped");
+    assert_eq!(dropped.count(), 1, "what the header counts is in the report");
+}
