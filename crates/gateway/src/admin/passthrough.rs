@@ -30,6 +30,7 @@ use crate::ingress;
 use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::Upstream;
+use crate::observe::Whose;
 use crate::route;
 use crate::route::Route;
 
@@ -165,8 +166,15 @@ fn goes_to(
 struct Passed {
     status: u16,
     headers: HeaderMap,
-    /// None where an answer has no body, whatever its headers say of one.
-    feed: Option<attempt::Feed>,
+    body: PassedBody,
+}
+
+enum PassedBody {
+    /// An answer that has no body, whatever its headers say of one.
+    None,
+    Live(Box<attempt::Feed>),
+    /// An error, and whose fault it is.
+    Error(Bytes, Whose),
 }
 
 impl Passed {
@@ -178,9 +186,17 @@ impl Passed {
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
         egress::add_request_id(reply.headers_mut(), &trace);
-        if let Some(feed) = self.feed {
-            *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(feed), trace)));
-            return reply;
+        match self.body {
+            PassedBody::Live(feed) => {
+                *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(feed, trace)));
+                return reply;
+            }
+            PassedBody::Error(body, whose) => {
+                *reply.body_mut() = ReplyBody::Whole(Some(body));
+                trace.ends(Ending::Failed(whose));
+                return reply;
+            }
+            PassedBody::None => {}
         }
         // How long the body would be is what some ask for.
         let length = self.headers.get(header::CONTENT_LENGTH).cloned();
@@ -217,9 +233,20 @@ async fn pass(
     }
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
-    let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
-    let has_body = raw.method != Method::HEAD && !matches!(status, 204 | 304);
-    Ok(Passed { status, headers, feed: has_body.then_some(feed) })
+    let (status, headers, mut feed) =
+        attempt::begin_raw(means, provider, endpoint, request).await?;
+    let body = if raw.method == Method::HEAD || matches!(status, 204 | 304) {
+        PassedBody::None
+    } else if status < 400 {
+        PassedBody::Live(Box::new(feed))
+    } else {
+        // Some repeat the key that they refuse, and that one is the operator's.
+        let body = attempt::collect(&mut feed, gateway.config.limits.answer_bytes_max).await?;
+        let body = attempt::without_provider_key(config, body);
+        let whose = Whose::of_upstream(endpoint.protocol.decode_fault(status, &body).kind);
+        PassedBody::Error(body, whose)
+    };
+    Ok(Passed { status, headers, body })
 }
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.

@@ -32,6 +32,7 @@ pub(crate) use open::collect;
 pub(crate) use payload::Payload;
 pub(crate) use prepare::Prepared;
 pub(crate) use prepare::without_key;
+pub(crate) use refusal::without_key as without_provider_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 

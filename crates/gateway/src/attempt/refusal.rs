@@ -57,7 +57,7 @@ fn stray(refusal: Refusal) -> Box<Failure> {
 const KEY_BYTES_MIN: usize = 8;
 
 /// What the provider says without the operator's key: some repeat the key that they refuse.
-fn without_key(provider: &Provider, body: Bytes) -> Bytes {
+pub(crate) fn without_key(provider: &Provider, body: Bytes) -> Bytes {
     let key = provider.key.as_ref().map_or("", |key| key.expose());
     if key.len() < KEY_BYTES_MIN || memmem::find(&body, key.as_bytes()).is_none() {
         return body;

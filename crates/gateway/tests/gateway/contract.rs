@@ -188,3 +188,18 @@ fn the_whole_report_of_a_long_conversation_can_be_read() {
     let dropped = losses.iter().filter(|loss| loss["kind"] == "dropped");
     assert_eq!(dropped.count(), 1, "what the header counts is in the report");
 }
+
+#[test]
+fn a_key_that_a_provider_repeats_does_not_pass_through() {
+    let refusal = json(401, "", r#"{"error":{"message":"sk-upstream is no key"}}"#);
+    let provider = Provider::start(vec![Script::Say(refusal)]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let embedding = r#"{"model":"p/m","input":"a"}"#;
+    for (path, body) in [("/passthrough/p/v1/files", ""), ("/v1/embeddings", embedding)] {
+        let reply = gateway.post(path, body);
+        assert_eq!((reply.status, reply.header("sabir-provider")), (401, Some("p")), "{path}");
+        assert_eq!(reply.body, r#"{"error":{"message":"[key] is no key"}}"#, "{path}");
+    }
+    let labels = r#"provider="p",client="openai-chat",upstream="openai-chat",fault="upstream""#;
+    gateway.wait_for_metric(&format!("sabir_errors_total{{{labels}}} 2"));
+}
