@@ -54,7 +54,10 @@ pub(crate) async fn count(
         return Ok(estimate(call));
     };
     prepared.path = path;
-    if upstream != call.client {
+    if upstream == call.client {
+        let query = call.query.as_deref().map(prepare::without_key).filter(|it| !it.is_empty());
+        prepared.path.extend(query.map(|query| format!("?{query}")));
+    } else {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
     if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {

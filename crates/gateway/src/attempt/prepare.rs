@@ -16,6 +16,7 @@ use sabir_wire::protocol::Encoded;
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
+use crate::attempt::late;
 use crate::attempt::own;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
@@ -110,6 +111,7 @@ fn translated(
         Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
         Repair::Off => Report::default(),
     };
+    let moves = late::place(&mut exchange.request, upstream, provider.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -132,6 +134,7 @@ fn translated(
         ..Asked::by(&exchange, upstream, &target)
     };
     trace.loses(repairs);
+    trace.loses(moves);
     trace.loses(encoded.report);
     Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }

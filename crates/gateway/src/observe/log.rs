@@ -27,6 +27,7 @@ pub(super) fn exchange(seen: &Seen) {
         target: "sabir",
         id = seen.id,
         client = seen.client.as_str(),
+        key = seen.key,
         asked = seen.asked_model,
         provider = upstream.map(|it| it.provider.as_str()),
         upstream = upstream.map(|it| it.protocol.as_str()),

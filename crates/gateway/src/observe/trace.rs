@@ -46,6 +46,8 @@ pub(crate) struct Trace {
     gateway: Arc<Gateway>,
     id: String,
     client: Protocol,
+    /// The place of the gateway key that the client sent.
+    key: Option<usize>,
     asked_model: String,
     is_stream: bool,
     began: Instant,
@@ -73,6 +75,7 @@ impl Trace {
             id: gateway.next_id(began_ms),
             gateway: Arc::clone(gateway),
             client,
+            key: None,
             asked_model: String::new(),
             is_stream: false,
             began: Instant::now(),
@@ -87,6 +90,12 @@ impl Trace {
             seat: None,
             turn: None,
         }
+    }
+
+    /// The gateway key that the request came with, by its place among all.
+    pub(crate) fn with_key(mut self, key: Option<usize>) -> Self {
+        self.key = key;
+        self
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -106,7 +115,16 @@ impl Trace {
     /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
     pub(crate) fn goes_to(&mut self, provider: usize, upstream: Upstream) {
         self.turn = None;
+        self.leaves();
         self.upstream = Some((provider, upstream));
+        self.gateway.metrics.reached(self.place());
+    }
+
+    /// The provider, if one was reached, has nothing more to do for the request.
+    fn leaves(&self) {
+        if self.upstream.is_some() {
+            self.gateway.metrics.left(self.place());
+        }
     }
 
     pub(crate) fn upstream(&self) -> Option<&Upstream> {
@@ -214,10 +232,14 @@ impl Drop for Trace {
             first_byte: self.first_byte,
         };
         self.gateway.metrics.ended(self.place(), &outcome);
+        self.leaves();
+        let keys = &self.gateway.config.auth.keys;
+        let key = self.key.and_then(|place| keys.get(place)).map(|key| key.name.clone());
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
             client: self.client,
+            key,
             asked_model: std::mem::take(&mut self.asked_model),
             upstream: self.upstream.take().map(|(_, upstream)| upstream),
             is_stream: self.is_stream,
@@ -227,6 +249,7 @@ impl Drop for Trace {
             first_byte: self.first_byte,
             counts: self.counts,
             losses: std::mem::take(&mut self.losses),
+            forgotten: 0,
         };
         super::log::exchange(&seen);
         self.gateway.exchanges.remember(seen);

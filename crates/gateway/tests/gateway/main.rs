@@ -5,6 +5,7 @@
 mod attempts;
 mod breaks;
 mod cancel;
+mod contract;
 mod doors;
 mod harness;
 mod pass;
