@@ -12,6 +12,7 @@ mod prepare;
 mod queue;
 mod refusal;
 mod repair;
+mod targets;
 mod thoughts;
 mod upstream;
 mod verdict;

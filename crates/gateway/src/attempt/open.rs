@@ -264,8 +264,11 @@ fn whole_through(
     if !is_object(&body) {
         return Err(unreadable());
     }
-    note_counts(protocol, &body, trace);
-    match fault_in(protocol, &body) {
+    let text = utf8::text(&body).ok();
+    if let Some(counts) = text.and_then(|text| protocol.counts_in(text)) {
+        trace.counts(counts);
+    }
+    match text.and_then(|text| fault_in(protocol, text)) {
         Some(fault) => Err(failed_at_first(fault)),
         None => Ok(Opened::Whole(Whole { headers, body })),
     }
@@ -280,9 +283,9 @@ fn asked_by(call: &Call<'_>) -> Asked<'static> {
 }
 
 /// The error that a provider states under a status that says that all is well.
-fn fault_in(protocol: Protocol, body: &[u8]) -> Option<Fault<'static>> {
-    let text = utf8::text(body).ok().filter(|text| states_error(text))?;
-    protocol.decode_response(text.as_bytes()).ok()?.fault.map(Fault::into_owned)
+fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
+    let body = Some(body).filter(|body| states_error(body))?;
+    protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
 }
 
 /// A whole answer, for a client that may have asked for a stream.
@@ -295,7 +298,9 @@ fn whole(
     trace: &mut Trace,
 ) -> Result<Opened> {
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
-    note_counts(protocol, body, trace);
+    if let Some(usage) = &response.usage {
+        trace.uses(usage);
+    }
     if let Some(fault) = response.fault {
         return Err(failed_at_first(fault.into_owned()));
     }
@@ -345,13 +350,6 @@ fn is_empty(response: &Response<'_>) -> bool {
 fn is_object(body: &[u8]) -> bool {
     let body = body.trim_ascii();
     matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
-}
-
-fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
-    let counts = utf8::text(body).ok().and_then(|body| protocol.counts_in(body));
-    if let Some(counts) = counts {
-        trace.counts(counts);
-    }
 }
 
 /// A provider that could not be reached, or that broke off.

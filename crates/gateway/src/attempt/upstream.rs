@@ -15,6 +15,7 @@ use crate::admin::Cached;
 use crate::attempt::headers::Templates;
 use crate::attempt::health::Health;
 use crate::attempt::queue::Queue;
+use crate::attempt::targets::Targets;
 use crate::config::types::Limits;
 use crate::config::types::Place;
 use crate::config::types::Provider;
@@ -25,6 +26,7 @@ pub(crate) struct Upstream {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Health,
     pub(crate) queue: Queue,
+    pub(crate) targets: Targets,
     /// Its own list of models, as it was last asked for.
     pub(crate) models: Mutex<Cached>,
 }
@@ -65,6 +67,7 @@ impl Upstream {
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
             health: Health::default(),
             queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),
+            targets: Targets::new(provider),
             models: Mutex::new(None),
         }
     }

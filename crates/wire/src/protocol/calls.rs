@@ -57,15 +57,13 @@ impl<'r> Calls<'r> {
     ) -> Self {
         let (names, ids) = rules(protocol, target);
         let mut calls = Self {
-            names: None,
-            ids: None,
+            names: aliased_names(request, names),
+            ids: aliased_ids(request, ids),
             made_up: Vec::new(),
             answered: Vec::new(),
             called: Vec::new(),
         };
         calls.pair(request);
-        calls.alias_names(request, names);
-        calls.alias_ids(request, ids);
         calls
     }
 
@@ -145,11 +143,6 @@ impl<'r> Calls<'r> {
         find(&self.made_up, at).is_some()
     }
 
-    /// The client's own names of tools that the target knows by others, each with the target's.
-    pub(in crate::protocol) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.names.iter().flat_map(Aliases::renamed)
-    }
-
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
         if let Some(call) = find(&self.made_up, at) {
             return made_up_id(call);
@@ -196,25 +189,34 @@ impl<'r> Calls<'r> {
             }
         }
     }
+}
 
-    fn alias_names(&mut self, request: &'r Request<'r>, rule: ToolNameRule) {
-        let mut names = Vec::new();
-        request.tools.iter().for_each(|tool| tool_names(tool, &mut names));
-        let called = || calls(request).map(|call| call.name.to_str());
-        if names.iter().all(|name| rule.accepts(name)) && called().all(|name| rule.accepts(&name)) {
-            return;
-        }
-        names.extend(called());
-        self.names = Some(Aliases::for_tool_names(rule, names.iter().map(|name| &**name)));
-    }
+/// The names of tools that the target knows by others; none if it knows all by their own.
+pub(in crate::protocol) fn renamed_tools(
+    request: &Request<'_>,
+    protocol: Protocol,
+    target: &Target,
+) -> Option<Aliases> {
+    aliased_names(request, rules(protocol, target).0)
+}
 
-    fn alias_ids(&mut self, request: &'r Request<'r>, rule: CallIdRule) {
-        if ids(request).all(|id| rule.accepts(&id)) {
-            return;
-        }
-        let ids: Vec<Cow<'_, str>> = ids(request).collect();
-        self.ids = Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)));
+fn aliased_names(request: &Request<'_>, rule: ToolNameRule) -> Option<Aliases> {
+    let mut names = Vec::new();
+    request.tools.iter().for_each(|tool| tool_names(tool, &mut names));
+    let called = || calls(request).map(|call| call.name.to_str());
+    if names.iter().all(|name| rule.accepts(name)) && called().all(|name| rule.accepts(&name)) {
+        return None;
     }
+    names.extend(called());
+    Some(Aliases::for_tool_names(rule, names.iter().map(|name| &**name)))
+}
+
+fn aliased_ids(request: &Request<'_>, rule: CallIdRule) -> Option<Aliases> {
+    if ids(request).all(|id| rule.accepts(&id)) {
+        return None;
+    }
+    let ids: Vec<Cow<'_, str>> = ids(request).collect();
+    Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)))
 }
 
 fn parts<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r Content<'r>> {

@@ -20,6 +20,7 @@ use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::own_extras;
@@ -81,7 +82,7 @@ pub(in crate::protocol) fn encode_response(
     if let Some(usage) = &response.usage {
         report_counts(&mut losing, usage);
     }
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let end = End {
         ending: Ending::of(finish, response.fault.as_ref(), refused),
         usage: response.usage.as_ref(),
