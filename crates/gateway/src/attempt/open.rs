@@ -93,7 +93,8 @@ pub(crate) async fn open(
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
-            let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
+            let frames = Frames::of(&headers, frame_bytes_max);
+            let along = Along::new(call.client, frames, frame_bytes_max);
             through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
@@ -205,14 +206,11 @@ async fn through(
 ) -> Result<Opened> {
     let mut first = Vec::new();
     while !along.has_begun() && !along.is_broken() && first.len() <= bytes_max {
-        let mut take = |data: &[u8]| {
-            let readable = along.push(data);
-            first.extend_from_slice(&data[..readable]);
-        };
+        let mut take = |data: &[u8]| along.push(data, &mut |data| first.extend_from_slice(data));
         match poll_fn(|cx| feed.poll_data(cx, &mut take)).await {
             Some(read) => read.map_err(unreached)?,
             None => {
-                along.end();
+                first.extend(along.end());
                 break;
             }
         }

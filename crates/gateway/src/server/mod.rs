@@ -2,6 +2,7 @@
 
 mod connection;
 mod listen;
+mod watched;
 mod worker;
 
 pub use listen::Server;

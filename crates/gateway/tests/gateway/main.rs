@@ -7,6 +7,7 @@ mod breaks;
 mod cancel;
 mod contract;
 mod doors;
+mod ends;
 mod harness;
 mod pass;
 mod refusals;
