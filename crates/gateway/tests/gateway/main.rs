@@ -6,6 +6,7 @@ mod attempts;
 mod breaks;
 mod cancel;
 mod doors;
+mod events;
 mod harness;
 mod pass;
 mod refusals;
