@@ -93,7 +93,10 @@ where
             call(gateway, client, asked, body).await
         }
         Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
-        Endpoint::Models { shape, listing } => admin::models(gateway, client, shape, listing).await,
+        Endpoint::Models { shape, listing } => {
+            let asked = admin::ModelsAsked { shape, listing, headers: &headers };
+            admin::models(gateway, client, asked).await
+        }
         Endpoint::Embeddings => admin::embeddings(gateway, client, headers, body).await,
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers };

@@ -20,6 +20,7 @@ pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;
 pub(crate) use feed::Feed;
 pub(crate) use headers::base as base_headers;
+pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
 pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;

@@ -182,6 +182,28 @@ fn a_gateway_that_is_its_own_upstream_notices() {
 }
 
 #[test]
+fn the_gateways_before_this_one_are_named_on_every_way_to_a_provider() {
+    let embedding = r#"{"model":"p/e","input":"x"}"#;
+    for (request, body) in [
+        ("POST /v1/chat/completions", &*chat("p/m", false)),
+        ("POST /passthrough/p/v1/chat/completions", &chat("m", false)),
+        ("POST /v1/embeddings", embedding),
+        ("GET /v1/models", ""),
+    ] {
+        let (provider, gateway) = gateway();
+        let head = format!("{request}\r\nvia: 1.1 sabir-first\r\nvia: 1.1 sabir-second\r\n");
+        assert_eq!(gateway.request(&head, body).status, 200, "{request}");
+        let received = provider.received().remove(0);
+        let hops: Vec<_> = received.headers.iter().filter(|(name, _)| name == "via").collect();
+        let hops: Vec<_> = hops.into_iter().map(|(_, hop)| hop.as_str()).collect();
+        assert_eq!(hops.len(), 3, "{request}: {hops:?}");
+        assert_eq!(hops[1..], ["1.1 sabir-first", "1.1 sabir-second"], "{request}");
+        let own = format!("{request}\r\nvia: {}\r\nvia: {}\r\n", hops[0], hops[1]);
+        assert_eq!(gateway.request(&own, body).status, 508, "{request}");
+    }
+}
+
+#[test]
 fn paths_that_are_not_served_are_not_found_in_their_protocols_shape() {
     let (_provider, gateway) = gateway();
     for (request, member) in [
