@@ -79,6 +79,8 @@ where
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(gateway, &uri, &headers);
+    // Then heads that are too long, which nobody should have to look at twice.
+    let admitted = admitted.and_then(|()| ingress::check_head(gateway, &uri, &headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
     let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
         true => Ok(()),

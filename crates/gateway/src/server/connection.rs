@@ -20,6 +20,10 @@ use crate::stack;
 /// How much of a body is read at once, if the headers may not be longer anyway.
 const READ_BYTES_MAX: usize = 128 * 1024;
 
+/// Heads that are longer than this many times their limit are cut off without a word. Below that they are read, so that
+/// the refusal can be in the client's protocol.
+const HEADS_READ: usize = 2;
+
 pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
     let Ok(stream) = stream
@@ -35,11 +39,12 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
         async move { Ok::<_, Infallible>(stack::handle(&desk.gateway, &desk.client, request).await) }
     });
     let limits = &desk.gateway.config.limits;
+    let head_bytes_max = limits.header_bytes_max.saturating_mul(HEADS_READ);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_read_timeout)
-        .max_header_size(limits.header_bytes_max)
-        .max_buf_size(limits.header_bytes_max.max(READ_BYTES_MAX))
+        .max_header_size(head_bytes_max)
+        .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let told = async {

@@ -124,11 +124,43 @@ fn headers_over_their_limit_are_refused_and_longer_bodies_are_not() {
     let mut stream = std::net::TcpStream::connect(gateway.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     // No end to the headers, so that only their length can be what is answered.
-    let head = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}", "x".repeat(20_000));
+    let head = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}", "x".repeat(40_000));
     stream.write_all(head.as_bytes()).unwrap();
     assert_eq!(Reply::read(&mut std::io::BufReader::new(stream)).status, 431);
     let body = messages("p/m", false).replace("hello", &"x".repeat(400_000));
     assert_eq!(gateway.post("/v1/messages", &body).status, 200);
+}
+
+#[test]
+fn headers_over_their_limit_are_refused_in_the_clients_shape() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_header_size = \"16KiB\"\n";
+    let gateway = Running::start(&toml);
+    let gemini = "/v1beta/models/p%2Fm:generateContent";
+    for (path, place, kind) in [
+        ("/v1/messages", "/error/type", "invalid_request_error"),
+        ("/v1/chat/completions", "/error/type", "invalid_request_error"),
+        (gemini, "/error/status", "INVALID_ARGUMENT"),
+    ] {
+        for head in [
+            format!("POST {path}\r\nx-long: {}\r\n", "x".repeat(17_000)),
+            format!("POST {path}\r\n{}", "x-many: many\r\n".repeat(90) + &long_line(15_500)),
+            format!("POST {path}?{}\r\n", "x".repeat(17_000)),
+        ] {
+            let reply = gateway.request(&head, &messages("p/m", false));
+            assert_eq!(reply.status, 431, "{head:.40}");
+            let error = reply.json();
+            assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
+            assert!(reply.body.contains("max_header_size"), "{error}");
+        }
+        let head = format!("POST {path}\r\n{}", long_line(16_000));
+        assert_ne!(gateway.request(&head, &messages("p/m", false)).status, 431, "{path}");
+    }
+    assert!(provider.received().len() <= 3, "nothing that was refused was sent");
+}
+
+fn long_line(length: usize) -> String {
+    format!("x-long: {}\r\n", "x".repeat(length))
 }
 
 #[test]
