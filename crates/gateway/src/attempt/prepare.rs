@@ -110,7 +110,9 @@ fn translated(
     }
     let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
     let repairs = match gateway.config.repair {
-        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Translated | Repair::Always => {
+            repair::mend(&mut exchange.request, call.client, upstream)?
+        }
         Repair::Off => Report::default(),
     };
     exchange.request.model = Some(Text::plain(model));
