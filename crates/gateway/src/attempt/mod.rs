@@ -2,6 +2,7 @@
 
 mod answer;
 mod count;
+mod estimate;
 mod feed;
 mod headers;
 mod health;
@@ -15,6 +16,7 @@ mod repair;
 mod thoughts;
 mod upstream;
 mod verdict;
+mod words;
 
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;
