@@ -8,6 +8,7 @@ mod cancel;
 mod contract;
 mod doors;
 mod ends;
+mod events;
 mod harness;
 mod pass;
 mod refusals;

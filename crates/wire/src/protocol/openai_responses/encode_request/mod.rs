@@ -151,7 +151,8 @@ fn report_role(losing: &mut Losing<'_>, message: &Message<'_>, system_role: Syst
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another
-/// protocol, if it is one plain text.
+/// protocol, if it is one plain text. One that stands all alone is the input, which may not be empty, and stays there
+/// once the assistant has answered it.
 fn slot<'m>(
     losing: &Losing<'_>,
     messages: &'m [Message<'m>],
@@ -166,8 +167,9 @@ fn slot<'m>(
     let is_slot = if losing.is_same() {
         first.semantics().has_shape(INSTRUCTIONS)
     } else {
-        let alone = messages.get(1).is_none_or(|second| !second.role.instructs());
-        alone && first.parts.iter().all(|part| part.semantics().cache().is_none())
+        let is_asking = |role: Role| !role.instructs() && role != Role::Assistant;
+        let leads = messages.get(1).is_some_and(|second| is_asking(second.role));
+        leads && first.parts.iter().all(|part| part.semantics().cache().is_none())
     };
     (is_slot && sole_text(first).is_some()).then_some(first)
 }
