@@ -298,15 +298,20 @@ impl<'a> Encoder<'a> {
             output.push_str(json);
         }
         output.push(']');
-        let refused = self.parts().any(is_refusal);
-        let ending = match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
-            Ending::Open => Ending::Completed,
-            ending => ending,
-        };
+        let ending = self.ending();
         let kind = ending.event();
         let end = End { ending, usage: self.usage.as_ref(), output: Some(&output) };
         let response = self.response(&end);
         self.frame(out, kind, |writer| writer.field("response", &response));
+    }
+
+    /// How the answer ends, as far as is known.
+    fn ending(&self) -> Ending<'_> {
+        let refused = self.parts().any(is_refusal);
+        match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
+            Ending::Open => Ending::Completed,
+            ending => ending,
+        }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part<'static>> {
