@@ -182,7 +182,15 @@ pub(in crate::protocol::openai_responses) fn is_cut_off(
     losing: &Losing<'_>,
     part: &Part<'_>,
 ) -> bool {
-    let Content::ToolCall(call) = part.content() else { return true };
+    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
+}
+
+/// Whether a part is a call with arguments that are not whole.
+pub(in crate::protocol::openai_responses) fn is_half_call(
+    losing: &Losing<'_>,
+    part: &Part<'_>,
+) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
     no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
 }

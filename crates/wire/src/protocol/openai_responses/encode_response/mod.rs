@@ -37,6 +37,7 @@ pub(super) use item::client_form;
 pub(super) use item::handed;
 pub(super) use item::is_cut_off;
 pub(super) use item::is_doubled;
+pub(super) use item::is_half_call;
 pub(super) use item::is_words;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;

@@ -436,7 +436,7 @@ impl Encoder<'_> {
             Content::Text(_) | Content::Refusal(_) => true,
             Content::Reasoning(_) => true,
             // How the answer ends tells what a call is whose arguments are not whole.
-            Content::ToolCall(_) => !self.is_same() && self.is_unfinished(item),
+            Content::ToolCall(_) => self.is_half(item),
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
         };
         if !waits {

@@ -266,11 +266,14 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// A failure. Items that are not complete stay so: a client must not act on half a call.
+    /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is told with
+    /// the failure.
     fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
         for index in 0..self.items.len() {
-            if self.items[index].is_closed() {
+            if self.items[index].is_closed() && !self.is_half(index) {
                 self.finish_item(index, out);
+            } else {
+                self.break_item(index);
             }
         }
         if self.finish.is_none() {
