@@ -34,6 +34,9 @@ pub(in crate::protocol) struct Calls<'r> {
     called: Vec<(Cow<'r, str>, Position, &'r Text<'r>)>,
 }
 
+/// Why a result goes by another id than its own: clients of Gemini may number what they answer.
+const NUMBERED: &str = "its call has no such id and is given one";
+
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
 fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
     let (names, ids) = match protocol {
@@ -143,6 +146,11 @@ impl<'r> Calls<'r> {
     /// Whether the call or result at a position carried no id of its own.
     pub(in crate::protocol) fn is_made_up(&self, at: Position) -> bool {
         find(&self.made_up, at).is_some()
+    }
+
+    /// Why the target knows the call or result at a position by another id than its own; `reason` if it does not take that.
+    pub(in crate::protocol) fn renaming(&self, at: Position, reason: &'static str) -> &'static str {
+        if self.is_made_up(at) { NUMBERED } else { reason }
     }
 
     /// The client's own names of tools that the target knows by others, each with the target's.
@@ -260,6 +268,41 @@ fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {
         ToolKind::Hosted(_) => {}
         ToolKind::Namespace(namespace) => {
             namespace.tools.iter().for_each(|tool| tool_names(tool, names));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why the ids of results are renamed on their way from Gemini, where the call of the first has no id and that of the
+    /// second has one with a blank in it.
+    fn reasons(target: Protocol, rule: CallIdRule) -> Vec<String> {
+        let body = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"a"}},
+            {"functionCall":{"id":"b 1","name":"b"}}]},{"role":"user","parts":[
+            {"functionResponse":{"id":"a-1","name":"a","response":{}}},
+            {"functionResponse":{"id":"b 1","name":"b","response":{}}}]}]}"#;
+        let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+        let mut model = Target::default();
+        model.dialect.call_ids = rule;
+        let losses = exchange.encode(target, &model).unwrap().report.into_entries();
+        let is_id = |pointer: &str| pointer.ends_with("functionResponse/id");
+        losses.into_iter().filter(|it| is_id(&it.pointer)).map(|it| it.reason.into()).collect()
+    }
+
+    #[test]
+    fn a_result_that_was_numbered_by_its_client_is_not_said_to_have_a_wrong_id() {
+        assert_eq!(reasons(Protocol::OpenaiResponses, CallIdRule::RESPONSES), [NUMBERED]);
+        for (target, rule, wrong) in [
+            (Protocol::OpenaiChat, CallIdRule::MISTRAL, "the server does not take such ids"),
+            (
+                Protocol::AnthropicMessages,
+                CallIdRule::CHAT,
+                "a name or an id of another alphabet or length",
+            ),
+        ] {
+            assert_eq!(reasons(target, rule), [NUMBERED, wrong], "{target:?}");
         }
     }
 }

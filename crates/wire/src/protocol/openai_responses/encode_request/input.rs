@@ -44,6 +44,8 @@ use crate::roles::ProviderType;
 use crate::roles::wire_role;
 use crate::target::SystemRole;
 
+const ALIAS: &str = "the target takes it only under another name";
+
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
@@ -296,7 +298,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let place = part.semantics().place();
         self.uncached(part);
         self.changed_id(at, (place, Field::CallId), (call.id.as_ref(), id.as_ref()));
-        self.changed(place, Field::CallName, (Some(&call.name), Some(&name)));
+        self.changed((place, Field::CallName), (Some(&call.name), Some(&name)), ALIAS);
         let written =
             Call { id, name, namespace: None, arguments: &call.arguments, form: call.form };
         write_call(self.writer, &header, &written);
@@ -309,22 +311,22 @@ impl<'i, 'r> Items<'i, 'r> {
         (place, field): (Place, Field),
         ids: (Option<&Text<'_>>, Option<&Text<'_>>),
     ) {
-        match self.apart.id(at) {
-            Some(_) => self.losing.field(place, field, LossKind::Renamed, "two calls have one id"),
-            None => self.changed(place, field, ids),
-        }
+        let reason = match self.apart.id(at) {
+            Some(_) => "two calls have one id",
+            None => self.calls.renaming(at, ALIAS),
+        };
+        self.changed((place, field), ids, reason);
     }
 
     /// Reports an id or a name that is not the client's own.
     fn changed(
         &mut self,
-        place: Place,
-        field: Field,
+        (place, field): (Place, Field),
         (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
+        reason: &'static str,
     ) {
         match own {
             Some(_) if own != written => {
-                let reason = "the target takes it only under another name";
                 self.losing.field(place, field, LossKind::Renamed, reason);
             }
             None => {
