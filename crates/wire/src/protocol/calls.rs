@@ -183,6 +183,7 @@ impl<'r> Calls<'r> {
         let mut waiting = Waiting::default();
         for (message_index, message) in request.messages.iter().enumerate() {
             waiting.begin(message.role);
+            let reserved = waiting.reserve(&message.parts);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -192,6 +193,7 @@ impl<'r> Calls<'r> {
                         }
                         waiting.push(at, call);
                     }
+                    Content::ToolResult(_) if reserved.binary_search(&part_index).is_ok() => {}
                     Content::ToolResult(result) => {
                         let Some((position, call)) = waiting.answer(result) else { continue };
                         if call.id.is_none() {

@@ -144,7 +144,7 @@ impl Losing<'_> {
                 continue;
             }
             let results = || parts().filter_map(result_of);
-            if is_in_order(results(), &calls) {
+            if !is_mixed(results()) && is_in_order(results(), &calls) {
                 continue;
             }
             for part in parts().filter(|part| result_of(part).is_some()) {
@@ -339,6 +339,11 @@ fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
         Content::ToolResult(result) => Some(result),
         _ => None,
     }
+}
+
+/// Whether results without ids come before others, which take their calls first.
+fn is_mixed<'p>(mut results: impl Iterator<Item = &'p ToolResult<'p>>) -> bool {
+    results.any(|result| result.call_id.is_none()) && results.any(|result| result.call_id.is_some())
 }
 
 /// So many calls are looked through for each result.
