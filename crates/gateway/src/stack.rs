@@ -80,6 +80,8 @@ where
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(gateway, &uri, &headers);
+    // Then heads that are too long, which nobody should have to look at twice.
+    let admitted = admitted.and_then(|()| ingress::check_head(gateway, &uri, &headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
     let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
         true => Ok(None),
@@ -95,7 +97,10 @@ where
             call(gateway, client, asked, body).await
         }
         Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
-        Endpoint::Models { shape, listing } => admin::models(gateway, client, shape, listing).await,
+        Endpoint::Models { shape, listing } => {
+            let asked = admin::ModelsAsked { shape, listing, headers: &headers };
+            admin::models(gateway, client, asked).await
+        }
         Endpoint::Embeddings => admin::embeddings(gateway, client, (headers, key), body).await,
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers, key };

@@ -139,6 +139,9 @@ where
         headers.iter().filter(|(name, _)| attempt::is_vendors_own(Protocol::OpenaiChat, name));
     let mut kept: HeaderMap = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    for hop in attempt::gateways(&headers) {
+        kept.append(header::VIA, hop.clone());
+    }
     let raw = Raw { method: Method::POST, path, headers: kept, key: None };
     goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
@@ -228,6 +231,9 @@ async fn pass(
     let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
+    for hop in attempt::gateways(&raw.headers) {
+        headers.append(header::VIA, hop.clone());
+    }
     for (name, value) in &config.headers {
         headers.insert(name.clone(), value.clone());
     }

@@ -12,7 +12,9 @@ use sabir_wire::json::Writer;
 use crate::Gateway;
 use crate::attempt::Means;
 use crate::attempt::Opened;
+use crate::attempt::Prepared;
 use crate::attempt::Whole;
+use crate::attempt::estimate;
 use crate::attempt::open;
 use crate::attempt::open::collect;
 use crate::attempt::prepare;
@@ -23,9 +25,6 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
-
-/// A token is about four bytes of JSON text in every model's vocabulary.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// Asks the first target; a count is not worth a second one.
 pub(crate) async fn count(
@@ -51,7 +50,7 @@ pub(crate) async fn count(
         },
     );
     let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
-        return Ok(estimate(call));
+        return Ok(estimated(call, &prepared));
     };
     prepared.path = path;
     if upstream == call.client {
@@ -71,7 +70,7 @@ pub(crate) async fn count(
     if upstream == call.client {
         return Ok(Opened::Whole(Whole { headers, body }));
     }
-    let tokens = tokens_in(&body).unwrap_or_else(|| estimated(call.body));
+    let Some(tokens) = tokens_in(&body) else { return Ok(estimated(call, &prepared)) };
     Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
 }
 
@@ -172,14 +171,11 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
     read.ok().and(tokens)
 }
 
-fn estimate(call: &Call) -> Opened {
+fn estimated(call: &Call<'_>, prepared: &Prepared<'_>) -> Opened {
     let mut headers = HeaderMap::new();
     headers.insert("sabir-estimate", HeaderValue::from_static("true"));
-    Opened::Whole(Whole { headers, body: written(call.client, estimated(call.body)) })
-}
-
-fn estimated(body: &str) -> u64 {
-    body.len().div_ceil(BYTES_PER_TOKEN) as u64
+    let tokens = estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole());
+    Opened::Whole(Whole { headers, body: written(call.client, tokens) })
 }
 
 /// A count in the client's shape.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod count;
+mod estimate;
 mod feed;
 mod headers;
 mod health;
@@ -17,11 +18,13 @@ mod targets;
 mod thoughts;
 mod upstream;
 mod verdict;
+mod words;
 
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;
 pub(crate) use feed::Feed;
 pub(crate) use headers::base as base_headers;
+pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
 pub(crate) use headers::is_vendors_own;
 pub(crate) use open::Opened;

@@ -4,7 +4,9 @@ use std::future::poll_fn;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use http::HeaderValue;
 use http::Method;
+use http::header::CONTENT_TYPE;
 use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
@@ -83,17 +85,21 @@ pub(crate) async fn open(
     let bytes_max = means.gateway.config.limits.answer_bytes_max;
     let frame_bytes_max = means.gateway.config.limits.frame_bytes_max;
     let protocol = prepared.endpoint.protocol;
-    let (status, headers, mut feed) = begin(means, provider, prepared).await?;
+    let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
         let body = collect(&mut feed, bytes_max).await.unwrap_or_default();
         let provider = &means.gateway.config.providers[provider];
         return Err(refusal(provider, Refusal { protocol, status, headers, body }));
     }
+    if call.delivery.is_stream() {
+        name_events(&mut headers, &mut feed).await?;
+    }
     let is_stream =
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
-            let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
+            let frames = Frames::of(&headers, frame_bytes_max);
+            let along = Along::new(call.client, frames, frame_bytes_max);
             through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
@@ -119,6 +125,14 @@ pub(crate) async fn open(
             whole(call, protocol, asked, headers, &body, trace)
         }
     }
+}
+
+/// Some servers send events and call them something else, or nothing: then their first bytes name them.
+async fn name_events(headers: &mut HeaderMap, feed: &mut Feed) -> Result<()> {
+    if !is_event_stream(headers) && feed.begins_with_events().await.map_err(unreached)? {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    }
+    Ok(())
 }
 
 /// A request in a provider's own terms.
@@ -205,14 +219,11 @@ async fn through(
 ) -> Result<Opened> {
     let mut first = Vec::new();
     while !along.has_begun() && !along.is_broken() && first.len() <= bytes_max {
-        let mut take = |data: &[u8]| {
-            let readable = along.push(data);
-            first.extend_from_slice(&data[..readable]);
-        };
+        let mut take = |data: &[u8]| along.push(data, &mut |data| first.extend_from_slice(data));
         match poll_fn(|cx| feed.poll_data(cx, &mut take)).await {
             Some(read) => read.map_err(unreached)?,
             None => {
-                along.end();
+                first.extend(along.end());
                 break;
             }
         }

@@ -108,7 +108,9 @@ fn translated(
     }
     let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
     let repairs = match gateway.config.repair {
-        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Translated | Repair::Always => {
+            repair::mend(&mut exchange.request, call.client, upstream)?
+        }
         Repair::Off => Report::default(),
     };
     let moves = late::place(&mut exchange.request, upstream, provider.late_system);

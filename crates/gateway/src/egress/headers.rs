@@ -52,12 +52,8 @@ pub(crate) fn add_request_id(headers: &mut HeaderMap, trace: &Trace) {
     }
 }
 
-/// How many headers Sabir says at most.
-const OWN: usize = 5;
-
 /// Adds what only Sabir says: who answered, why, what was lost, and where to read more.
 pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
-    headers.reserve(OWN);
     let mut put = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);

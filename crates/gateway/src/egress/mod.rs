@@ -11,6 +11,7 @@ mod translation;
 
 pub(crate) use along::Along;
 pub(crate) use along::states_error;
+pub(crate) use frames::Beginning;
 pub(crate) use frames::Frames;
 pub(crate) use frames::decode_all;
 pub(crate) use frames::is_event_stream;

@@ -3,6 +3,7 @@
 mod body;
 mod coding;
 mod guard;
+mod head;
 mod key;
 mod path;
 mod skim;
@@ -13,6 +14,7 @@ pub(crate) use body::read_raw;
 pub(crate) use body::text;
 pub(crate) use guard::admit;
 pub(crate) use guard::is_allowed_origin;
+pub(crate) use head::check_head;
 pub(crate) use key::identify;
 pub(crate) use path::Endpoint;
 pub(crate) use path::FromPath;

@@ -1,5 +1,6 @@
 //! One request from its arrival to its end, however it ends: what is dropped without an ending was cancelled.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
@@ -192,7 +193,10 @@ impl Trace {
     }
 
     /// The counts of what can change an answer, as the header `sabir-loss` tells them.
-    pub(crate) fn loss_summary(&self) -> String {
+    pub(crate) fn loss_summary(&self) -> Cow<'static, str> {
+        if !self.losses.iter().any(|loss| loss.kind.matters()) {
+            return "none".into();
+        }
         let kinds =
             [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
         let count = |kind| self.losses.iter().filter(|loss| loss.kind == kind).count();
@@ -202,7 +206,7 @@ impl Trace {
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| format!("{kind}={count}"))
             .collect();
-        if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+        told.join(", ").into()
     }
 
     /// Whether the gateway ends, and no answer may go on.

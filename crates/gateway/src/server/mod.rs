@@ -1,7 +1,9 @@
 //! Listening and serving: connections are shared out among threads that share nothing else.
 
+mod arrival;
 mod connection;
 mod listen;
+mod watched;
 mod worker;
 
 pub use listen::Server;

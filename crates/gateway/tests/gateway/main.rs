@@ -7,6 +7,8 @@ mod breaks;
 mod cancel;
 mod contract;
 mod doors;
+mod ends;
+mod events;
 mod harness;
 mod pass;
 mod refusals;
