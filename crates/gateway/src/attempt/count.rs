@@ -64,6 +64,9 @@ pub(crate) async fn count(
     }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
+    if is_missing(status, &body) {
+        return Ok(estimated(call, &prepared));
+    }
     if !(200..300).contains(&status) {
         return Err(refusal(provider, Refusal { protocol: upstream, status, headers, body }));
     }
@@ -103,6 +106,13 @@ fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
         Protocol::AnthropicMessages => Some(format!("{base}/messages/count_tokens")),
         Protocol::Gemini => Some(format!("{base}/models/{}:countTokens", prepare::in_path(model))),
     }
+}
+
+/// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path
+/// that is not there nobody says anything about models.
+fn is_missing(status: u16, body: &[u8]) -> bool {
+    let tells_of_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
+    matches!(status, 405 | 501) || status == 404 && !tells_of_model()
 }
 
 /// What of a request a counter takes: it refuses what only an answer needs.
