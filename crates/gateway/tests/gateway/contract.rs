@@ -229,3 +229,29 @@ fn a_provider_without_a_counter_gets_an_estimate() {
         }
     }
 }
+
+#[test]
+fn geminis_bodies_name_the_model_that_is_asked() {
+    let provider = Provider::whole(r#"{"candidates":[],"totalTokens":2}"#);
+    let alias = "[[model]]\nname = \"smart\"\ntargets = [{ provider = \"p\", model = \"g\" }]\n";
+    let gateway = Running::start(&format!("{alias}{}", provider.toml("p", "gemini")));
+    let request = |model: &str| format!(r#"{{ "model": "{model}", "contents": [] }}"#);
+    let wrapped = |model: &str| format!(r#"{{"generateContentRequest": {} }}"#, request(model));
+    for (verb, asked, expected) in [
+        ("generateContent", request("models/smart"), request("models/g")),
+        ("countTokens", wrapped("models/smart"), wrapped("models/g")),
+        ("countTokens", r#"{"contents": []}"#.to_owned(), r#"{"contents": []}"#.to_owned()),
+    ] {
+        gateway.post(&format!("/v1beta/models/smart:{verb}"), &asked);
+        let received = provider.received();
+        let received = received.last().unwrap();
+        assert_eq!(received.line, format!("POST /v1/models/g:{verb} HTTP/1.1"));
+        assert_eq!(received.body, expected);
+    }
+    let body = r#"{"model":"p/models/g","messages":[{"role":"user","content":"hello"}]}"#;
+    gateway.post("/v1/messages/count_tokens", body);
+    let received = provider.received();
+    let received = received.last().unwrap();
+    assert_eq!(received.line, "POST /v1/models/g:countTokens HTTP/1.1");
+    assert!(received.body.contains(r#""model":"models/g""#), "{}", received.body);
+}
