@@ -156,10 +156,10 @@ fn goes_to(
     trace: &mut Trace,
 ) {
     let upstream = Upstream {
-        provider: gateway.config.providers[provider].name.clone(),
+        provider: Arc::clone(&gateway.upstreams[provider].name),
         protocol: gateway.upstreams[provider].endpoints[endpoint].protocol,
         model: model.to_owned(),
-        route: route.as_str().to_owned(),
+        route: route.as_str().into(),
         attempts: 1,
     };
     trace.goes_to(provider, upstream);

@@ -1,6 +1,7 @@
 //! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -44,10 +45,10 @@ pub(crate) async fn count(
     trace.goes_to(
         candidate.provider,
         crate::observe::Upstream {
-            provider: provider.name.clone(),
+            provider: Arc::clone(&means.gateway.upstreams[candidate.provider].name),
             protocol: upstream,
             model: candidate.model.clone(),
-            route: resolved.route.as_str().to_owned(),
+            route: resolved.route.as_str().into(),
             attempts: 1,
         },
     );

@@ -39,6 +39,8 @@ pub(crate) use refusal::without_key as without_provider_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sabir_backend::http::Client;
@@ -70,10 +72,10 @@ pub(crate) async fn answer(
     let mut last = None;
     for health::Ranked { rank, candidate } in order {
         let route = match rank {
-            0 => resolved.route.as_str().to_owned(),
-            _ => format!("fallback:{}", rank + 1),
+            0 => resolved.route.as_str().into(),
+            _ => format!("fallback:{}", rank + 1).into(),
         };
-        match target(means, call, candidate, &route, trace).await {
+        match target(means, call, candidate, route, trace).await {
             Ok(opened) => return Ok(opened),
             Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
             Err(failure) => last = Some(failure),
@@ -90,7 +92,7 @@ async fn target(
     means: Means<'_>,
     call: &Call<'_>,
     candidate: &Candidate,
-    route: &str,
+    route: Cow<'static, str>,
     trace: &mut Trace,
 ) -> Result<Opened> {
     let provider = &means.gateway.config.providers[candidate.provider];
@@ -99,10 +101,10 @@ async fn target(
     trace.goes_to(
         candidate.provider,
         crate::observe::Upstream {
-            provider: provider.name.clone(),
+            provider: Arc::clone(&upstream.name),
             protocol: prepared.endpoint.protocol,
             model: candidate.model.clone(),
-            route: route.to_owned(),
+            route,
             attempts: trace.upstream().map_or(0, |before| before.attempts),
         },
     );

@@ -1,5 +1,6 @@
 //! The last exchanges: who asked whom, how it ended and what was lost. No content.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -12,12 +13,13 @@ use sabir_wire::json::Writer;
 use sabir_wire::protocol::Counts;
 
 use crate::observe::Ending;
+use crate::observe::losses::Losses;
 
 /// How many exchanges are remembered.
 const EXCHANGES_MAX: usize = 1_000;
 
-/// How many entries of all loss reports together are remembered: a long conversation alone has thousands.
-const LOSSES_MAX: usize = 100_000;
+/// What all loss reports together may take: that of one long conversation alone has thousands of entries.
+const REPORT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Exchanges(Mutex<Memory>);
@@ -28,8 +30,8 @@ struct Memory {
     exchanges: VecDeque<Arc<Seen>>,
     /// How many of the oldest have no report any more.
     bare: usize,
-    /// How many entries the reports of the others have.
-    losses: usize,
+    /// What the reports of the others take.
+    report_bytes: usize,
 }
 
 /// What is remembered of one exchange.
@@ -49,24 +51,30 @@ pub(crate) struct Seen {
     pub(crate) duration: Duration,
     pub(crate) first_byte: Option<Duration>,
     pub(crate) counts: Counts,
-    pub(crate) losses: Vec<Loss>,
+    pub(crate) losses: Losses,
     /// How many entries of the report are not remembered any more.
     pub(crate) forgotten: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    pub(crate) provider: String,
+    pub(crate) provider: Arc<str>,
     pub(crate) protocol: Protocol,
     pub(crate) model: String,
-    pub(crate) route: String,
+    pub(crate) route: Cow<'static, str>,
     pub(crate) attempts: u32,
 }
 
 impl Exchanges {
-    pub(crate) fn remember(&self, mut seen: Seen) {
-        seen.forgotten = seen.losses.len().saturating_sub(LOSSES_MAX);
-        seen.losses.truncate(LOSSES_MAX);
+    /// As much of a report as may be remembered, and how many entries are left out.
+    pub(crate) fn report(losses: Vec<Loss>) -> (Losses, usize) {
+        let count = losses.len();
+        let kept = Losses::of(losses, REPORT_BYTES_MAX);
+        let forgotten = count - kept.len();
+        (kept, forgotten)
+    }
+
+    pub(crate) fn remember(&self, seen: Seen) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
@@ -87,21 +95,21 @@ impl Memory {
             && let Some(oldest) = self.exchanges.pop_front()
         {
             self.bare = self.bare.saturating_sub(1);
-            self.losses -= oldest.losses.len();
+            self.report_bytes -= oldest.losses.bytes();
         }
-        self.losses += seen.losses.len();
+        self.report_bytes += seen.losses.bytes();
         self.exchanges.push_back(Arc::new(seen));
         self.forget();
     }
 
     /// Forgets the oldest reports until the others are few enough. One that is being read waits for the next time.
     fn forget(&mut self) {
-        while self.losses > LOSSES_MAX
+        while self.report_bytes > REPORT_BYTES_MAX
             && let Some(oldest) = self.exchanges.get_mut(self.bare).and_then(Arc::get_mut)
         {
             let losses = std::mem::take(&mut oldest.losses);
             oldest.forgotten += losses.len();
-            self.losses -= losses.len();
+            self.report_bytes -= losses.bytes();
             self.bare += 1;
         }
     }
@@ -114,7 +122,7 @@ impl Seen {
             it.key("usage");
             self.write_usage(it);
             it.key("losses");
-            write_losses(&self.losses, it);
+            self.losses.write(it);
             if self.forgotten > 0 {
                 it.field("losses_forgotten", &(self.forgotten as u64));
             }
@@ -133,10 +141,10 @@ impl Seen {
         it.field("duration_ms", &millis(self.duration));
         it.optional("first_byte_ms", self.first_byte.map(millis).as_ref());
         if let Some(upstream) = &self.upstream {
-            it.field("provider", upstream.provider.as_str());
+            it.field("provider", &*upstream.provider);
             it.field("upstream_protocol", upstream.protocol.as_str());
             it.field("model", upstream.model.as_str());
-            it.field("route", upstream.route.as_str());
+            it.field("route", &*upstream.route);
             it.field("attempts", &u64::from(upstream.attempts));
         }
     }
@@ -152,19 +160,6 @@ impl Seen {
     }
 }
 
-/// Writes the entries of a loss report.
-pub(crate) fn write_losses(losses: &[Loss], writer: &mut Writer) {
-    writer.array(|list| {
-        for loss in losses {
-            list.object(|it| {
-                it.field("pointer", loss.pointer.as_str());
-                it.field("kind", loss.kind.as_str());
-                it.field("reason", &*loss.reason);
-            });
-        }
-    });
-}
-
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -177,6 +172,7 @@ mod tests {
     use super::*;
 
     fn seen(id: usize, count: usize) -> Seen {
+        let (losses, forgotten) = Exchanges::report(losses(count));
         Seen {
             id: id.to_string(),
             began_ms: 0,
@@ -190,8 +186,8 @@ mod tests {
             duration: Duration::ZERO,
             first_byte: None,
             counts: Counts::default(),
-            losses: losses(count),
-            forgotten: 0,
+            losses,
+            forgotten,
         }
     }
 
@@ -203,6 +199,11 @@ mod tests {
         report.into_entries()
     }
 
+    /// How many entries of the tests fit.
+    fn losses_max() -> usize {
+        REPORT_BYTES_MAX / Losses::of(losses(1), usize::MAX).bytes()
+    }
+
     /// How many entries of an exchange's report are there, and how many are not.
     fn report_of(exchanges: &Exchanges, id: usize) -> Option<(usize, usize)> {
         exchanges.find(&id.to_string()).map(|it| (it.losses.len(), it.forgotten))
@@ -211,26 +212,29 @@ mod tests {
     #[test]
     fn the_oldest_reports_are_forgotten_first_and_exchanges_later() {
         let exchanges = Exchanges::default();
+        let tenth = losses_max() / 10;
         for id in 0..=EXCHANGES_MAX {
-            exchanges.remember(seen(id, LOSSES_MAX / 10));
+            exchanges.remember(seen(id, tenth));
         }
         assert_eq!(report_of(&exchanges, 0), None);
         let first_whole = EXCHANGES_MAX - 9;
-        assert_eq!(report_of(&exchanges, first_whole - 1), Some((0, LOSSES_MAX / 10)));
-        assert_eq!(report_of(&exchanges, first_whole), Some((LOSSES_MAX / 10, 0)));
+        assert_eq!(report_of(&exchanges, first_whole - 1), Some((0, tenth)));
+        assert_eq!(report_of(&exchanges, first_whole), Some((tenth, 0)));
         let memory = exchanges.0.lock().unwrap();
-        assert_eq!((memory.bare, memory.losses), (EXCHANGES_MAX - 10, LOSSES_MAX));
+        assert_eq!(memory.bare, EXCHANGES_MAX - 10);
+        assert!(memory.report_bytes <= REPORT_BYTES_MAX);
     }
 
     #[test]
     fn a_report_that_is_too_long_by_itself_says_so() {
         let exchanges = Exchanges::default();
-        exchanges.remember(seen(1, LOSSES_MAX + 2));
-        assert_eq!(report_of(&exchanges, 1), Some((LOSSES_MAX, 2)));
+        exchanges.remember(seen(1, losses_max() + 2));
+        assert_eq!(report_of(&exchanges, 1), Some((losses_max(), 2)));
         let mut writer = Writer::default();
         exchanges.remember(seen(2, 1));
         exchanges.find("1").unwrap().write(&mut writer);
         let text = writer.into_string();
-        assert!(text.ends_with(r#""losses":[],"losses_forgotten":100002}"#), "{text}");
+        let end = format!(r#""losses":[],"losses_forgotten":{}}}"#, losses_max() + 2);
+        assert!(text.ends_with(&end), "{text}");
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::observe::exchanges::Exchanges;
 use crate::observe::exchanges::Seen;
 use crate::observe::exchanges::Upstream;
 use crate::observe::metrics::Outcome;
@@ -235,6 +236,7 @@ impl Drop for Trace {
         self.leaves();
         let keys = &self.gateway.config.auth.keys;
         let key = self.key.and_then(|place| keys.get(place)).map(|key| key.name.clone());
+        let (losses, forgotten) = Exchanges::report(std::mem::take(&mut self.losses));
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
@@ -248,8 +250,8 @@ impl Drop for Trace {
             duration,
             first_byte: self.first_byte,
             counts: self.counts,
-            losses: std::mem::take(&mut self.losses),
-            forgotten: 0,
+            losses,
+            forgotten,
         };
         super::log::exchange(&seen);
         self.gateway.exchanges.remember(seen);
