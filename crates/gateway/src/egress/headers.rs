@@ -20,9 +20,11 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Adds all headers but those of the body itself.
 pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMap, trace: &Trace) {
     if trace.upstream().is_some_and(|it| it.protocol == client) {
-        let own = upstream.iter().filter(|(name, _)| is_for_client(name));
-        for (name, value) in own {
-            if !headers.contains_key(name) {
+        for name in upstream.keys().filter(|name| is_for_client(name)) {
+            if headers.contains_key(name) {
+                continue;
+            }
+            for value in upstream.get_all(name) {
                 headers.append(name.clone(), value.clone());
             }
         }

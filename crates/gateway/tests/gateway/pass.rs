@@ -7,7 +7,8 @@ fn a_whole_exchange_passes_byte_for_byte() {
     let answer = "{ \"id\":\"c1\",\"object\":\"chat.completion\", \"choices\":[], \"x\":1.50,\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2} }";
     let provider = Provider::start(vec![Script::Say(json(
         200,
-        "x-request-id: req_up\r\nx-ratelimit-remaining-requests: 9\r\nset-cookie: a=b\r\n",
+        "x-request-id: req_up\r\nx-ratelimit-remaining-requests: 9\r\nset-cookie: a=b\r\n\
+         openai-note: one\r\nopenai-note: two\r\n",
         answer,
     ))]);
     let toml = provider.toml("p", "openai-chat")
@@ -20,6 +21,8 @@ fn a_whole_exchange_passes_byte_for_byte() {
     assert_eq!(reply.header("x-request-id"), Some("req_up"));
     assert_eq!(reply.header("x-ratelimit-remaining-requests"), Some("9"));
     assert_eq!(reply.header("set-cookie"), None);
+    let notes: Vec<_> = reply.headers.iter().filter(|(name, _)| name == "openai-note").collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
     assert_eq!(reply.header("sabir-loss"), Some("none"));
     assert_eq!(reply.header("sabir-model"), Some("real"));
     assert_eq!(reply.header("sabir-route"), Some("alias"));

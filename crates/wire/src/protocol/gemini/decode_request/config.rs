@@ -328,11 +328,17 @@ fn text_list<'a>(reader: &mut Reader<'a>) -> Result<Vec<Text<'a>>> {
     Ok(texts)
 }
 
-/// Reads a number. The vendor takes numbers in strings too; those come back as they were, but mean nothing here.
+/// Reads a number. The vendor takes numbers in strings too; those come back as they were, but mean nothing here. No
+/// vendor takes other strings.
 fn read_number<'a>(reader: &mut Reader<'a>, number: &mut Option<Number<'a>>) -> Result<Member> {
-    if reader.kind()? == Kind::String {
+    if reader.kind()? == Kind::String && holds_number(&reader.checkpoint().string()?.to_str()) {
         return Ok(Member::Unknown);
     }
     *number = Some(reader.number()?);
     Ok(Member::Read)
+}
+
+fn holds_number(text: &str) -> bool {
+    let mut reader = Reader::new(text);
+    reader.number().is_ok() && reader.finish().is_ok()
 }

@@ -64,6 +64,7 @@ fn wrong_types_are_refused_with_their_place() {
         (r#"{"contents":[{"parts":[{"text":1}]}]}"#, "/contents/0/parts/0/text"),
         (r#"{"contents":"hi"}"#, "/contents"),
         (r#"{"generationConfig":{"topP":true}}"#, "/generationConfig/topP"),
+        (r#"{"generationConfig":{"temperature":"hot"}}"#, "/generationConfig/temperature"),
         (r#"{"tools":[{"functionDeclarations":[{}]}]}"#, "/tools/0/functionDeclarations/0"),
         (r#"{"contents":[{"parts":[{"functionCall":{}}]}]}"#, "/contents/0/parts/0/functionCall"),
     ];
