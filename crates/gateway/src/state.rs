@@ -101,7 +101,34 @@ impl Gateway {
     /// An id for a request: sortable by time, never repeated.
     pub(crate) fn next_id(&self, now_ms: u64) -> String {
         let number = self.requests.fetch_add(1, Relaxed);
-        let tail = &self.instance[self.instance.len() - 6..];
-        format!("ex_{now_ms:011x}{tail}{number:06x}")
+        let mut id = String::with_capacity(32);
+        id.push_str("ex_");
+        push_hex(&mut id, now_ms, 11);
+        id.push_str(&self.instance[self.instance.len() - 6..]);
+        push_hex(&mut id, number, 6);
+        id
+    }
+}
+
+/// Adds a number in hexadecimal, with zeros in front where it has fewer digits than asked for.
+fn push_hex(out: &mut String, number: u64, digits_min: u32) {
+    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits_min);
+    for place in (0..digits).rev() {
+        let digit = (number >> (4 * place)) as u32 & 0xf;
+        out.extend(char::from_digit(digit, 16));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_the_standard_library_writes_them() {
+        for number in [0, 9, 0xabc, 0xff_ffff, 0x100_0000, 0x1234_5678_9abc, u64::MAX] {
+            let mut written = String::new();
+            push_hex(&mut written, number, 6);
+            assert_eq!(written, format!("{number:06x}"));
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::json::push_key;
+
 /// Why an input could not be read.
 ///
 /// The input is never quoted beyond a short token: bodies hold prompts, and errors end up in logs.
@@ -43,8 +45,9 @@ impl Error {
     /// Says that the value was found under `key` of the enclosing object; called while unwinding.
     #[cold]
     pub(crate) fn under_key(mut self, key: &str) -> Self {
-        let escaped = key.replace('~', "~0").replace('/', "~1");
-        self.0.pointer.insert_str(0, &format!("/{escaped}"));
+        let mut pointer = String::new();
+        push_key(&mut pointer, key);
+        self.0.pointer.insert_str(0, &pointer);
         self
     }
 

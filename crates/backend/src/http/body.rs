@@ -1,11 +1,14 @@
 //! The body of an answer, read straight from its connection when somebody asks for more.
 
 use std::io;
+use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
 
+use bytes::Buf;
 use bytes::Bytes;
+use tokio::io::AsyncWrite;
 
 use crate::error::Error;
 use crate::error::ErrorKind;
@@ -33,6 +36,25 @@ pub(super) struct Line {
     pub(super) address: Address,
     /// Where the connection may wait for another request; none if it must close.
     pub(super) pool: Option<Pool>,
+    /// What is left of a request whose answer began before its end.
+    pub(super) unsent: Option<Bytes>,
+}
+
+impl Line {
+    /// Sends on what is left of the request. Whether that works is seen by the answer.
+    fn send_on(&mut self, cx: &mut Context<'_>) {
+        let Some(unsent) = &mut self.unsent else { return };
+        while !unsent.is_empty() {
+            match Pin::new(&mut self.connection).poll_write(cx, unsent) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(length @ 1..)) => unsent.advance(length),
+                Poll::Ready(Ok(0) | Err(_)) => unsent.clear(),
+            }
+        }
+        if Pin::new(&mut self.connection).poll_flush(cx).is_ready() {
+            self.unsent = None;
+        }
+    }
 }
 
 impl Body {
@@ -84,6 +106,7 @@ impl Body {
             return Poll::Ready(self.unframe(&early, take));
         }
         let Some(mut line) = self.line.take() else { return Poll::Ready(Ok(())) };
+        line.send_on(cx);
         let framing = &mut self.framing;
         let read = scratch::poll_read(&mut line.connection, cx, |bytes| match bytes {
             [] => end(framing),
@@ -119,7 +142,7 @@ impl Body {
 
     /// The body is over: the connection waits for another request if nothing stands against it.
     fn settle(&mut self, is_clean: bool) {
-        let Some(Line { connection, address, pool }) = self.line.take() else { return };
+        let Some(Line { connection, address, pool, .. }) = self.line.take() else { return };
         if let (true, Some(pool)) = (is_clean, pool) {
             pool.give_back(&address, connection);
         }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::time::Duration;
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -69,9 +70,20 @@ struct Arrived {
     head: Head,
     /// What came behind the head.
     early: Bytes,
-    /// Whether the whole request had been sent before the answer came.
-    was_sent: bool,
+    sending: Sending,
 }
+
+/// How far a request has come on its way.
+enum Sending {
+    Going,
+    Sent,
+    /// The connection takes no more of it, for this reason.
+    Failed(String),
+}
+
+/// How soon a kept connection that the provider had already closed shows it. What breaks later has been with the provider,
+/// which may have begun to work on it.
+const CLOSED_WITHIN: Duration = Duration::from_millis(500);
 
 impl Client {
     pub fn new(proxies: Proxies) -> Self {
@@ -79,13 +91,16 @@ impl Client {
     }
 
     /// Sends a request. One that meets a kept connection which the provider has just closed is sent once more on a new
-    /// one: nothing of an answer had come, and the provider cannot have seen it.
+    /// one: nothing of an answer had come, and the provider hardly saw it.
     pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
         let kept =
             std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
         if let Some(connection) = kept {
+            let began = Instant::now();
             match self.exchange(connection, outgoing, timeouts.first_byte).await {
-                Err(error) if error.kind() == ErrorKind::Disconnected => {}
+                Err(error)
+                    if error.kind() == ErrorKind::Disconnected
+                        && began.elapsed() < CLOSED_WITHIN => {}
                 outcome => return outcome,
             }
         }
@@ -108,18 +123,25 @@ impl Client {
         let head = self.head_of(outgoing);
         let pieces = std::iter::once(&head[..]).chain(outgoing.body.iter().copied());
         let mut pieces: Vec<IoSlice<'_>> = pieces.map(IoSlice::new).collect();
+        let mut pieces = &mut pieces[..];
         let asking = ask(&mut connection, &mut pieces);
         let Ok(arrived) = tokio::time::timeout(deadline, asking).await else {
             let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
         };
-        let Arrived { head, early, was_sent } = arrived?;
+        let Arrived { head, early, sending } = arrived?;
         let framing = match (head.framing()?, outgoing.method) {
             (_, &Method::HEAD) => Framing::Length(0),
             (framing, _) => framing,
         };
+        let was_sent = matches!(sending, Sending::Sent);
         let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
-        let line = Line { connection, address: outgoing.address.clone(), pool };
+        let unsent = match sending {
+            // An answer may begin before its request has ended; a refusal needs no more of it.
+            Sending::Going if head.status.is_success() => Some(joined(pieces)),
+            Sending::Going | Sending::Sent | Sending::Failed(_) => None,
+        };
+        let line = Line { connection, address: outgoing.address.clone(), pool, unsent };
         let body = Body::new(framing, early, line);
         match head.status {
             StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(self.unwelcome(outgoing.address)),
@@ -186,52 +208,59 @@ impl Client {
 
 /// Sends the request and reads the answer's head. Reads while it writes: a provider may refuse a long body before it
 /// has seen all of it, and would wait for ever to be read.
-async fn ask(connection: &mut Connection, mut unsent: &mut [IoSlice<'_>]) -> Result<Arrived> {
+async fn ask<'b>(connection: &mut Connection, unsent: &mut &mut [IoSlice<'b>]) -> Result<Arrived> {
     let mut received = Vec::new();
+    let mut sending = Sending::Going;
     std::future::poll_fn(|cx| {
-        let written = poll_write(connection, cx, &mut unsent);
-        let was_sent = matches!(written, Poll::Ready(Ok(())));
+        if let Sending::Going = sending {
+            sending = poll_send(connection, cx, unsent);
+        }
+        // What the provider had to say before it broke off is there to be read, whether or not more can be sent.
         loop {
             let came = scratch::poll_read(connection, cx, |bytes| {
                 received.extend_from_slice(bytes);
                 bytes.len()
             });
-            match came {
-                Poll::Pending => break,
-                Poll::Ready(Err(error)) => {
-                    return Poll::Ready(Err(disconnected(&received, &error.to_string())));
-                }
-                Poll::Ready(Ok(0)) => {
-                    return Poll::Ready(Err(disconnected(&received, "it closed the connection")));
-                }
-                Poll::Ready(Ok(_)) => {}
+            let broke = match (std::task::ready!(came), &sending) {
+                (Ok(1..), _) => None,
+                (_, Sending::Failed(reason)) => Some(reason.clone()),
+                (Ok(0), _) => Some("it closed the connection".to_owned()),
+                (Err(error), _) => Some(error.to_string()),
+            };
+            if let Some(reason) = broke {
+                return Poll::Ready(Err(disconnected(&received, &reason)));
             }
-            if let Some(arrived) = arrived(&mut received, was_sent)? {
-                return Poll::Ready(Ok(arrived));
+            if let Some((head, early)) = arrived(&mut received)? {
+                let sending = std::mem::replace(&mut sending, Sending::Sent);
+                return Poll::Ready(Ok(Arrived { head, early, sending }));
             }
-        }
-        match written {
-            // What the provider had to say before it broke off has been looked for above.
-            Poll::Ready(Err(error)) => {
-                Poll::Ready(Err(disconnected(&received, &error.to_string())))
-            }
-            Poll::Ready(Ok(())) | Poll::Pending => Poll::Pending,
         }
     })
     .await
 }
 
 /// Takes a head off what has been received, if one is complete.
-fn arrived(received: &mut Vec<u8>, was_sent: bool) -> Result<Option<Arrived>> {
+fn arrived(received: &mut Vec<u8>) -> Result<Option<(Head, Bytes)>> {
     while let Some((head, length)) = Head::parse(received)? {
         if head.is_interim() {
             received.drain(..length);
             continue;
         }
-        let early = Bytes::copy_from_slice(&received[length..]);
-        return Ok(Some(Arrived { head, early, was_sent }));
+        return Ok(Some((head, Bytes::copy_from_slice(&received[length..]))));
     }
     Ok(None)
+}
+
+fn poll_send(
+    connection: &mut Connection,
+    cx: &mut Context<'_>,
+    unsent: &mut &mut [IoSlice<'_>],
+) -> Sending {
+    match poll_write(connection, cx, unsent) {
+        Poll::Pending => Sending::Going,
+        Poll::Ready(Ok(())) => Sending::Sent,
+        Poll::Ready(Err(error)) => Sending::Failed(error.to_string()),
+    }
 }
 
 fn poll_write(
@@ -248,6 +277,11 @@ fn poll_write(
         }
     }
     Pin::new(connection).poll_flush(cx)
+}
+
+fn joined(pieces: &[IoSlice<'_>]) -> Bytes {
+    let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+    pieces.concat().into()
 }
 
 fn disconnected(received: &[u8], detail: &str) -> Error {

@@ -1,5 +1,7 @@
 //! The client against servers that behave as real ones do, and as they should not.
 
+use std::io::Read;
+use std::io::Write;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -279,6 +281,66 @@ fn a_socks_proxy_gets_no_request_but_for_a_connection() {
         let answer = send(&Client::new(proxies), &far).await.unwrap();
         let expected = "api.far.test:8080 POST /v1/x HTTP/1.1";
         assert_eq!(whole(answer.body).await.unwrap(), expected);
+    });
+}
+
+#[test]
+fn a_refusal_is_read_although_the_connection_broke_behind_it() {
+    for _ in 0..5 {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        // On a thread of its own, so that it closes while the client is still writing.
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            let answer = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
+            stream.write_all(answer.as_bytes()).unwrap();
+        });
+        run(async {
+            let address = Address::of(&address.parse().unwrap()).unwrap();
+            let body = vec![b'x'; 64 << 20];
+            let answer = send_body(&Client::default(), &address, &body).await.unwrap();
+            assert_eq!(answer.status, 413);
+            assert_eq!(whole(answer.body).await.unwrap(), "no");
+        });
+    }
+}
+
+#[test]
+fn an_answer_that_begins_early_does_not_keep_the_request_from_its_end() {
+    run(async {
+        let address = serve(|_, mut stream| async move {
+            read_request(&mut stream).await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n").await.unwrap();
+            let mut body = vec![0; 64 << 20];
+            stream.read_exact(&mut body).await.unwrap();
+            let answer = if body.iter().all(|byte| *byte == b'x') { "yes" } else { "no!" };
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        })
+        .await;
+        let body = vec![b'x'; 64 << 20];
+        let answer = send_body(&Client::default(), &address, &body).await.unwrap();
+        let text = tokio::time::timeout(TIMEOUTS.first_byte, whole(answer.body)).await;
+        assert_eq!(text.expect("the request stopped half-way").unwrap(), "yes");
+    });
+}
+
+#[test]
+fn a_request_that_the_provider_has_had_for_a_while_is_not_sent_again() {
+    run(async {
+        let address = serve(|count, mut stream| async move {
+            read_request(&mut stream).await;
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{count}");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            read_request(&mut stream).await;
+            tokio::time::sleep(Duration::from_millis(700)).await;
+        })
+        .await;
+        let client = Client::default();
+        let answer = send(&client, &address).await.unwrap();
+        assert_eq!(whole(answer.body).await.unwrap(), "0");
+        let error = send(&client, &address).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Disconnected);
     });
 }
 

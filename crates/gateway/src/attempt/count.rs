@@ -1,5 +1,7 @@
 //! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderValue;
@@ -42,10 +44,10 @@ pub(crate) async fn count(
     trace.goes_to(
         candidate.provider,
         crate::observe::Upstream {
-            provider: provider.name.clone(),
+            provider: Arc::clone(&means.gateway.upstreams[candidate.provider].name),
             protocol: upstream,
             model: candidate.model.clone(),
-            route: resolved.route.as_str().to_owned(),
+            route: resolved.route.as_str().into(),
             attempts: 1,
         },
     );
@@ -53,7 +55,10 @@ pub(crate) async fn count(
         return Ok(estimated(call, &prepared));
     };
     prepared.path = path;
-    if upstream != call.client {
+    if upstream == call.client {
+        let query = call.query.as_deref().map(prepare::without_key).filter(|it| !it.is_empty());
+        prepared.path.extend(query.map(|query| format!("?{query}")));
+    } else {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
     if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {

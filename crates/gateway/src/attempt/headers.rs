@@ -102,7 +102,7 @@ pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> H
 }
 
 /// Whether a client's header is for the vendor of its protocol. Keys never are.
-fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
+pub(crate) fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
     let name = name.as_str();
     match protocol {
         Protocol::OpenaiChat | Protocol::OpenaiResponses => name.starts_with("openai-"),

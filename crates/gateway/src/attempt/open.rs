@@ -98,7 +98,8 @@ pub(crate) async fn open(
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
-            let along = Along::new(call.client, Frames::of(&headers, frame_bytes_max));
+            let frames = Frames::of(&headers, frame_bytes_max);
+            let along = Along::new(call.client, frames, frame_bytes_max);
             through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
@@ -218,14 +219,11 @@ async fn through(
 ) -> Result<Opened> {
     let mut first = Vec::new();
     while !along.has_begun() && !along.is_broken() && first.len() <= bytes_max {
-        let mut take = |data: &[u8]| {
-            let readable = along.push(data);
-            first.extend_from_slice(&data[..readable]);
-        };
+        let mut take = |data: &[u8]| along.push(data, &mut |data| first.extend_from_slice(data));
         match poll_fn(|cx| feed.poll_data(cx, &mut take)).await {
             Some(read) => read.map_err(unreached)?,
             None => {
-                along.end();
+                first.extend(along.end());
                 break;
             }
         }
@@ -279,8 +277,11 @@ fn whole_through(
     if !is_object(&body) {
         return Err(unreadable());
     }
-    note_counts(protocol, &body, trace);
-    match fault_in(protocol, &body) {
+    let text = utf8::text(&body).ok();
+    if let Some(counts) = text.and_then(|text| protocol.counts_in(text)) {
+        trace.counts(counts);
+    }
+    match text.and_then(|text| fault_in(protocol, text)) {
         Some(fault) => Err(failed_at_first(fault)),
         None => Ok(Opened::Whole(Whole { headers, body })),
     }
@@ -295,9 +296,9 @@ fn asked_by(call: &Call<'_>) -> Asked<'static> {
 }
 
 /// The error that a provider states under a status that says that all is well.
-fn fault_in(protocol: Protocol, body: &[u8]) -> Option<Fault<'static>> {
-    let text = utf8::text(body).ok().filter(|text| states_error(text))?;
-    protocol.decode_response(text.as_bytes()).ok()?.fault.map(Fault::into_owned)
+fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
+    let body = Some(body).filter(|body| states_error(body))?;
+    protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
 }
 
 /// A whole answer, for a client that may have asked for a stream.
@@ -310,7 +311,9 @@ fn whole(
     trace: &mut Trace,
 ) -> Result<Opened> {
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
-    note_counts(protocol, body, trace);
+    if let Some(usage) = &response.usage {
+        trace.uses(usage);
+    }
     if let Some(fault) = response.fault {
         return Err(failed_at_first(fault.into_owned()));
     }
@@ -360,13 +363,6 @@ fn is_empty(response: &Response<'_>) -> bool {
 fn is_object(body: &[u8]) -> bool {
     let body = body.trim_ascii();
     matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
-}
-
-fn note_counts(protocol: Protocol, body: &[u8], trace: &mut Trace) {
-    let counts = utf8::text(body).ok().and_then(|body| protocol.counts_in(body));
-    if let Some(counts) = counts {
-        trace.counts(counts);
-    }
 }
 
 /// A provider that could not be reached, or that broke off.

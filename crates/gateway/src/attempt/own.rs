@@ -15,7 +15,6 @@ use sabir_wire::protocol::splice_model;
 
 use crate::Gateway;
 use crate::attempt::payload::Payload;
-use crate::attempt::prepare::target;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
 use crate::call::Call;
@@ -76,8 +75,8 @@ fn encoded(
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
-    let provider = &gateway.config.providers[candidate.provider];
-    let encoded = exchange.encode(call.client, &target(provider, &candidate.model))?;
+    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
+    let encoded = exchange.encode(call.client, &target)?;
     trace.loses(report);
     trace.loses(encoded.report);
     Ok(Some(encoded.body.into_bytes().into()))

@@ -12,17 +12,15 @@ use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
-use sabir_wire::target::AnthropicVersion;
-use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
+use crate::attempt::late;
 use crate::attempt::own;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
-use crate::config::types::Provider;
 use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
@@ -115,11 +113,12 @@ fn translated(
         }
         Repair::Off => Report::default(),
     };
+    let moves = late::place(&mut exchange.request, upstream, provider.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
     }
-    let target = target(provider, model);
+    let target = gateway.upstreams[candidate.provider].targets.of(model);
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {
         true => strict(encoded, trace)?,
@@ -137,6 +136,7 @@ fn translated(
         ..Asked::by(&exchange, upstream, &target)
     };
     trace.loses(repairs);
+    trace.loses(moves);
     trace.loses(encoded.report);
     Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }
@@ -152,22 +152,6 @@ fn strict(encoded: Encoded, trace: &mut Trace) -> Result<Encoded> {
 fn refused(error: sabir_wire::Error) -> Box<Failure> {
     let message = format!("sabir-strict: {error}");
     Failure::new(Whose::Policy, FaultKind::BadRequest, message)
-}
-
-/// What the encoder is told of a provider's model.
-pub(crate) fn target(provider: &Provider, model: &str) -> Target {
-    let mut target = Target::for_model(model).with_late_system(provider.late_system);
-    if let Some(dialect) = provider.dialect {
-        target = target.with_dialect(dialect);
-    }
-    if let Some(tokens) = provider.max_output_tokens {
-        target = target.with_max_output_tokens(tokens);
-    }
-    let version = provider.version.as_ref().and_then(|version| version.to_str().ok());
-    match version {
-        Some(version) => target.with_anthropic_version(AnthropicVersion::in_force(version)),
-        None => target,
-    }
 }
 
 /// The path of a call. Gemini has the model and the form of the answer in it.

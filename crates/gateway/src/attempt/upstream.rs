@@ -15,16 +15,19 @@ use crate::admin::Cached;
 use crate::attempt::headers::Templates;
 use crate::attempt::health::Health;
 use crate::attempt::queue::Queue;
+use crate::attempt::targets::Targets;
 use crate::config::types::Limits;
 use crate::config::types::Place;
 use crate::config::types::Provider;
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
+    pub(crate) name: Arc<str>,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Health,
     pub(crate) queue: Queue,
+    pub(crate) targets: Targets,
     /// Its own list of models, as it was last asked for.
     pub(crate) models: Mutex<Cached>,
 }
@@ -62,9 +65,11 @@ impl Upstream {
             Some(Endpoint { protocol: endpoint.protocol, end, base_path, headers })
         };
         Self {
+            name: provider.name.as_str().into(),
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
             health: Health::default(),
             queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),
+            targets: Targets::new(provider),
             models: Mutex::new(None),
         }
     }

@@ -17,7 +17,13 @@ pub(crate) struct Along {
     /// Absent once the stream is over or has turned out to be none of the protocol.
     frames: Option<Frames>,
     seen: Seen,
+    /// The beginning of an event whose end has not come, and how long it may become.
+    held: Vec<u8>,
+    held_bytes_max: usize,
 }
+
+/// What may stand around the data of an event: its name, its number, comments.
+const AROUND_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug)]
 struct Seen {
@@ -29,11 +35,12 @@ struct Seen {
     has_failed: bool,
     has_finished: bool,
     is_over: bool,
+    is_open_list: bool,
     counts: Counts,
 }
 
 impl Along {
-    pub(crate) fn new(protocol: Protocol, frames: Frames) -> Self {
+    pub(crate) fn new(protocol: Protocol, frames: Frames, frame_bytes_max: usize) -> Self {
         let seen = Seen {
             protocol,
             is_sse: frames.is_sse(),
@@ -43,34 +50,67 @@ impl Along {
             has_failed: false,
             has_finished: false,
             is_over: false,
+            is_open_list: false,
             counts: Counts::default(),
         };
-        Self { frames: Some(frames), seen }
+        let held_bytes_max = frame_bytes_max.saturating_add(AROUND_BYTES_MAX);
+        Self { frames: Some(frames), seen, held: Vec::new(), held_bytes_max }
     }
 
-    /// Reads along; returns how many of the bytes can be passed on: all, unless a frame among them is none of the
-    /// protocol. Nothing from there on can.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
-        let Self { frames: Some(frames), seen } = self else { return 0 };
-        let mut passable = 0;
-        while passable < bytes.len() {
-            let piece = up_to_frame_end(&bytes[passable..]);
+    /// Reads along, and hands over what can be passed on: all up to the last event that has ended, unless a frame among
+    /// them is none of the protocol. Nothing from there on can.
+    pub(crate) fn push(&mut self, bytes: &[u8], pass: &mut dyn FnMut(&[u8])) {
+        let passable = self.read(bytes);
+        let (now, later) = bytes.split_at(passable);
+        if !now.is_empty() {
+            if !self.held.is_empty() {
+                pass(&std::mem::take(&mut self.held));
+            }
+            pass(now);
+        }
+        if self.held.len() + later.len() > self.held_bytes_max {
+            self.frames = None;
+            self.seen.is_broken = true;
+        }
+        if self.frames.is_some() {
+            self.held.extend_from_slice(later);
+        }
+    }
+
+    /// How many of the bytes come before an event that has not ended, or that nobody can read.
+    fn read(&mut self, bytes: &[u8]) -> usize {
+        let Self { frames: Some(frames), seen, .. } = self else { return 0 };
+        let (mut read, mut passable) = (0, 0);
+        while read < bytes.len() {
+            let piece = up_to_frame_end(&bytes[read..]);
             seen.is_broken |= frames.push(piece, &mut |frame| seen.frame(&frame)).is_err();
             if seen.is_broken {
                 self.frames = None;
                 break;
             }
-            passable += piece.len();
+            read += piece.len();
+            if frames.is_at_boundary() {
+                passable = read;
+            }
         }
         passable
     }
 
-    /// The stream has ended; its last frame may lack the blank line.
-    pub(crate) fn end(&mut self) {
-        let Self { frames, seen } = self;
-        if let Some(frames) = frames.take() {
-            seen.is_broken |= frames.end(&mut |frame| seen.frame(&frame)).is_err();
+    /// The stream has ended; its last frame may lack the blank line. Returns what can still be passed on.
+    ///
+    /// Half a frame behind the end of the answer is none of it, and nothing is missing without it.
+    pub(crate) fn end(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        let was_complete = self.is_complete();
+        let Self { frames, seen, .. } = self;
+        let Some(frames) = frames.take() else { return Vec::new() };
+        seen.is_open_list = frames.is_open_list();
+        seen.is_broken |= frames.end(&mut |frame| seen.frame(&frame)).is_err();
+        if !seen.is_broken {
+            return held;
         }
+        seen.is_broken = !was_complete;
+        Vec::new()
     }
 
     /// Whether something came that is no stream of the protocol.
@@ -93,7 +133,7 @@ impl Along {
 
     /// Whether the stream came to an end of its own, good or bad.
     pub(crate) fn is_complete(&self) -> bool {
-        self.seen.has_finished || self.seen.has_failed
+        (self.seen.has_finished || self.seen.has_failed) && !self.seen.is_open_list
     }
 
     pub(crate) fn is_sse(&self) -> bool {
@@ -112,7 +152,7 @@ impl Along {
     /// What to add to a stream that broke off, so that the client learns of it in its own protocol; nothing can be added
     /// to a list.
     ///
-    /// The half of a frame that may have gone before is ended first.
+    /// Lines that may have gone before and are no event, such as comments, are ended first.
     pub(crate) fn broken(&self, fault: Fault<'_>) -> Option<String> {
         self.seen.is_sse.then(|| format!("\n\n{}", fault_frame(self.seen.protocol, fault)))
     }

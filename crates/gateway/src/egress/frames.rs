@@ -32,6 +32,23 @@ impl Frames {
         matches!(self, Self::Sse(_))
     }
 
+    /// Whether what came so far can be sent on: half an event would be read as one when the next thing is sent. A list is
+    /// read as a whole, so any part of it can.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        match self {
+            Self::Sse(parser) => parser.is_between_frames(),
+            Self::Array(_) => true,
+        }
+    }
+
+    /// Whether the stream is a list that lacks its end.
+    pub(super) fn is_open_list(&self) -> bool {
+        match self {
+            Self::Sse(_) => false,
+            Self::Array(parser) => parser.is_open(),
+        }
+    }
+
     pub(super) fn push(
         &mut self,
         bytes: &[u8],

@@ -10,6 +10,11 @@ use crate::observe::Trace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
+const SABIR_EXCHANGE: HeaderName = HeaderName::from_static("sabir-exchange");
+const SABIR_LOSS: HeaderName = HeaderName::from_static("sabir-loss");
+const SABIR_MODEL: HeaderName = HeaderName::from_static("sabir-model");
+const SABIR_PROVIDER: HeaderName = HeaderName::from_static("sabir-provider");
+const SABIR_ROUTE: HeaderName = HeaderName::from_static("sabir-route");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Adds all headers but those of the body itself.
@@ -37,20 +42,30 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
     add_own(headers, trace);
 }
 
+/// Adds the exchange's id where the provider has none of its own.
+pub(crate) fn add_request_id(headers: &mut HeaderMap, trace: &Trace) {
+    if !headers.contains_key(&X_REQUEST_ID)
+        && let Ok(id) = HeaderValue::try_from(trace.id())
+    {
+        let id = headers.get(&REQUEST_ID).cloned().unwrap_or(id);
+        headers.insert(X_REQUEST_ID, id);
+    }
+}
+
 /// Adds what only Sabir says: who answered, why, what was lost, and where to read more.
 pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
-    let mut put = |name: &'static str, value: &str| {
+    let mut put = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::try_from(value) {
-            headers.insert(HeaderName::from_static(name), value);
+            headers.insert(name, value);
         }
     };
-    put("sabir-exchange", trace.id());
+    put(SABIR_EXCHANGE, trace.id());
     if let Some(upstream) = trace.upstream() {
-        put("sabir-provider", &upstream.provider);
+        put(SABIR_PROVIDER, &upstream.provider);
         if !upstream.model.is_empty() {
-            put("sabir-model", &upstream.model);
+            put(SABIR_MODEL, &upstream.model);
         }
-        put("sabir-route", &upstream.route);
-        put("sabir-loss", &trace.loss_summary());
+        put(SABIR_ROUTE, &upstream.route);
+        put(SABIR_LOSS, &trace.loss_summary());
     }
 }

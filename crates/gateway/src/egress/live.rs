@@ -110,14 +110,12 @@ fn poll_translated(
             translation.end();
             continue;
         };
-        let was_finished = translation.has_finished();
+        if translation.has_finished() {
+            source.hasten();
+        }
         match source.poll_data(cx, &mut |data| translation.push(data)) {
             Poll::Pending => return Poll::Pending,
-            Poll::Ready(Some(Ok(()))) => {
-                if translation.has_finished() && !was_finished {
-                    source.hasten();
-                }
-            }
+            Poll::Ready(Some(Ok(()))) => {}
             Poll::Ready(None) => {
                 *feed = None;
                 translation.end();
@@ -167,8 +165,7 @@ fn poll_through(
         }
         let mut passed = Passed::Nothing;
         let polled = source.poll_data(cx, &mut |data| {
-            let readable = along.push(data);
-            passed.add(&data[..readable]);
+            along.push(data, &mut |data| passed.add(data));
         });
         match polled {
             Poll::Pending => return Poll::Pending,
@@ -192,7 +189,7 @@ fn poll_through(
 
 /// A stream that merely stops would look like a whole answer.
 fn ended(along: &mut Along, trace: &mut Trace) -> Polled {
-    along.end();
+    let rest = along.end();
     if along.is_broken() {
         return broken(along, trace, Whose::Upstream, unreadable());
     }
@@ -204,7 +201,7 @@ fn ended(along: &mut Along, trace: &mut Trace) -> Polled {
         true => Ending::Failed(Whose::Upstream),
         false => Ending::Answered,
     });
-    Poll::Ready(None)
+    Poll::Ready((!rest.is_empty()).then(|| Ok(rest.into())))
 }
 
 /// What fails behind the end of an answer is not missing from it, but for the end of a list.

@@ -83,7 +83,7 @@ pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply
     trace.answers(200);
     match opened {
         Opened::Whole(whole) => {
-            let mut reply = Response::new(ReplyBody::Whole(Some(whole.body)));
+            let mut reply = roomy(ReplyBody::Whole(Some(whole.body)));
             reply.headers_mut().insert(CONTENT_TYPE, JSON);
             headers::add(reply.headers_mut(), call.client, &whole.headers, &trace);
             trace.ends(Ending::Answered);
@@ -109,8 +109,18 @@ pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply
     }
 }
 
+/// A reply with room for the headers that most have, so that they never move.
+fn roomy(body: ReplyBody) -> Reply {
+    let mut reply = Response::new(body);
+    reply.headers_mut().reserve(HEADERS);
+    reply
+}
+
+/// How many headers most replies have at most.
+const HEADERS: usize = 12;
+
 fn stream_reply(delivery: Delivery) -> Reply {
-    let mut reply = Response::new(ReplyBody::Whole(None));
+    let mut reply = roomy(ReplyBody::Whole(None));
     let kind = match delivery {
         Delivery::Stream => HeaderValue::from_static("text/event-stream; charset=utf-8"),
         Delivery::Array | Delivery::Whole => JSON,

@@ -35,7 +35,9 @@ struct Writing {
     /// For clients that take their stream as one JSON list.
     array: Option<ArrayWriter>,
     has_begun: bool,
-    has_finished: bool,
+    /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
+    spoken: u64,
+    ended: u64,
     /// The fault that the stream began with, kept back for another try.
     at_first: Option<Fault<'static>>,
     fault: Option<FaultKind>,
@@ -57,7 +59,8 @@ impl Translation {
             out: String::new(),
             array: (call.delivery == Delivery::Array).then(ArrayWriter::default),
             has_begun: false,
-            has_finished: false,
+            spoken: 0,
+            ended: 0,
             at_first: None,
             fault: None,
             counts: Counts::default(),
@@ -80,8 +83,10 @@ impl Translation {
     /// The provider's stream has ended.
     pub(crate) fn end(&mut self) {
         let Self { frames, decoder, writing } = self;
+        // Half a frame behind the end of the answer is none of it, and nothing is missing without it.
         if let Some(parser) = frames.take()
             && parser.end(&mut |frame| step(decoder, &frame, writing)).is_err()
+            && !writing.has_finished()
         {
             *decoder = None;
             writing.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
@@ -120,7 +125,7 @@ impl Translation {
 
     /// Whether every candidate has said its last word: all that can follow is bookkeeping.
     pub(crate) fn has_finished(&self) -> bool {
-        self.writing.has_finished
+        self.writing.has_finished()
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -162,7 +167,15 @@ fn step(
     Ok(())
 }
 
+fn bit(candidate: u32) -> u64 {
+    1 << candidate.min(u64::BITS - 1)
+}
+
 impl Writing {
+    fn has_finished(&self) -> bool {
+        self.ended != 0 && self.spoken & !self.ended == 0
+    }
+
     fn event(&mut self, event: Event<'_>) {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &event {
@@ -172,12 +185,9 @@ impl Writing {
             }
             Event::Fault(fault) => self.fault = Some(fault.kind),
             Event::Usage(usage) => self.counts.update(counts_of(usage)),
-            Event::Finish { .. } => self.has_finished = true,
-            Event::Start(_)
-            | Event::Open(_)
-            | Event::Delta(..)
-            | Event::Note(_)
-            | Event::Close(_) => {}
+            Event::Finish { candidate, .. } => self.ended |= bit(*candidate),
+            Event::Open(open) => self.spoken |= bit(open.candidate),
+            Event::Start(_) | Event::Delta(..) | Event::Note(_) | Event::Close(_) => {}
         }
         self.encode(event);
     }

@@ -21,4 +21,5 @@ pub(crate) use path::FromPath;
 pub(crate) use path::Listing;
 pub(crate) use path::Own;
 pub(crate) use path::find as find_endpoint;
+pub(crate) use path::is_passthrough;
 pub(crate) use skim::skim;

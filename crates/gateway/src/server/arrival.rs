@@ -21,10 +21,10 @@ pub(super) struct Arrival {
 
 impl Arrival {
     /// The head of a request is there. What comes behind it is watched.
-    pub(super) fn begin<B: Body>(&self, request: Request<B>) -> Request<Watched<'_, B>> {
+    pub(super) fn begin<B: Body>(&self, request: Request<B>) -> Request<Arriving<'_, B>> {
         self.is_whole.set(request.body().is_end_stream());
         self.count();
-        request.map(|body| Watched { body, arrival: self })
+        request.map(|body| Arriving { body, arrival: self })
     }
 
     /// Nothing more is wanted of the request.
@@ -48,12 +48,12 @@ impl Arrival {
 
 /// A body that is watched as it comes in.
 #[derive(Debug)]
-pub(super) struct Watched<'c, B> {
+pub(super) struct Arriving<'c, B> {
     body: B,
     arrival: &'c Arrival,
 }
 
-impl<B: Body + Unpin> Body for Watched<'_, B> {
+impl<B: Body + Unpin> Body for Arriving<'_, B> {
     type Data = B::Data;
     type Error = B::Error;
 

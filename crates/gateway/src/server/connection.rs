@@ -13,6 +13,7 @@ use hyper_util::rt::TokioTimer;
 use tokio::sync::watch;
 
 use crate::server::arrival::Arrival;
+use crate::server::watched::Watched;
 use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
 use crate::stack;
@@ -49,7 +50,7 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
         .header_read_timeout(limits.header_read_timeout)
         .max_header_size(head_bytes_max)
         .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Watched::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let told = async {
         let _ = stop.wait_for(|is_told| *is_told).await;

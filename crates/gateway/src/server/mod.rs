@@ -3,6 +3,7 @@
 mod arrival;
 mod connection;
 mod listen;
+mod watched;
 mod worker;
 
 pub use listen::Server;

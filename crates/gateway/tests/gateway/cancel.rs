@@ -40,6 +40,36 @@ fn a_client_that_leaves_before_the_answer_has_begun_does_too() {
 }
 
 #[test]
+fn a_client_that_had_more_to_say_when_it_left_does_too() {
+    for more in ["\r\n", "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
+        let (left, gone) = mpsc::channel();
+        let provider = Provider::start(vec![Script::Hold(String::new(), left)]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let client = gateway.send("POST /v1/messages", &messages("p/m", false));
+        client.get_ref().write_all(more.as_bytes()).unwrap();
+        while provider.received().is_empty() {
+            std::thread::yield_now();
+        }
+        drop(client);
+        gone.recv_timeout(PATIENCE).unwrap();
+        gateway.wait_for_metric("sabir_requests_in_flight 0");
+        gateway.wait_for_metric("sabir_connections 1");
+    }
+}
+
+#[test]
+fn requests_that_come_at_once_are_answered_one_after_the_other() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let mut client = gateway.send("POST /v1/messages", &messages("p/m", false));
+    let next = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    client.get_ref().write_all(next.repeat(2).as_bytes()).unwrap();
+    assert!(Reply::read(&mut client).body.contains("hi"));
+    assert_eq!(Reply::read(&mut client).body, "ok\n");
+    assert_eq!(Reply::read(&mut client).body, "ok\n");
+}
+
+#[test]
 fn events_leave_as_soon_as_they_arrive() {
     let (say, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);

@@ -5,7 +5,9 @@
 mod attempts;
 mod breaks;
 mod cancel;
+mod contract;
 mod doors;
+mod ends;
 mod events;
 mod harness;
 mod pass;

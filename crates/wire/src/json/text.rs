@@ -95,6 +95,11 @@ impl<'a> Text<'a> {
 
     /// Whether the text is empty or says nothing but whitespace.
     pub fn is_blank(&self) -> bool {
+        // Nearly all texts begin with something to say.
+        if self.repr.bytes().next().is_some_and(|first| first.is_ascii_graphic() && first != b'\\')
+        {
+            return false;
+        }
         match self.form {
             Form::Clean | Form::Plain => self.repr.trim_start().is_empty(),
             Form::Escaped => escape::is_blank(&self.repr),

@@ -1,5 +1,6 @@
 //! What the client asked for and an answer must honour: the pure context of every response encoder.
 
+use crate::alias::Aliases;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Kind;
@@ -7,7 +8,7 @@ use crate::json::Text;
 use crate::protocol::Echo;
 use crate::protocol::Exchange;
 use crate::protocol::Protocol;
-use crate::protocol::calls::Calls;
+use crate::protocol::calls;
 use crate::target::Target;
 
 /// What an encoder of answers must know of the request it answers.
@@ -57,11 +58,12 @@ impl<'a> Asked<'a> {
     /// The caller adds what no request says: the seed of ids and the time.
     pub fn by(exchange: &Exchange<'_>, upstream: Protocol, target: &Target) -> Asked<'static> {
         let request = &exchange.request;
-        let calls = Calls::of(request, upstream, target);
+        let names = calls::renamed_tools(request, upstream, target);
         let own = |text: &str| Text::plain(text.to_owned());
+        let renamed = names.iter().flat_map(Aliases::renamed);
         let mut asked = Asked {
             include_usage: asks_for_usage(exchange),
-            names: calls.renamed().map(|(client, alias)| (own(alias), own(client))).collect(),
+            names: renamed.map(|(client, alias)| (own(alias), own(client))).collect(),
             ..Asked::default()
         };
         request.tools.iter().for_each(|tool| asked.know(tool));

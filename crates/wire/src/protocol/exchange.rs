@@ -105,6 +105,9 @@ impl<'a> Exchange<'a> {
     }
 }
 
+/// What most answers take at least, so that short ones never move while they grow.
+pub(in crate::protocol) const ANSWER_BYTES: usize = 2048;
+
 impl Encoded {
     /// Refuses the translation if it dropped anything.
     pub fn strict(self) -> Result<Self> {

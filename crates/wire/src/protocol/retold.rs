@@ -5,6 +5,7 @@
 use crate::fault::Fault;
 use crate::json::Json;
 use crate::json::Kind;
+use crate::json::push_key;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Protocol;
@@ -64,7 +65,9 @@ fn is_inside(returned: &[(String, Json<'_>)], key: &str, value: &Json<'_>) -> bo
 }
 
 fn join(pointer: &str, key: &str) -> String {
-    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+    let mut joined = pointer.to_owned();
+    push_key(&mut joined, key);
+    joined
 }
 
 /// Some servers wrap an error in a list, which no client needs.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::rc::Rc;
 
+use crate::json::push_key;
+
 /// A JSON pointer that shares its beginning with its neighbours; the text is made when asked for.
 #[derive(Clone, Default)]
 pub(super) struct Pointer<'s>(Option<Rc<Step<'s>>>);
@@ -48,12 +50,10 @@ impl<'s> Pointer<'s> {
 
 impl fmt::Display for Pointer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.segments().iter().try_for_each(|segment| {
-            f.write_str("/")?;
-            match segment.contains(['~', '/']) {
-                true => f.write_str(&segment.replace('~', "~0").replace('/', "~1")),
-                false => f.write_str(segment),
-            }
-        })
+        let mut pointer = String::new();
+        for segment in self.segments() {
+            push_key(&mut pointer, segment);
+        }
+        f.write_str(&pointer)
     }
 }

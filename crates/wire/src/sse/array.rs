@@ -92,6 +92,11 @@ impl JsonArray {
         self.emit(emit)
     }
 
+    /// Whether the list has begun and not ended.
+    pub fn is_open(&self) -> bool {
+        self.stage == Stage::List
+    }
+
     fn between(&mut self, byte: u8) -> Result<()> {
         match (self.stage, byte) {
             (_, b' ' | b'\t' | b'\r' | b'\n') => Ok(()),

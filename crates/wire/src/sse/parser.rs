@@ -118,6 +118,11 @@ impl Parser {
         self.dispatch(emit)
     }
 
+    /// Whether no frame has begun that has not ended: what came so far can stand alone.
+    pub fn is_between_frames(&self) -> bool {
+        self.line.is_empty() && !self.has_data && !self.has_event
+    }
+
     fn hold(&mut self, bytes: &[u8]) -> Result<()> {
         if self.line.len() + bytes.len() > self.frame_bytes_max {
             return Err(too_long(self.frame_bytes_max));

@@ -148,21 +148,20 @@ impl Losing<'_> {
                 .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
                     (declared.kind, declared.reason)
                 });
-            self.report.lose(place.pointer(&self.told_at(place, extra)), kind, reason);
+            let suffix = self.told_at(place, extra, &suffix);
+            self.report.lose(place.pointer(suffix), kind, reason);
         }
     }
 
-    /// Where an undeclared field of the node at `place` stands below it.
-    fn told_at(&self, place: Place, extra: &Extra<'_>) -> String {
-        let pointer = extra.pointer();
+    /// Where an undeclared field of the node at `place`, kept at `pointer`, stands below it.
+    fn told_at<'p>(&self, place: Place, extra: &Extra<'_>, pointer: &'p str) -> &'p str {
         match (self.source, &*extra.scope, &*extra.key) {
             // How a data URL is spelled is kept in transit as if it stood below the URL.
-            (Protocol::OpenaiResponses, scope @ ("image_url" | "file_data"), "prefix" | "url") => {
-                format!("/{scope}")
-            }
+            (Protocol::OpenaiResponses, "image_url", "prefix" | "url") => "/image_url",
+            (Protocol::OpenaiResponses, "file_data", "prefix" | "url") => "/file_data",
             // A stream of Chat tells its message in deltas.
             (Protocol::OpenaiChat, _, _) if place.is_delta() => {
-                pointer.strip_prefix("/message").unwrap_or(&pointer).to_owned()
+                pointer.strip_prefix("/message").unwrap_or(pointer)
             }
             _ => pointer,
         }

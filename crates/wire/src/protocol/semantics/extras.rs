@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::json::Json;
+use crate::json::push_key;
 
 /// The extras of one node.
 #[derive(Clone, Debug, Default)]
@@ -80,11 +81,13 @@ impl<'a> Extras<'a> {
 impl Extra<'_> {
     /// The path of the field below its node, with a leading slash.
     pub fn pointer(&self) -> String {
-        let key = self.key.replace('~', "~0").replace('/', "~1");
-        match &*self.scope {
-            "" => format!("/{key}"),
-            scope => format!("/{scope}/{key}"),
+        let mut pointer = String::with_capacity(self.scope.len() + self.key.len() + 2);
+        if !self.scope.is_empty() {
+            pointer.push('/');
+            pointer.push_str(&self.scope);
         }
+        push_key(&mut pointer, &self.key);
+        pointer
     }
 
     /// Whether the field says nothing: null, or an empty string, list or object.

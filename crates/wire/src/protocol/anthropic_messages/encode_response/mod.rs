@@ -42,6 +42,7 @@ use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_ROLE;
 use crate::protocol::anthropic_messages::types::NO_TYPE;
+use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -54,7 +55,7 @@ pub(in crate::protocol) fn encode_response(
 ) -> String {
     let mut losing = Losing::new(source, HERE, report);
     losing.response(response);
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
     match (&response.fault, losing.is_same()) {
         (Some(fault), _) => {
             losing.failed(response);

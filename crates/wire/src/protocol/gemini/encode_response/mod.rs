@@ -30,6 +30,7 @@ use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
+use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
 use crate::protocol::gemini::encode_request::later_items;
@@ -59,7 +60,7 @@ pub(in crate::protocol) fn encode_response(
 ) -> String {
     let mut losing = Losing::new(source, GEMINI, report);
     losing.response(response);
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
         Some(fault) if !said => {

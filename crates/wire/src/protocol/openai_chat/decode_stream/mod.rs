@@ -51,6 +51,8 @@ enum State {
     Waiting,
     Started,
     Failed,
+    /// The answer is complete, and the provider has said so: nothing that follows belongs to it.
+    Over,
 }
 
 /// The sink of a decoder's events.
@@ -63,7 +65,10 @@ impl Decoder {
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         let data = frame.data.trim();
-        if data == DONE || data.is_empty() || self.state == State::Failed {
+        if data == DONE && self.is_complete() {
+            self.state = State::Over;
+        }
+        if data == DONE || data.is_empty() || self.is_over() {
             return Ok(());
         }
         let place = Place::default().element(Step::Frame, self.frame);
@@ -77,11 +82,18 @@ impl Decoder {
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
-        let complete = !self.choices.is_empty() && self.choices.iter().all(Choice::is_finished);
-        if self.state != State::Failed && !complete {
+        if !self.is_over() && !self.is_complete() {
             let words = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
         }
+    }
+
+    fn is_complete(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(Choice::is_finished)
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Failed | State::Over)
     }
 
     /// Starts the answer, unless the chunk only fails or only says what came before an answer.

@@ -24,6 +24,7 @@ use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
+use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
@@ -57,7 +58,7 @@ pub(in crate::protocol) fn encode_response(
     losing.response(response);
     let same = losing.is_same();
     let semantics = response.semantics();
-    let mut writer = Writer::with_capacity(1024);
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let own = content::own_extras(&losing, semantics);
     let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
     write_head(&mut object, response, asked, &mut losing);

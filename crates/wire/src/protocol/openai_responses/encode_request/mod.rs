@@ -1,5 +1,6 @@
 //! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
 
+mod apart;
 mod input;
 mod item;
 mod part;
@@ -22,6 +23,7 @@ use crate::protocol::asking;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::apart::Apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
@@ -131,7 +133,11 @@ fn write_messages(
             item.field("content", word);
         });
     }
-    let mut items = Items::new(writer, losing, calls, target.system_role());
+    let apart = match losing.is_same() {
+        true => Apart::default(),
+        false => Apart::of(messages, calls),
+    };
+    let mut items = Items::new(writer, losing, (calls, &apart), target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
     }

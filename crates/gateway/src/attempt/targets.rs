@@ -1,0 +1,77 @@
+//! What the encoders are told of a provider's models. Looking a name up in all families takes a while, so it is done once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::RwLock;
+
+use sabir_wire::target::AnthropicVersion;
+use sabir_wire::target::Family;
+use sabir_wire::target::Target;
+
+use crate::config::types::Provider;
+
+/// How many models of one provider are remembered. Clients name them, so there may be any number.
+const MODELS_MAX: usize = 1_024;
+
+#[derive(Debug)]
+pub(crate) struct Targets {
+    /// What holds for all models of the provider.
+    provider: Target,
+    by_model: RwLock<HashMap<String, Arc<Target>>>,
+}
+
+impl Targets {
+    pub(crate) fn new(provider: &Provider) -> Self {
+        let mut target = Target::default().with_late_system(provider.late_system);
+        if let Some(dialect) = provider.dialect {
+            target = target.with_dialect(dialect);
+        }
+        if let Some(tokens) = provider.max_output_tokens {
+            target = target.with_max_output_tokens(tokens);
+        }
+        let version = provider.version.as_ref().and_then(|version| version.to_str().ok());
+        if let Some(version) = version {
+            target = target.with_anthropic_version(AnthropicVersion::in_force(version));
+        }
+        Self { provider: target, by_model: RwLock::default() }
+    }
+
+    pub(crate) fn of(&self, model: &str) -> Arc<Target> {
+        let known = self.by_model.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(target) = known.get(model) {
+            return Arc::clone(target);
+        }
+        drop(known);
+        let target = Arc::new(self.provider.with_family(Family::of(model)));
+        let mut known = self.by_model.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() == MODELS_MAX {
+            known.clear();
+        }
+        known.insert(model.to_owned(), Arc::clone(&target));
+        target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_names_takes_bounded_memory() {
+        let targets = Targets { provider: Target::default(), by_model: RwLock::default() };
+        for number in 0..3 * MODELS_MAX {
+            assert_eq!(
+                targets.of(&format!("gpt-5-{number}")).family.name,
+                Family::of(&format!("gpt-5-{number}")).name
+            );
+        }
+        assert!(targets.by_model.read().unwrap().len() <= MODELS_MAX);
+    }
+
+    #[test]
+    fn a_model_that_is_known_is_not_looked_for_again() {
+        let targets = Targets { provider: Target::default(), by_model: RwLock::default() };
+        assert!(Arc::ptr_eq(&targets.of("gpt-4.1"), &targets.of("gpt-4.1")));
+    }
+}

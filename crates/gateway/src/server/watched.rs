@@ -1,0 +1,102 @@
+//! A client's connection that notices when its client leaves while bytes of a next request wait: the server reads no
+//! further then, and would not see the end behind them.
+
+use std::io;
+use std::pin::Pin;
+use std::task::Context;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio::io::Interest;
+use tokio::io::ReadBuf;
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+/// How often a client that nobody listens to is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+#[derive(Debug)]
+pub(super) struct Watched {
+    stream: TcpStream,
+    /// Whether the server waits for more to read, and so learns of the end by itself.
+    is_listening: bool,
+    /// Set only while it does not.
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watched {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self { stream, is_listening: false, alarm: None }
+    }
+
+    /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
+    /// here each time that the alarm wakes it.
+    fn watch(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        if self.is_listening {
+            return Ok(());
+        }
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK_EVERY)));
+        while alarm.as_mut().poll(cx).is_ready() {
+            if has_left(&self.stream, cx) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            alarm.set(tokio::time::sleep(LOOK_EVERY));
+        }
+        Ok(())
+    }
+}
+
+fn has_left(stream: &TcpStream, cx: &mut Context<'_>) -> bool {
+    let ready = std::pin::pin!(stream.ready(Interest::READABLE));
+    matches!(ready.poll(cx), Poll::Ready(Ok(ready)) if ready.is_read_closed())
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        this.is_listening = read.is_pending();
+        if this.is_listening {
+            this.alarm = None;
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.watch(cx)?;
+        Pin::new(&mut this.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,177 @@
+//! Streams that end in the middle of something: what the client can read of them, and what it learns.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::time::Instant;
+
+use crate::harness::*;
+
+const GEMINI: &str = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+
+fn messages_stream() -> String {
+    let frame =
+        |kind: &str, rest: &str| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n");
+    let message = r#","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
+    let end =
+        r#","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":2}"#;
+    [
+        frame("message_start", message),
+        frame("content_block_start", r#","index":0,"content_block":{"type":"text","text":""}"#),
+        frame("content_block_delta", r#","index":0,"delta":{"type":"text_delta","text":"hé"}"#),
+        frame("content_block_stop", r#","index":0"#),
+        frame("message_delta", end),
+        frame("message_stop", ""),
+    ]
+    .concat()
+}
+
+/// The data of every event that a client would dispatch.
+fn events(stream: &str) -> Vec<serde_json::Value> {
+    let whole = stream.rsplit_once("\n\n").map_or("", |(whole, _)| whole);
+    let data = whole.split('\n').filter_map(|line| line.strip_prefix("data:"));
+    let data = data.map(str::trim).filter(|data| *data != "[DONE]");
+    data.map(|data| serde_json::from_str(data).unwrap_or_else(|_| panic!("{stream}"))).collect()
+}
+
+/// Wherever a stream is cut, its client reads whole events only, and the last one is the error.
+fn check_cuts(protocol: &str, path: &str, body: &str, stream: &str, end: usize) {
+    let cuts: Vec<usize> = (0..end).step_by(3).collect();
+    let chunked = |cut: &usize| {
+        let piece = String::from_utf8_lossy(&stream.as_bytes()[..*cut]).into_owned();
+        Script::Say(sse(piece.trim_end_matches('\u{fffd}')))
+    };
+    let provider = Provider::start(cuts.iter().map(chunked).collect());
+    let gateway = Running::start(&(provider.toml("p", protocol) + "retries = 0\n"));
+    for cut in cuts {
+        let reply = gateway.post(path, body);
+        if reply.status == 502 {
+            continue;
+        }
+        let events = events(&reply.body);
+        let last = events.last().unwrap_or_else(|| panic!("{cut}: nothing"));
+        assert!(last["error"].is_object(), "{cut}: {}", reply.body);
+        assert!(events.len() < 2 || !events[events.len() - 2]["error"].is_object(), "{cut}");
+    }
+}
+
+#[test]
+fn half_an_event_never_reaches_a_client() {
+    let stream = chat_chunk("one") + &chat_chunk("two") + CHAT_END;
+    let end = stream.find("\"finish_reason\":\"stop\"").unwrap();
+    check_cuts("openai-chat", "/v1/chat/completions", &chat("p/m", true), &stream, end);
+    let stream = messages_stream();
+    let end = stream.rfind("event: message_stop").unwrap();
+    check_cuts("anthropic-messages", "/v1/messages", &messages("p/m", true), &stream, end);
+}
+
+#[test]
+fn events_pass_byte_for_byte_whatever_pieces_they_come_in() {
+    let stream = format!(": begin\r\n\r\nretry: 5\r\n\r\n{}{CHAT_END}", chat_chunk("héllo"));
+    for stream in [stream.clone(), stream.replace('\n', "\r\n").replace("\r\r", "\r")] {
+        let (say, pieces) = mpsc::channel();
+        let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let client = gateway.send("POST /v1/chat/completions", &chat("p/m", true));
+        say.send(sse("")).unwrap();
+        for character in stream.chars() {
+            say.send(character.to_string()).unwrap();
+        }
+        drop(say);
+        let mut client = client;
+        assert_eq!(Reply::read(&mut client).body, stream);
+    }
+}
+
+#[test]
+fn half_a_count_behind_a_finished_answer_is_no_failure() {
+    let whole = chat_chunk("done") + CHAT_END;
+    let cut = &whole[..whole.find("\"completion_tokens\"").unwrap()];
+    for (path, body, end) in [
+        ("/v1/chat/completions", chat("p/m", true), "\"finish_reason\":\"stop\""),
+        ("/v1/messages", messages("p/m", true), "message_stop"),
+    ] {
+        let provider = Provider::start(vec![Script::Say(sse(cut))]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let reply = gateway.post(path, &body);
+        assert!(reply.body.contains(end) && !reply.body.contains("error"), "{}", reply.body);
+        gateway.wait_for_metric("sabir_requests_in_flight 0");
+        assert!(gateway.get("/metrics").body.contains("outcome=\"answered\"} 1"));
+    }
+}
+
+#[test]
+fn what_follows_the_word_for_the_end_is_none_of_the_answer() {
+    let behind = "data: {\"error\":{\"message\":\"stray\",\"type\":\"server_error\"}}\n\n";
+    let stream = sse(&(chat_chunk("done") + CHAT_END + behind));
+    let provider = Provider::start(vec![Script::Say(stream)]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let body = r#"{"model":"p/m","stream":true,"input":"hello"}"#;
+    let reply = gateway.post("/v1/responses", body);
+    assert!(reply.body.contains("response.completed"), "{}", reply.body);
+    assert!(!reply.body.contains("stray"), "{}", reply.body);
+}
+
+#[test]
+fn an_event_without_end_is_not_held_for_ever() {
+    let lines = "event: message\n".repeat(100_000);
+    let stream = sse(&(chat_chunk("begun") + &lines));
+    let (left, _gone) = mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(stream, left)]);
+    let limits = "[limits]\nmax_frame_size = \"64KiB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + limits));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert!(reply.body.contains("cannot be read"), "{:.400}", reply.body);
+}
+
+#[test]
+fn a_list_that_is_not_closed_has_no_end() {
+    let first = r#"[{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{first}");
+    let provider = Provider::start(vec![Script::Say(answer)]);
+    let gateway = Running::start(&provider.toml("p", "gemini"));
+    let mut client = gateway.send("POST /v1beta/models/p%2Fm:streamGenerateContent", GEMINI);
+    let mut all = String::new();
+    std::io::Read::read_to_string(&mut client, &mut all).unwrap();
+    assert!(all.contains("STOP") && !all.ends_with("0\r\n\r\n"), "{all}");
+}
+
+#[test]
+fn a_provider_that_stays_is_not_waited_for_even_if_all_came_at_once() {
+    let (left, gone) = mpsc::channel();
+    let all = sse(&(chat_chunk("whole") + CHAT_END));
+    let provider = Provider::start(vec![Script::Hold(all, left)]);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + "idle_timeout = \"15s\"\n"));
+    let began = Instant::now();
+    let reply = gateway.post("/v1/messages", &messages("p/m", true));
+    assert!(reply.body.contains("message_stop"), "{}", reply.body);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    gone.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn an_answer_goes_on_while_one_of_its_candidates_does() {
+    let choice = |index: u8, delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    let (say, pieces) = mpsc::channel();
+    let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let path = "POST /v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
+    let mut client = gateway.send(path, GEMINI);
+    say.send(sse(&choice(0, "{\"content\":\"a\"}", "null"))).unwrap();
+    read_head(&mut client);
+    say.send(choice(1, "{\"content\":\"b\"}", "null")).unwrap();
+    say.send(choice(0, "{}", "\"stop\"")).unwrap();
+    std::thread::sleep(Duration::from_millis(1_500));
+    say.send(choice(1, "{\"content\":\"late\"}", "\"stop\"") + "data: [DONE]\n\n").unwrap();
+    drop(say);
+    let mut body = String::new();
+    while let Some(chunk) = read_chunk(&mut client) {
+        body += &String::from_utf8(chunk).unwrap();
+    }
+    assert!(body.contains("late") && !body.contains("error"), "{body}");
+}
