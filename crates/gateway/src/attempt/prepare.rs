@@ -77,11 +77,15 @@ pub(crate) fn prepare<'a>(
 
 /// The client's own bytes with the target's model.
 fn spliced<'c>(call: &'c Call<'_>, model: &str) -> Payload<'c> {
-    let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
-    match place {
+    match call.model_at.clone() {
         Some(place) if call.model != model => {
             let mut name = Writer::default();
-            name.value(model);
+            match call.client {
+                Protocol::Gemini => {
+                    name.value(format!("models/{}", without_prefix(model)).as_str())
+                }
+                _ => name.value(model),
+            }
             Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),
@@ -166,7 +170,7 @@ fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> 
                 true => "streamGenerateContent",
                 false => "generateContent",
             };
-            let model = in_path(model.strip_prefix("models/").unwrap_or(model));
+            let model = in_path(without_prefix(model));
             format!("{base}/models/{model}:{verb}")
         }
     };
@@ -178,6 +182,11 @@ fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> 
         }
         _ => path,
     }
+}
+
+/// A name of Gemini's without the collection that stands before it in bodies.
+pub(super) fn without_prefix(model: &str) -> &str {
+    model.strip_prefix("models/").unwrap_or(model)
 }
 
 /// The query without the client's key.

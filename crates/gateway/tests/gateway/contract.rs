@@ -203,3 +203,55 @@ fn a_key_that_a_provider_repeats_does_not_pass_through() {
     let labels = r#"provider="p",client="openai-chat",upstream="openai-chat",fault="upstream""#;
     gateway.wait_for_metric(&format!("sabir_errors_total{{{labels}}} 2"));
 }
+
+#[test]
+fn a_provider_without_a_counter_gets_an_estimate() {
+    let own = r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#;
+    for (status, said, expected) in [
+        (404, r#"{"detail":"Not Found"}"#, (200, Some("true"))),
+        (404, "404 page not found", (200, Some("true"))),
+        (405, r#"{"detail":"Method Not Allowed"}"#, (200, Some("true"))),
+        (501, "", (200, Some("true"))),
+        (404, own, (404, None)),
+        (400, "{}", (400, None)),
+    ] {
+        let provider = Provider::start(vec![Script::Say(json(status, "", said))]);
+        let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
+        let message = r#"[{"role":"user","content":"hello"}]"#;
+        for (path, body) in [
+            ("/v1/messages/count_tokens", format!(r#"{{"model":"p/m","messages":{message}}}"#)),
+            ("/v1/responses/input_tokens", r#"{"model":"p/m","input":"hello"}"#.to_owned()),
+        ] {
+            let reply = gateway.post(path, &body);
+            let found = (reply.status, reply.header("sabir-estimate"));
+            assert_eq!(found, expected, "{path} after {status} {said}: {}", reply.body);
+            assert_eq!(reply.json()["input_tokens"].as_u64().is_some(), expected.0 == 200);
+        }
+    }
+}
+
+#[test]
+fn geminis_bodies_name_the_model_that_is_asked() {
+    let provider = Provider::whole(r#"{"candidates":[],"totalTokens":2}"#);
+    let alias = "[[model]]\nname = \"smart\"\ntargets = [{ provider = \"p\", model = \"g\" }]\n";
+    let gateway = Running::start(&format!("{alias}{}", provider.toml("p", "gemini")));
+    let request = |model: &str| format!(r#"{{ "model": "{model}", "contents": [] }}"#);
+    let wrapped = |model: &str| format!(r#"{{"generateContentRequest": {} }}"#, request(model));
+    for (verb, asked, expected) in [
+        ("generateContent", request("models/smart"), request("models/g")),
+        ("countTokens", wrapped("models/smart"), wrapped("models/g")),
+        ("countTokens", r#"{"contents": []}"#.to_owned(), r#"{"contents": []}"#.to_owned()),
+    ] {
+        gateway.post(&format!("/v1beta/models/smart:{verb}"), &asked);
+        let received = provider.received();
+        let received = received.last().unwrap();
+        assert_eq!(received.line, format!("POST /v1/models/g:{verb} HTTP/1.1"));
+        assert_eq!(received.body, expected);
+    }
+    let body = r#"{"model":"p/models/g","messages":[{"role":"user","content":"hello"}]}"#;
+    gateway.post("/v1/messages/count_tokens", body);
+    let received = provider.received();
+    let received = received.last().unwrap();
+    assert_eq!(received.line, "POST /v1/models/g:countTokens HTTP/1.1");
+    assert!(received.body.contains(r#""model":"models/g""#), "{}", received.body);
+}
