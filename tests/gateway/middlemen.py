@@ -176,12 +176,18 @@ class Witness(Listener):
 class Proxy(Listener):
     """A forward proxy: tunnels by `CONNECT`, and plain requests by their whole address, to where its table says."""
 
-    def __init__(self, table: dict[str, Address], credentials: str = "", status: int = 0) -> None:
+    def __init__(
+        self,
+        table: dict[str, Address],
+        credentials: str = "",
+        status: int = 0,
+        context: Optional[ssl.SSLContext] = None,
+    ) -> None:
         self.table = table
         self.wanted = f"Basic {base64.b64encode(credentials.encode()).decode()}" if credentials else None
         self.status = status
         self.asked: list[Asked] = []
-        super().__init__()
+        super().__init__(context)
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = Asked.of(await reader.readuntil(b"\r\n\r\n"))
@@ -203,6 +209,42 @@ class Proxy(Listener):
         path = target.removeprefix(f"http://{host}")
         forwarded = "\r\n".join([f"{method} {path} HTTP/1.1", "connection: close", *kept, "", ""])
         await _join(reader, writer, self.table[host], forwarded.encode())
+
+
+class Socks(Listener):
+    """A SOCKS 5 proxy: connects to where its table says, for those who have the credentials."""
+
+    def __init__(self, table: dict[str, Address], credentials: str = "") -> None:
+        self.table = table
+        self.credentials = credentials
+        self.asked: list[str] = []
+        super().__init__()
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, count = await reader.readexactly(2)
+        ways = await reader.readexactly(count)
+        way = 2 if self.credentials else 0
+        writer.write(bytes([5, way if way in ways else 0xFF]))
+        if way not in ways:
+            return await writer.drain()
+        if way == 2:
+            await reader.readexactly(1)
+            is_known = f"{await self._word(reader)}:{await self._word(reader)}" == self.credentials
+            writer.write(bytes([1, 0 if is_known else 1]))
+            if not is_known:
+                return await writer.drain()
+        _, _, _, kind = await reader.readexactly(4)
+        host = await self._word(reader) if kind == 3 else str(ip_address(await reader.readexactly({1: 4, 4: 16}[kind])))
+        target = f"{host}:{int.from_bytes(await reader.readexactly(2), 'big')}"
+        self.asked.append(target)
+        writer.write(bytes([5, 0 if target in self.table else 2, 0, 1, 0, 0, 0, 0, 0, 0]))
+        await writer.drain()
+        if target in self.table:
+            await _join(reader, writer, self.table[target], b"")
+
+    async def _word(self, reader: asyncio.StreamReader) -> str:
+        (length,) = await reader.readexactly(1)
+        return (await reader.readexactly(length)).decode()
 
 
 async def _join(

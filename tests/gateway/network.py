@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import raw
-from middlemen import DAY, Authority, Front, Proxy, Script
+from middlemen import DAY, Authority, Front, Proxy, Script, Socks
 from scenarios import equal, holds
 from servers import Gateway, Simulators
 
@@ -44,6 +44,9 @@ class Network:
             self.tunnel,
             self.plain_through_proxy,
             self.proxy_with_password,
+            self.proxy_with_tls,
+            self.socks,
+            self.socks_with_password,
             self.proxy_refuses,
             self.proxy_is_silent,
             self.proxy_is_gone,
@@ -132,6 +135,67 @@ class Network:
                         refused(gateway, name, 502, "407")
         proxy.end()
 
+    def proxy_with_tls(self) -> None:
+        """A proxy that is itself spoken to in TLS: its certificate counts like any other."""
+        table = {f"{FAR}:443": ("127.0.0.1", self.fronts["sound"].port), FAR: self.behind}
+        sound, unknown = (
+            Proxy(table, credentials=f"me:{PASSWORD_READ}", context=authority.context("localhost", "127.0.0.1"))
+            for authority in (self.authority, Authority(self.folder, "stranger to proxies"))
+        )
+        urls = {"tls": f"https://{FAR}/openai/v1", "plain": f"http://{FAR}/openai/v1"}
+        trust = {"SSL_CERT_FILE": str(self.authority.file)}
+        for host in ("localhost", "127.0.0.1"):
+            with self.gateway(urls, ALL_PROXY=f"https://me:{PASSWORD}@{host}:{sound.port}", **trust) as gateway:
+                for name in urls:
+                    answered(gateway, name)
+        with self.gateway(urls, ALL_PROXY=f"https://me:{PASSWORD}@localhost:{unknown.port}", **trust) as gateway:
+            for name in urls:
+                refused(gateway, name, 502, f"the proxy localhost:{unknown.port} gives no connection to {FAR}")
+        equal(unknown.asked, [], "what a proxy was asked that nobody vouches for")
+        sound.end()
+        unknown.end()
+
+    def socks(self) -> None:
+        """A SOCKS proxy is asked for connections, by name or by number as its scheme says."""
+        number = "192.0.2.7"
+        table = {
+            f"{FAR}:443": ("127.0.0.1", self.fronts["sound"].port),
+            f"{FAR}:80": self.behind,
+            f"{number}:80": self.behind,
+        }
+        proxy = Socks(table)
+        urls = {"tls": f"https://{FAR}/openai/v1", "plain": f"http://{FAR}/openai/v1"}
+        urls["number"] = f"http://{number}/openai/v1"
+        urls["forbidden"] = "http://elsewhere.test/openai/v1"
+        trust = {"SSL_CERT_FILE": str(self.authority.file)}
+        with self.gateway(urls, all_proxy=f"socks5h://127.0.0.1:{proxy.port}", **trust) as gateway:
+            for name in ("tls", "plain", "number"):
+                answered(gateway, name)
+            equal(set(proxy.asked), set(table), "what the proxy was asked")
+            refused(gateway, "forbidden", 502, "its rules do not allow it")
+        proxy.asked.clear()
+        # The name is to be looked up here, where nobody knows it.
+        with self.gateway(urls, ALL_PROXY=f"socks5://127.0.0.1:{proxy.port}", **trust) as gateway:
+            answered(gateway, "number")
+            refused(gateway, "plain", 502, f"gives no connection to {FAR}")
+        equal(set(proxy.asked), {f"{number}:80"}, "what the proxy was asked")
+        proxy.end()
+
+    def socks_with_password(self) -> None:
+        proxy = Socks({f"{FAR}:80": self.behind}, credentials=f"me:{PASSWORD_READ}")
+        urls = {"plain": f"http://{FAR}/openai/v1"}
+        for user, words in (
+            (f"me:{PASSWORD}@", ""),
+            (f"you:{PASSWORD}@", "it does not take its user and password"),
+            ("", "it wants credentials"),
+        ):
+            with self.gateway(urls, HTTP_PROXY=f"socks5h://{user}127.0.0.1:{proxy.port}") as gateway:
+                if words:
+                    refused(gateway, "plain", 502, words)
+                else:
+                    answered(gateway, "plain")
+        proxy.end()
+
     def proxy_refuses(self) -> None:
         for status in (403, 502, 503):
             proxy = Proxy({}, status=status)
@@ -154,7 +218,7 @@ class Network:
     def proxy_is_no_proxy(self) -> None:
         """A variable that cannot be followed is told of, not gone around."""
         urls = {"tls": f"https://{FAR}/openai/v1", "near": f"http://127.0.0.1:{self.behind[1]}/openai/v1"}
-        with self.gateway(urls, ALL_PROXY=f"socks5://me:{PASSWORD}@127.0.0.1:1080") as gateway:
+        with self.gateway(urls, ALL_PROXY=f"socks4://me:{PASSWORD}@127.0.0.1:1080") as gateway:
             refused(gateway, "tls", 502, "the proxy of ALL_PROXY cannot be used")
             answered(gateway, "near")
 

@@ -27,12 +27,13 @@ impl Address {
             Some(scheme) if *scheme == Scheme::HTTP => false,
             _ => return None,
         };
-        let host = url.host()?;
-        let default = if is_tls { 443 } else { 80 };
-        let port = url.port_u16().unwrap_or(default);
-        let authority = if port == default { host.to_owned() } else { format!("{host}:{port}") };
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Some(Self(Arc::new(Parts { is_tls, host, port, authority })))
+        let parts = Parts::of(url, if is_tls { 443 } else { 80 })?;
+        Some(Self(Arc::new(Parts { is_tls, ..parts })))
+    }
+
+    /// The address of something that does not speak HTTP, whatever the scheme.
+    pub(super) fn of_other(url: &Uri, default_port: u16) -> Option<Self> {
+        Parts::of(url, default_port).map(|parts| Self(Arc::new(parts)))
     }
 
     pub fn is_tls(&self) -> bool {
@@ -51,6 +52,20 @@ impl Address {
     /// What the `host` header says.
     pub fn authority(&self) -> &str {
         &self.0.authority
+    }
+}
+
+impl Parts {
+    /// What a URL says of an address without TLS.
+    fn of(url: &Uri, default_port: u16) -> Option<Self> {
+        let host = url.host().filter(|host| !host.is_empty())?;
+        let port = url.port_u16().unwrap_or(default_port);
+        let authority = match port == default_port {
+            true => host.to_owned(),
+            false => format!("{host}:{port}"),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Some(Self { is_tls: false, host, port, authority })
     }
 }
 

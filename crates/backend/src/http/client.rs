@@ -26,7 +26,9 @@ use crate::http::connect::Connection;
 use crate::http::head::Framing;
 use crate::http::head::Head;
 use crate::http::pool::Pool;
+use crate::http::proxy::Http;
 use crate::http::proxy::Proxy;
+use crate::http::proxy::Speech;
 use crate::http::scratch;
 
 /// A client of one thread: its connections are its own.
@@ -147,15 +149,19 @@ impl Client {
         }
     }
 
-    /// The proxy that gets the requests for an address themselves, not a tunnel around them.
-    fn plain_proxy(&self, address: &Address) -> Option<&Proxy> {
-        self.proxies.for_address(address).ok().flatten().filter(|_| !address.is_tls())
+    /// The proxy that gets the requests for an address themselves, not a tunnel around them, and how it is spoken to.
+    fn plain_proxy(&self, address: &Address) -> Option<(&Proxy, &Http)> {
+        let proxy = self.proxies.for_address(address).ok().flatten();
+        match proxy.filter(|_| !address.is_tls())? {
+            proxy @ Proxy { speech: Speech::Http(http), .. } => Some((proxy, http)),
+            Proxy { speech: Speech::Socks(_), .. } => None,
+        }
     }
 
     /// Only proxies ask for this: what the client of this gateway sent has nothing to do with it.
     fn unwelcome(&self, address: &Address) -> Error {
         let detail = match self.plain_proxy(address) {
-            Some(proxy) => format!(
+            Some((proxy, _)) => format!(
                 "the proxy {} does not let requests to {address} pass: status 407; it wants \
                  credentials, as in http://user:password@host:port",
                 proxy.address
@@ -180,7 +186,7 @@ impl Client {
         put(path.as_bytes());
         put(b" HTTP/1.1\r\nhost: ");
         put(address.authority().as_bytes());
-        if let Some(credentials) = proxy.and_then(|proxy| proxy.credentials.as_ref()) {
+        if let Some(credentials) = proxy.and_then(|(_, http)| http.credentials.as_ref()) {
             put(b"\r\nproxy-authorization: ");
             put(credentials.as_bytes());
         }

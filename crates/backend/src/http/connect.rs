@@ -18,8 +18,11 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::http::Address;
 use crate::http::head::Head;
+use crate::http::proxy::Http;
 use crate::http::proxy::Proxy;
+use crate::http::proxy::Speech;
 use crate::http::scratch;
+use crate::http::socks;
 use crate::http::tls;
 
 /// A connection to a provider, or to the proxy in front of it.
@@ -27,6 +30,8 @@ use crate::http::tls;
 pub(super) enum Connection {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    /// A provider's TLS within that of a proxy.
+    Twofold(Box<TlsStream<TlsStream<TcpStream>>>),
 }
 
 /// Connects within the deadline.
@@ -45,16 +50,53 @@ pub(super) async fn connect(
 }
 
 async fn open(address: &Address, proxy: Option<&Proxy>) -> Result<Connection> {
-    let stream = match proxy {
-        None => dial(address).await?,
-        Some(proxy) if address.is_tls() => tunnel(proxy, address).await?,
-        Some(proxy) => dial(&proxy.address).await?,
-    };
-    if address.is_tls() {
-        let stream = tls::handshake(address.host(), stream).await?;
+    let Some(proxy) = proxy else { return secured(address, dial(address).await?).await };
+    let mut stream = dial(&proxy.address).await?;
+    match &proxy.speech {
+        // Boxed, since two sessions of TLS would make the future of every request larger.
+        Speech::Http(http) if proxy.address.is_tls() => {
+            return Box::pin(open_within(proxy, http, address, stream)).await;
+        }
+        Speech::Http(http) if address.is_tls() => tunnel(&mut stream, http, address).await,
+        // It takes the requests themselves.
+        Speech::Http(_) => Ok(()),
+        Speech::Socks(socks) => socks::ask(&mut stream, socks, address).await,
+    }
+    .map_err(|detail| ungiven(proxy, address, &detail))?;
+    secured(address, stream).await
+}
+
+/// Speaks TLS to the proxy, and within it to the address if that has it too.
+async fn open_within(
+    proxy: &Proxy,
+    http: &Http,
+    address: &Address,
+    stream: TcpStream,
+) -> Result<Connection> {
+    let stream = tls::handshake(proxy.address.host(), stream).await;
+    let mut stream = stream.map_err(|error| ungiven(proxy, address, &error.to_string()))?;
+    if !address.is_tls() {
         return Ok(Connection::Tls(Box::new(stream)));
     }
-    Ok(Connection::Plain(stream))
+    let asked = tunnel(&mut stream, http, address).await;
+    asked.map_err(|detail| ungiven(proxy, address, &detail))?;
+    let stream = tls::handshake(address.host(), stream).await?;
+    Ok(Connection::Twofold(Box::new(stream)))
+}
+
+/// A connection with TLS, if the address has it.
+async fn secured(address: &Address, stream: TcpStream) -> Result<Connection> {
+    if !address.is_tls() {
+        return Ok(Connection::Plain(stream));
+    }
+    let stream = tls::handshake(address.host(), stream).await?;
+    Ok(Connection::Tls(Box::new(stream)))
+}
+
+fn ungiven(proxy: &Proxy, address: &Address, detail: &str) -> Error {
+    let proxy = &proxy.address;
+    let detail = format!("the proxy {proxy} gives no connection to {address}: {detail}");
+    Error::new(ErrorKind::Connect, detail)
 }
 
 async fn dial(address: &Address) -> Result<TcpStream> {
@@ -67,38 +109,37 @@ async fn dial(address: &Address) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Asks a proxy for a connection to the address behind it.
-async fn tunnel(proxy: &Proxy, address: &Address) -> Result<TcpStream> {
-    let mut stream = dial(&proxy.address).await?;
-    let failed = |detail: String| {
-        let detail =
-            format!("the proxy {} gives no connection to {address}: {detail}", proxy.address);
-        Error::new(ErrorKind::Connect, detail)
-    };
+/// Asks an HTTP proxy for a connection to the address behind it. An error says why there is none.
+async fn tunnel(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    http: &Http,
+    address: &Address,
+) -> Result<(), String> {
     let target = match address.host().contains(':') {
         true => format!("[{}]:{}", address.host(), address.port()),
         false => format!("{}:{}", address.host(), address.port()),
     };
-    let credentials = match &proxy.credentials {
+    let credentials = match &http.credentials {
         Some(credentials) => format!("proxy-authorization: {credentials}\r\n"),
         None => String::new(),
     };
     let request = format!("CONNECT {target} HTTP/1.1\r\nhost: {target}\r\n{credentials}\r\n");
-    let io = |error: io::Error| failed(error.to_string());
+    let io = |error: io::Error| error.to_string();
     stream.write_all(request.as_bytes()).await.map_err(io)?;
+    stream.flush().await.map_err(io)?;
     let mut received = Vec::new();
     loop {
-        let length = scratch::read(&mut stream, |bytes| {
+        let length = scratch::read(stream, |bytes| {
             received.extend_from_slice(bytes);
             bytes.len()
         });
         if length.await.map_err(io)? == 0 {
-            return Err(failed("it closed the connection".into()));
+            return Err("it closed the connection".into());
         }
-        if let Some((head, _)) = Head::parse(&received)? {
+        if let Some((head, _)) = Head::parse(&received).map_err(|error| error.to_string())? {
             return match head.status.is_success() {
-                true => Ok(stream),
-                false => Err(failed(format!("status {}", head.status))),
+                true => Ok(()),
+                false => Err(format!("status {}", head.status)),
             };
         }
     }
@@ -113,6 +154,7 @@ impl AsyncRead for Connection {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
+            Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
         }
     }
 }
@@ -126,6 +168,7 @@ impl AsyncWrite for Connection {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
+            Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
         }
     }
 
@@ -137,6 +180,7 @@ impl AsyncWrite for Connection {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
+            Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
         }
     }
 
@@ -144,6 +188,7 @@ impl AsyncWrite for Connection {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
+            Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
         }
     }
 
@@ -151,6 +196,7 @@ impl AsyncWrite for Connection {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+            Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
         }
     }
 }

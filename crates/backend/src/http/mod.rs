@@ -11,6 +11,7 @@ mod head;
 mod pool;
 mod proxy;
 mod scratch;
+mod socks;
 mod tls;
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::http::Address;
 use crate::http::direct::Direct;
+use crate::http::socks::Login;
+use crate::http::socks::Names;
+use crate::http::socks::Socks;
 use crate::percent;
 
 /// What the environment says of proxies. Hosts of this machine are never asked through one.
@@ -25,9 +28,25 @@ type Configured = Result<Proxy, String>;
 #[derive(Clone)]
 pub(super) struct Proxy {
     pub(super) address: Address,
+    pub(super) speech: Speech,
+}
+
+/// What is spoken to a proxy.
+#[derive(Clone)]
+pub(super) enum Speech {
+    /// HTTP, in TLS if the proxy's address says so.
+    Http(Http),
+    Socks(Socks),
+}
+
+#[derive(Clone)]
+pub(super) struct Http {
     /// The value of `proxy-authorization`.
     pub(super) credentials: Option<String>,
 }
+
+/// Where SOCKS proxies listen if nobody says otherwise.
+const SOCKS_PORT: u16 = 1080;
 
 impl Proxies {
     /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` in either case.
@@ -71,17 +90,40 @@ fn is_loopback(host: &str) -> bool {
 /// Reads a proxy's URL; one without a scheme is taken for `http`.
 fn parse(variable: &str, url: &str) -> Configured {
     let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
-    let unusable = || {
-        format!("the proxy of {variable} cannot be used; expected a URL such as http://host:port")
+    read(&url).ok_or_else(|| {
+        format!(
+            "the proxy of {variable} cannot be used; expected a URL such as http://host:port, \
+             https://host:port or socks5://host:port"
+        )
+    })
+}
+
+fn read(url: &str) -> Option<Proxy> {
+    let url: Uri = url.parse().ok()?;
+    let (user, _) = url.authority()?.as_str().rsplit_once('@').unwrap_or_default();
+    let names = match &*url.scheme_str()?.to_ascii_lowercase() {
+        "socks5" => Names::Here,
+        "socks5h" => Names::AtProxy,
+        _ => {
+            let address = Address::of(&url)?;
+            return Some(Proxy { address, speech: Speech::Http(Http::of(user)) });
+        }
     };
-    let url: Uri = url.parse().map_err(|_| unusable())?;
-    // A proxy that is itself spoken to in TLS or SOCKS would not understand a word.
-    let address = Address::of(&url).filter(|address| !address.is_tls()).ok_or_else(unusable)?;
-    let authority = url.authority().map_or("", |authority| authority.as_str());
-    let (user, _) = authority.rsplit_once('@').unwrap_or_default();
-    let credentials = (!user.is_empty())
-        .then(|| format!("Basic {}", sabir_wire::base64::encode(percent::decode(user).as_bytes())));
-    Ok(Proxy { address, credentials })
+    let address = Address::of_other(&url, SOCKS_PORT)?;
+    Some(Proxy { address, speech: Speech::Socks(Socks { login: login(user), names }) })
+}
+
+impl Http {
+    fn of(user: &str) -> Self {
+        let basic = |user: &str| sabir_wire::base64::encode(percent::decode(user).as_bytes());
+        Self { credentials: (!user.is_empty()).then(|| format!("Basic {}", basic(user))) }
+    }
+}
+
+fn login(user: &str) -> Option<Login> {
+    let (name, password) = user.split_once(':').unwrap_or((user, ""));
+    let [user, password] = [name, password].map(percent::decode);
+    (!user.is_empty()).then_some(Login { user, password })
 }
 
 impl fmt::Debug for Proxy {
@@ -145,14 +187,40 @@ mod tests {
     fn credentials_are_sent_and_never_shown() {
         let proxies = proxies(&[("HTTPS_PROXY", "http://me:p%40ss@a:1")]);
         let proxy = proxies.https.as_ref().unwrap().as_ref().unwrap();
-        assert_eq!(proxy.credentials.as_deref(), Some("Basic bWU6cEBzcw=="));
+        let Speech::Http(http) = &proxy.speech else { panic!("expected HTTP") };
+        assert_eq!(http.credentials.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(!format!("{proxies:?}").contains("bWU6"));
+    }
+
+    #[test]
+    fn socks_is_spoken_to_those_who_have_it_for_a_scheme() {
+        for (url, address, names, expected) in [
+            ("socks5://a", "a:1080", Names::Here, None),
+            ("SOCKS5H://a:9", "a:9", Names::AtProxy, None),
+            ("socks5://me:p%40s%3As@a", "a:1080", Names::Here, Some(("me", "p@s:s"))),
+            ("socks5h://me@[::1]:9", "::1:9", Names::AtProxy, Some(("me", ""))),
+        ] {
+            let proxies = proxies(&[("ALL_PROXY", url)]);
+            let proxy = proxies.http.as_ref().unwrap().as_ref().unwrap();
+            let Speech::Socks(socks) = &proxy.speech else { panic!("expected SOCKS: {url}") };
+            let found = format!("{}:{}", proxy.address.host(), proxy.address.port());
+            assert_eq!((&*found, socks.names), (address, names), "{url}");
+            let login = socks.login.as_ref().map(|it| (&*it.user, &*it.password));
+            assert_eq!(login, expected, "{url}");
+            assert!(!format!("{proxies:?}").contains("p@s"), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_may_want_tls() {
+        check(&[("HTTPS_PROXY", "https://a:3129")], "https://api.example.com", Some("a:3129"));
+        check(&[("HTTPS_PROXY", "https://a")], "https://api.example.com", Some("a"));
     }
 
     #[test]
     fn a_proxy_that_cannot_be_used_is_not_gone_around() {
         let address = Address::of(&"https://api.example.com".parse().unwrap()).unwrap();
-        for url in ["socks5://me:secret@a:1", "https://me:secret@a:1", "http://me:secret@ a"] {
+        for url in ["socks4://me:secret@a:1", "ftp://me:secret@a:1", "http://me:secret@ a"] {
             let proxies = proxies(&[("HTTPS_PROXY", url)]);
             let error = proxies.for_address(&address).unwrap_err().to_string();
             assert!(error.contains("HTTPS_PROXY") && !error.contains("secret"), "{error}");

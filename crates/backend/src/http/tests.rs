@@ -252,6 +252,38 @@ fn a_refusal_is_read_although_the_body_was_never_taken() {
     });
 }
 
+/// A SOCKS proxy that takes anybody, tells where it was asked to connect, and answers in the provider's place.
+async fn answer_as_socks(mut stream: TcpStream) {
+    let mut greeting = [0; 3];
+    stream.read_exact(&mut greeting).await.unwrap();
+    stream.write_all(&[5, 0]).await.unwrap();
+    let mut asked = [0; 5];
+    stream.read_exact(&mut asked).await.unwrap();
+    let mut target = vec![0; usize::from(asked[4]) + 2];
+    stream.read_exact(&mut target).await.unwrap();
+    let port = u16::from_be_bytes(*target.last_chunk().unwrap());
+    let name = String::from_utf8_lossy(&target[..target.len() - 2]);
+    stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+    let request = read_request(&mut stream).await;
+    let line = request.lines().next().unwrap();
+    let body = format!("{name}:{port} {line}");
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(answer.as_bytes()).await.unwrap();
+}
+
+#[test]
+fn a_socks_proxy_gets_no_request_but_for_a_connection() {
+    run(async {
+        let proxy = serve(|_, stream| answer_as_socks(stream)).await;
+        let url = format!("socks5h://{proxy}");
+        let proxies = Proxies::of(&|name| (name == "ALL_PROXY").then(|| url.clone()));
+        let far = Address::of(&"http://api.far.test:8080".parse().unwrap()).unwrap();
+        let answer = send(&Client::new(proxies), &far).await.unwrap();
+        let expected = "api.far.test:8080 POST /v1/x HTTP/1.1";
+        assert_eq!(whole(answer.body).await.unwrap(), expected);
+    });
+}
+
 #[test]
 fn a_refusal_is_read_although_the_connection_broke_behind_it() {
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! TLS towards providers, trusting the certificate authorities that the system trusts.
+//! TLS towards providers and proxies, trusting the certificate authorities that the system trusts.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use rustls::ClientConfig;
 use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -17,7 +18,10 @@ use crate::error::Result;
 /// Reading the system's certificates takes milliseconds and a megabyte: done once, when first needed.
 static CONFIG: OnceLock<Result<Arc<ClientConfig>, String>> = OnceLock::new();
 
-pub(super) async fn handshake(host: &str, stream: TcpStream) -> Result<TlsStream<TcpStream>> {
+pub(super) async fn handshake<S>(host: &str, stream: S) -> Result<TlsStream<S>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let config = CONFIG.get_or_init(configure).as_ref().map_err(|text| failed(text))?;
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| failed("the host is no valid name for a certificate"))?;

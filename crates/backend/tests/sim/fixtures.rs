@@ -86,6 +86,8 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("call-without-a-result/openai-chat", Protocol::OpenaiResponses, "No tool output found"),
     ("only-system-messages/openai-chat", Protocol::AnthropicMessages, "at least one message"),
     ("only-system-messages/openai-chat", Protocol::Gemini, "contents is not specified"),
+    ("one-system-message-alone/openai-chat", Protocol::AnthropicMessages, "at least one message"),
+    ("one-system-message-alone/openai-chat", Protocol::Gemini, "contents is not specified"),
     ("orphan-tool-result/anthropic-messages", Protocol::Gemini, "function response turn"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiChat, "preceeding message"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiResponses, "No tool call found"),
