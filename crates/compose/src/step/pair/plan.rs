@@ -32,7 +32,7 @@ pub(super) struct Plan {
 pub(super) struct CallPlan {
     pub(super) at: Position,
     pub(super) run: usize,
-    /// When its result was found: how many calls had theirs before.
+    /// When its result was found: how many were found before.
     pub(super) answered: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ struct Walk<'m> {
     /// The number of the current run's first call.
     first_call: usize,
     calls: Vec<&'m ToolCall<'m>>,
-    /// How many of them have their results.
+    /// How many results have been found for them.
     answers: usize,
     /// The ids of calls that earlier runs have left without results.
     left: HashSet<&'m Text<'m>>,
@@ -131,7 +131,11 @@ impl<'m> Walk<'m> {
     /// Takes a message of anybody else.
     fn stretch(&mut self, index: usize, turn: &'m Turn<'_>) {
         self.open &= !turn.message.parts.is_empty();
-        let mut reserved = self.waiting.reserve(&turn.message.parts).into_iter().peekable();
+        // These find their calls before all others of the message, and so stand before them if they move.
+        let reserved = self.waiting.reserve(&turn.message.parts);
+        let first = self.answers;
+        self.answers += reserved.len();
+        let mut reserved = (first..).zip(reserved).peekable();
         for (part_index, part) in turn.message.parts.iter().enumerate() {
             let Content::ToolResult(result) = part.content() else {
                 // A call that stands here goes, so that it stands in nobody's way.
@@ -139,16 +143,16 @@ impl<'m> Walk<'m> {
                 continue;
             };
             let at = (index, part_index);
-            let own = reserved.next_if(|(index, _)| *index == part_index).map(|(_, call)| call);
-            let found = own.or_else(|| self.waiting.answer(keys(result, &self.left)));
-            let Some(number) = found else {
+            let own = reserved.next_if(|(_, (index, _))| *index == part_index);
+            let own = own.map(|(order, (_, number))| (order, number));
+            let Some((order, number)) = own.or_else(|| self.answer(result)) else {
                 self.leave(at, result);
                 continue;
             };
             let call = self.first_call + number;
             let is_due = self.open && takes_results(turn.message.role);
             let fate = if is_due { Fate::Stays } else { self.misplaced(call) };
-            self.settle(call, fate);
+            self.settle(call, fate, order);
             self.plan.results.push(ResultPlan { at, fate });
         }
     }
@@ -158,11 +162,21 @@ impl<'m> Walk<'m> {
         self.plan.results.push(ResultPlan { at, fate: Fate::Orphan });
     }
 
+    /// The number of the call in its run that a result answers, and when it was found.
+    fn answer(&mut self, result: &'m ToolResult<'_>) -> Option<(usize, usize)> {
+        let number = self.waiting.answer(keys(result, &self.left))?;
+        Some((self.next_order(), number))
+    }
+
+    fn next_order(&mut self) -> usize {
+        self.answers += 1;
+        self.answers - 1
+    }
+
     /// A result of this call was found.
-    fn settle(&mut self, call: usize, fate: Fate) {
+    fn settle(&mut self, call: usize, fate: Fate, order: usize) {
         if fate != Fate::Misplaced {
-            self.plan.calls[call].answered = Some(self.answers);
-            self.answers += 1;
+            self.plan.calls[call].answered = Some(order);
         }
     }
 
@@ -196,7 +210,8 @@ impl<'m> Walk<'m> {
             };
             let fate = self.misplaced(number);
             self.plan.results[index].fate = fate;
-            self.settle(number, fate);
+            let order = self.next_order();
+            self.settle(number, fate, order);
             if fate != Fate::Misplaced {
                 for key in CallKey::of_call(self.calls[number]) {
                     free.entry(key).and_modify(|numbers| {
