@@ -316,8 +316,17 @@ fn asked_by(call: &Call<'_>) -> Asked<'static> {
 /// The error that a provider states under a status that says that all is well.
 fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
     let body = Some(body).filter(|body| states_error(body))?;
-    protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
+    match protocol {
+        // Here an answer and an error have nothing in common.
+        Protocol::AnthropicMessages => Some(protocol.decode_fault(None, body.as_bytes())),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => {
+            protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
+        }
+    }
 }
+
+/// Enough of a body to see whether it is an error.
+const BEGINNING_BYTES: usize = 64;
 
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
@@ -328,6 +337,11 @@ fn whole(
     body: &[u8],
     trace: &mut Trace,
 ) -> Result<Opened> {
+    if states_error(&String::from_utf8_lossy(&body[..body.len().min(BEGINNING_BYTES)]))
+        && let Some(fault) = utf8::text(body).ok().and_then(|text| fault_in(protocol, text))
+    {
+        return Err(failed_at_first(fault));
+    }
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
     if let Some(usage) = &response.usage {
         trace.uses(usage);

@@ -71,3 +71,19 @@ fn a_key_that_is_repeated_in_place_of_an_answer_does_not_leave() {
         }
     }
 }
+
+#[test]
+fn an_error_under_a_good_status_is_an_error_with_its_words() {
+    let words =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"come back later"}}"#;
+    for (path, status) in [("/v1/messages", 529), ("/v1/chat/completions", 503)] {
+        for stream in [false, true] {
+            let provider = Provider::start(vec![Script::Say(json(200, "", words))]);
+            let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
+            let reply = gateway.post(path, &messages("p/m", stream));
+            assert_eq!(reply.status, status, "{path}: {}", reply.body);
+            assert_eq!(reply.json()["error"]["message"], "come back later", "{path}");
+            assert_eq!(provider.received().len(), 2, "it may pass by itself");
+        }
+    }
+}
