@@ -136,7 +136,7 @@ impl Client {
         let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
         let unsent = match sending {
             // An answer may begin before its request has ended; a refusal needs no more of it.
-            Sending::Going if head.status.is_success() => Some(joined(&pieces)),
+            Sending::Going if head.status.is_success() => Some(joined(pieces)),
             Sending::Going | Sending::Sent | Sending::Failed(_) => None,
         };
         let line = Line { connection, address: outgoing.address.clone(), pool, unsent };
