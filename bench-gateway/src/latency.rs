@@ -17,7 +17,9 @@ use crate::report::ratio;
 use crate::stage::Effort;
 use crate::stage::Stage;
 
-const LONE_REQUESTS: usize = 200;
+/// How often each process is asked in a repeat: in batches that take turns, so that all see the same machine.
+const LONE_BATCHES: usize = 10;
+const LONE_BATCH: usize = 20;
 /// How much more than nginx a lone request may be made to wait.
 const LONE_BAR: f64 = 2.5;
 
@@ -48,9 +50,10 @@ fn lone_row(stage: &Stage, client: Protocol, mode: Mode, verdicts: &mut Verdicts
         Lone::new(stage.sabir.address, to_sabir)?,
     ];
     for _ in 0..stage.repeats {
-        for lone in &mut all {
-            lone.run()?;
+        for _ in 0..LONE_BATCHES {
+            all.iter_mut().try_for_each(Lone::run)?;
         }
+        all.iter_mut().for_each(Lone::settle);
     }
     let [direct, nginx, sabir] = all.map(|lone| lone.median);
     let [nginx, sabir] = [nginx, sabir].map(|median| median.saturating_sub(direct));
@@ -66,6 +69,7 @@ fn lone_row(stage: &Stage, client: Protocol, mode: Mode, verdicts: &mut Verdicts
 struct Lone {
     clients: Clients,
     request: Request,
+    timings: Vec<Timing>,
     median: Duration,
 }
 
@@ -73,13 +77,18 @@ impl Lone {
     fn new(address: std::net::SocketAddr, request: Request) -> Result<Self> {
         let mut clients = Clients::connect(address, 1)?;
         clients.ask(&request.bytes, 10)?;
-        Ok(Self { clients, request, median: Duration::MAX })
+        Ok(Self { clients, request, timings: Vec::new(), median: Duration::MAX })
     }
 
     fn run(&mut self) -> Result<()> {
-        let timings = self.clients.ask(&self.request.bytes, LONE_REQUESTS)?;
-        self.median = self.median.min(median(&timings, |timing| timing.whole));
+        self.timings.extend(self.clients.ask(&self.request.bytes, LONE_BATCH)?);
         Ok(())
+    }
+
+    /// A repeat is over.
+    fn settle(&mut self) {
+        self.median = self.median.min(median(&self.timings, |timing| timing.whole));
+        self.timings.clear();
     }
 }
 

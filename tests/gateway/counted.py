@@ -29,6 +29,7 @@ class Ended:
     def series(self) -> dict[tuple[str, str], int]:
         """Every counter of a request that had its series for itself, but those of losses."""
         expected = {
+            ("sabir_provider_requests_in_flight", ""): 0,
             ("sabir_requests_total", self.outcome): 1,
             ("sabir_tokens_total", "input"): self.input,
             ("sabir_tokens_total", "output"): self.output,

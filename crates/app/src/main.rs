@@ -5,6 +5,7 @@ mod allocator;
 mod arguments;
 mod command;
 mod configuration;
+mod framing;
 mod input;
 mod output;
 mod report;

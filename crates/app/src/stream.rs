@@ -10,9 +10,9 @@ use sabir_wire::FaultKind;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::sse::Frame;
-use sabir_wire::sse::Parser;
 
 use crate::arguments::Subject;
+use crate::framing::Framing;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
     let mut reader = input.open()?;
     let decoder = Some(StreamDecoder::new(subject.from));
     let mut pump = Pump { decoder, frames: 0, has_begun: false, opening: Vec::new(), sink };
-    let mut parser = Parser::default();
+    let mut framing = Framing::of(subject.from);
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
         let length = match reader.read(&mut buffer) {
@@ -45,10 +45,10 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
             Err(error) => return Err(error).with_context(|| input.unreadable()),
         };
         pump.note_opening(&buffer[..length]);
-        let read = parser.push(&buffer[..length], &mut |frame| pump.step(&frame));
+        let read = framing.push(&buffer[..length], &mut |frame| pump.step(&frame));
         pump.settle(subject, read)?;
     }
-    let end = parser.end(&mut |frame| pump.step(&frame));
+    let end = framing.end(&mut |frame| pump.step(&frame));
     if !pump.has_begun {
         pump.begin_without_frame(subject)?;
     }

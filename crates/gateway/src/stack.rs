@@ -12,6 +12,7 @@ use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
 use http::header::ACCESS_CONTROL_ALLOW_METHODS;
 use http::header::ACCESS_CONTROL_ALLOW_ORIGIN;
 use http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
+use http::header::ACCESS_CONTROL_REQUEST_METHOD;
 use http::header::EXPECT;
 use http::header::ORIGIN;
 use http::header::VARY;
@@ -47,7 +48,7 @@ where
     let origin = head.headers.get(ORIGIN).cloned();
     let expects_word = head.headers.contains_key(EXPECT);
     let mut reply = match head.method {
-        Method::OPTIONS => preflight(gateway, &head.uri, &head.headers),
+        Method::OPTIONS if is_preflight(&head) => preflight(gateway, &head.uri, &head.headers),
         _ => serve(gateway, client, head, &mut body).await,
     };
     // Who waits for a word before it sends anything gets the refusal in its place.
@@ -79,24 +80,30 @@ where
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(gateway, &uri, &headers);
+    // Then heads that are too long, which nobody should have to look at twice.
+    let admitted = admitted.and_then(|()| ingress::check_head(gateway, &uri, &headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
     let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
-        true => Ok(()),
+        true => Ok(None),
         false => ingress::identify(gateway, &uri, &headers),
     });
-    if let Err(failure) = admitted {
-        return egress::rescue(manner, *failure, Trace::begin(gateway, manner));
-    }
+    let key = match admitted {
+        Ok(key) => key,
+        Err(failure) => return egress::rescue(manner, *failure, Trace::begin(gateway, manner)),
+    };
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {
-            let asked = Asked { protocol, action, from_path, headers, uri };
+            let asked = Asked { protocol, action, from_path, headers, uri, key };
             call(gateway, client, asked, body).await
         }
         Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
-        Endpoint::Models { shape, listing } => admin::models(gateway, client, shape, listing).await,
-        Endpoint::Embeddings => admin::embeddings(gateway, client, headers, body).await,
+        Endpoint::Models { shape, listing } => {
+            let asked = admin::ModelsAsked { shape, listing, headers: &headers };
+            admin::models(gateway, client, asked).await
+        }
+        Endpoint::Embeddings => admin::embeddings(gateway, client, (headers, key), body).await,
         Endpoint::Passthrough { provider, path } => {
-            let outgoing = admin::Raw { method, path, headers };
+            let outgoing = admin::Raw { method, path, headers, key };
             admin::passthrough(gateway, client, &provider, outgoing, body).await
         }
         Endpoint::Unknown(protocol) => {
@@ -114,6 +121,8 @@ struct Asked {
     from_path: Option<FromPath>,
     headers: HeaderMap,
     uri: Uri,
+    /// The gateway key that it came with.
+    key: Option<usize>,
 }
 
 async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: Asked, body: B) -> Reply
@@ -121,7 +130,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let protocol = asked.protocol;
-    let mut trace = Trace::begin(gateway, protocol);
+    let mut trace = Trace::begin(gateway, protocol).with_key(asked.key);
     let body = match read(gateway, &asked, body, &mut trace).await {
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
@@ -211,6 +220,12 @@ async fn answer(
     }
 }
 
+/// Whether a web page may be asking for leave, and not a client what a provider offers.
+fn is_preflight(head: &http::request::Parts) -> bool {
+    head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+        || !ingress::is_passthrough(head.uri.path())
+}
+
 /// A web page asks whether it may ask.
 fn preflight(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Reply {
     let status = match ingress::admit(gateway, uri, headers) {
@@ -220,7 +235,7 @@ fn preflight(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Reply {
     let mut reply = egress::json(status, String::new());
     if status == StatusCode::NO_CONTENT {
         let headers = reply.headers_mut();
-        let methods = http::HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
+        let methods = http::HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, http::HeaderValue::from_static(
             "*, authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta",

@@ -88,12 +88,17 @@ impl Running {
 
 /// Where a client on this machine reaches the configured gateway, whether it runs or not.
 pub(crate) fn configured_address(config: &Config) -> SocketAddr {
-    let ip = match config.listen.ip() {
+    reachable(config.listen)
+}
+
+/// Where a client on this machine reaches a server that listens there: `0.0.0.0` is no place to go to.
+pub(crate) fn reachable(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
         ip => ip,
     };
-    SocketAddr::new(ip, config.listen.port())
+    SocketAddr::new(ip, listening.port())
 }
 
 /// The address of the configured gateway, if it answers there.

@@ -15,6 +15,7 @@ pub(crate) use gateway::Access;
 pub(crate) use gateway::Running;
 pub(crate) use gateway::configured_address;
 pub(crate) use gateway::find;
+pub(crate) use gateway::reachable;
 pub(crate) use launch::Launch;
 pub(crate) use process::find_program;
 pub(crate) use process::run;

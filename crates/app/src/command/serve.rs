@@ -17,6 +17,7 @@ use sabir_gateway::config::types::Provider;
 use sabir_gateway::config::types::Substitution;
 use sabir_gateway::server::Server;
 
+use crate::agent::reachable;
 use crate::allocator;
 use crate::configuration;
 use crate::configuration::ConfigFile;
@@ -63,14 +64,18 @@ impl Serve {
 
 /// What is served, where each kind of client finds it, and a first call to paste.
 pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
-    let base = format!("http://{address}");
-    let mut text = format!("Sabir listens on {base}\n\nServes\n");
+    let base = format!("http://{}", reachable(address));
+    let mut text = format!("Sabir listens on http://{address}\n\nServes\n");
     for provider in &config.providers {
         let _ = writeln!(text, "  {:<16} {}", provider.name, described(provider));
     }
     if config.substitution == Substitution::On {
         let _ = writeln!(text, "\n  {}", substitution(config));
     }
+    let key = match config.auth.required {
+        true => "-H 'authorization: Bearer A_GATEWAY_KEY' \\\n    ",
+        false => "",
+    };
     let _ = write!(
         text,
         "\nClients\n  \
@@ -79,7 +84,7 @@ pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
          Google GenAI     base_url {base}\n  \
          Agent CLIs       sabir run claude | codex | gemini\n\n\
          A first call\n  \
-         curl {base}/v1/chat/completions -H 'content-type: application/json' \\\n    \
+         curl {base}/v1/chat/completions -H 'content-type: application/json' \\\n    {key}\
          -d '{{\"model\":\"sim\",\"messages\":[{{\"role\":\"user\",\"content\":\"hello\"}}]}}'\n\n"
     );
     text
@@ -106,5 +111,38 @@ fn substitution(config: &Config) -> String {
         Some(target) => format!("A model that nobody serves is answered by {target}."),
         None => "A model that nobody serves is answered by a simulator: no provider's key is set."
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sabir_gateway::config;
+
+    use super::*;
+
+    fn banner_of(toml: &str, listening: &str) -> String {
+        let toml = format!("env_providers = false\n{toml}");
+        let config = config::parse(&toml, std::path::Path::new("sabir.toml"), &|_| None)
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        banner(&config, listening.parse().unwrap_or_else(|_| panic!("{listening}")))
+    }
+
+    #[test]
+    fn clients_are_sent_to_an_address_that_they_can_reach() {
+        let text = banner_of("open_bind = true", "0.0.0.0:80");
+        assert!(text.starts_with("Sabir listens on http://0.0.0.0:80\n"), "{text}");
+        assert_eq!(text.matches("http://127.0.0.1:80").count(), 4, "{text}");
+        let text = banner_of("", "[::1]:80");
+        assert_eq!(text.matches("http://[::1]:80").count(), 5, "{text}");
+    }
+
+    #[test]
+    fn the_first_call_has_a_key_where_one_is_needed() {
+        assert!(!banner_of("", "127.0.0.1:80").contains("authorization"));
+        let keys =
+            "[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"sesame\" }";
+        let text = banner_of(keys, "127.0.0.1:80");
+        let header = "\n    -H 'authorization: Bearer A_GATEWAY_KEY' \\\n    -d ";
+        assert!(text.contains(header) && !text.contains("sesame"), "{text}");
     }
 }

@@ -121,3 +121,25 @@ fn strict_holds_a_stream_back_and_prints_it_whole() {
     let run = sabir(&format!("{CONVERT} --strict"), whole()).exits(0);
     assert_eq!(run.stdout, sabir(CONVERT, whole()).stdout);
 }
+
+#[test]
+fn the_list_that_gemini_streams_gives_the_same_as_its_events() {
+    let element = |text: &str, rest: &str| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"{text}"}}]}}{rest}}}],"responseId":"r"}}"#
+        )
+    };
+    let [one, two] = [element("Hel", ""), element("lo", r#","finishReason":"STOP""#)];
+    let events = format!("data: {one}\n\ndata: {two}\n\n");
+    let list = format!("[{one}\n,\r\n{two}\n]\n");
+    for command in ["convert --to chat", "convert --to responses", "inspect"] {
+        let arguments = format!("{command} --kind stream --from gemini");
+        let (one, two) = (sabir(&arguments, &events).exits(0), sabir(&arguments, &list).exits(0));
+        assert_eq!((&one.stdout, &one.stderr), (&two.stdout, &two.stderr));
+    }
+    let arguments = "convert --kind stream --from gemini --to messages";
+    let cut = sabir(arguments, format!("[{one}\n,{{\"cand")).exits(0);
+    assert!(cut.stdout.contains("Hel") && cut.stdout.contains("event: error"), "{}", cut.stdout);
+    let run = sabir(arguments, format!("[{one},{{]}}]")).exits(1);
+    assert!(run.stderr.contains("at: /1"), "{}", run.stderr);
+}

@@ -1,10 +1,12 @@
-//! What the two OpenAI APIs share: keys, headers, errors, models and embeddings.
+//! What the two OpenAI APIs share: keys, headers, errors, models, embeddings and
+//! log probabilities.
 
 use http::HeaderMap;
 use http::HeaderValue;
 use serde_json::Value;
 use serde_json::json;
 
+use super::chunk;
 use super::problem::Problem;
 use super::seal;
 use super::shape;
@@ -267,4 +269,20 @@ pub(super) fn minor_of_gpt_5(model: &str) -> Option<u32> {
     let digits: String =
         name.strip_prefix("gpt-5.")?.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
+}
+
+/// The probabilities of a text's deltas, each beside so many others.
+pub(super) fn logprobs(text: &str, others: u64) -> Vec<Value> {
+    chunk::deltas(text).iter().map(|token| logprob(token, others)).collect()
+}
+
+fn logprob(token: &str, others: u64) -> Value {
+    let one = |token: &str, logprob: f64| json!({"token": token, "logprob": logprob, "bytes": token.as_bytes()});
+    let mut out = one(token, -0.125);
+    let top = (0..others).map(|rank| match rank {
+        0 => one(token, -0.125),
+        _ => one(&format!("{token}{rank}"), -2.0 - rank as f64),
+    });
+    out["top_logprobs"] = top.collect();
+    out
 }

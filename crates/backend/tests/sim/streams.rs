@@ -214,6 +214,32 @@ fn gemini_tells_log_probabilities_where_they_are_asked_for() {
 }
 
 #[test]
+fn responses_tells_log_probabilities_where_they_are_asked_for() {
+    let silent = check(Protocol::OpenaiResponses, "hello", json!({"top_logprobs": 2}));
+    assert_eq!(silent["output"][0]["content"][0]["logprobs"], json!([]));
+    let extra = json!({"include": ["message.output_text.logprobs"], "top_logprobs": 2});
+    let body = request(Protocol::OpenaiResponses, "hello", extra);
+    let told = ask(Protocol::OpenaiResponses, &body, Mode::Whole).json();
+    let part = &told["output"][0]["content"][0];
+    let tokens = part["logprobs"].as_array().expect("a list");
+    let text: String = tokens.iter().filter_map(|it| it["token"].as_str()).collect();
+    assert_eq!(part["text"], text);
+    assert_eq!(tokens[0]["top_logprobs"].as_array().map(Vec::len), Some(2));
+    assert!(tokens[0]["bytes"].is_array());
+    let stream = ask(Protocol::OpenaiResponses, &body, Mode::Stream);
+    let frames = translate::frames(&stream.bytes);
+    let frames = frames.iter().map(|it| serde_json::from_str::<Value>(it).expect("JSON"));
+    let frames: Vec<Value> = frames.collect();
+    for delta in frames.iter().filter(|it| it["type"] == "response.output_text.delta") {
+        assert_eq!(delta["logprobs"][0]["token"], delta["delta"]);
+        assert_eq!(delta["logprobs"][0]["top_logprobs"].as_array().map(Vec::len), Some(2));
+        assert!(delta["logprobs"][0]["bytes"].is_null(), "only a complete part tells bytes");
+    }
+    let last = frames.last().expect("a frame");
+    assert_eq!(last["response"]["output"][0]["content"], told["output"][0]["content"]);
+}
+
+#[test]
 fn an_array_stream_holds_the_chunks_of_the_event_stream() {
     let body = json!({"contents": [{"parts": [{"text": "hello"}]}]});
     let simulator = sabir_backend::sim::Simulator::new(Protocol::Gemini);

@@ -17,6 +17,9 @@ const CLOSED: (&str, &str) = (
     "nothing is left of the last message, and the assistant has answered already",
 );
 
+const LEFT_ALONE: (&str, &str) =
+    ("user turn put behind", "nothing is left of the conversation but its instructions");
+
 /// The last of those who converse, in a history as it was given.
 pub(crate) struct LastSpeaker {
     role: Role,
@@ -46,16 +49,25 @@ pub(crate) fn apply<'a>(
     if let Some(last) = last
         && opening != Opening::Keep
         && last.role != Role::Assistant
-        && last_conversing(&turns).is_some_and(|turn| turn.message.role == Role::Assistant)
+        && let Some(lack) = lack(&turns)
     {
-        // Without it a provider takes the assistant's words for the beginning of the answer to come.
-        notes.trace.add(StepName::Open, last.pointer, CLOSED);
+        notes.trace.add(StepName::Open, last.pointer, lack);
         let words = Message::new(Role::User, vec![Part::text(SILENCE)]);
         let stands_before = |turn: &Turn<'_>| turn.origin.index().is_some_and(|at| at < last.index);
         let place = turns.iter().rposition(stands_before).map_or(turns.len(), |at| at + 1);
         turns.insert(place, Turn::made(words));
     }
     turns
+}
+
+/// Why a turn of the user is missing at the end, if it is.
+fn lack(turns: &[Turn<'_>]) -> Option<(&'static str, &'static str)> {
+    match last_conversing(turns) {
+        // Without it a provider takes the assistant's words for the beginning of the answer to come.
+        Some(turn) => (turn.message.role == Role::Assistant).then_some(CLOSED),
+        // Most providers take no instructions alone. Where not even those are left, there is nothing to answer.
+        None => (!turns.is_empty()).then_some(LEFT_ALONE),
+    }
 }
 
 fn opened<'a>(mut turns: Vec<Turn<'a>>, opening: Opening, notes: &mut Notes) -> Vec<Turn<'a>> {
@@ -127,5 +139,19 @@ mod tests {
         assert_eq!(built(Role::User, PUT), closed);
         assert_eq!(built(Role::Assistant, PUT), closed[..2]);
         assert_eq!(built(Role::Tool, Opening::Keep), closed[..2]);
+    }
+
+    #[test]
+    fn instructions_that_are_left_alone_get_a_user_behind() {
+        let built = |given: &[(Role, &str)], last: Role| {
+            let given = turns(given.iter().map(|(role, words)| text(*role, words)));
+            let last = LastSpeaker { role: last, index: 1, pointer: "/messages/1".to_owned() };
+            said(&apply(given, PUT, Some(last), &mut Notes::default()))
+        };
+        let silent = ["system: s", "user: (The user said nothing.)"];
+        assert_eq!(built(&[(Role::System, "s")], Role::User), silent);
+        assert_eq!(built(&[(Role::System, "s")], Role::Tool), silent);
+        assert_eq!(built(&[(Role::System, "s")], Role::Assistant), silent[..1]);
+        assert!(built(&[], Role::User).is_empty());
     }
 }

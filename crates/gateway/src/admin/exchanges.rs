@@ -1,6 +1,9 @@
 //! The last exchanges, for people and programs that want to know what became of them.
 
 use http::StatusCode;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
 use sabir_wire::json::Writer;
 
 use crate::Gateway;
@@ -17,22 +20,17 @@ pub(super) fn all(gateway: &Gateway) -> Reply {
 }
 
 pub(super) fn one(gateway: &Gateway, id: &str) -> Reply {
-    let mut writer = Writer::with_capacity(1024);
     match gateway.exchanges.find(id) {
         Some(seen) => {
+            let mut writer = Writer::with_capacity(1024);
             seen.write(&mut writer);
             egress::json(StatusCode::OK, writer.into_string())
         }
         None => {
             let message = "no exchange of that id is remembered; only the last 1,000 are, once they have ended";
-            writer.object(|it| {
-                it.key("error");
-                it.object(|it| {
-                    it.field("message", message);
-                    it.field("type", "not_found_error");
-                });
-            });
-            egress::json(StatusCode::NOT_FOUND, writer.into_string())
+            let fault = Fault::new(FaultKind::NotFound, message);
+            let (_, body) = Protocol::OpenaiChat.encode_fault(&fault);
+            egress::json(StatusCode::NOT_FOUND, body)
         }
     }
 }

@@ -7,6 +7,7 @@ mod passthrough;
 mod translate;
 
 pub(crate) use models::Cached;
+pub(crate) use models::ModelsAsked;
 pub(crate) use models::models;
 pub(crate) use passthrough::Raw;
 pub(crate) use passthrough::embeddings;

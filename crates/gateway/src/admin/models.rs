@@ -6,8 +6,10 @@ use std::time::Duration;
 use std::time::Instant;
 
 use http::HeaderMap;
+use http::HeaderValue;
 use http::Method;
 use http::StatusCode;
+use http::header::VIA;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
@@ -43,14 +45,24 @@ const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// A provider's own list, and until when it need not be asked again.
 pub(crate) type Cached = Option<(Instant, Vec<String>)>;
 
+/// A question for models.
+pub(crate) struct ModelsAsked<'r> {
+    pub(crate) shape: Protocol,
+    pub(crate) listing: Listing,
+    pub(crate) headers: &'r HeaderMap,
+}
+
 pub(crate) async fn models(
     gateway: &Arc<Gateway>,
     client: &Client,
-    shape: Protocol,
-    listing: Listing,
+    asked: ModelsAsked<'_>,
 ) -> Reply {
+    let ModelsAsked { shape, listing, headers } = asked;
     match listing {
-        Listing::All => egress::json(StatusCode::OK, list(shape, &all(gateway, client).await)),
+        Listing::All => {
+            let names = all(gateway, client, headers).await;
+            egress::json(StatusCode::OK, list(shape, &names))
+        }
         Listing::One(id) => match route::resolve(&gateway.config, &id, shape) {
             Ok(_) => {
                 let mut writer = Writer::with_capacity(256);
@@ -67,14 +79,15 @@ pub(crate) async fn models(
 }
 
 /// The names that can be asked for, each once: those of the configuration first.
-async fn all(gateway: &Arc<Gateway>, client: &Client) -> Vec<String> {
+async fn all(gateway: &Arc<Gateway>, client: &Client, headers: &HeaderMap) -> Vec<String> {
     let config = &gateway.config;
     let named = config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
     if route::resolve(config, SIMULATED_MODEL, Protocol::OpenaiChat).is_ok() {
         names.push(SIMULATED_MODEL.to_owned());
     }
-    let lists = all_lists(gateway, client).await;
+    let before: Arc<[HeaderValue]> = attempt::gateways(headers).cloned().collect();
+    let lists = all_lists(gateway, client, &before).await;
     for (provider, own) in config.providers.iter().zip(lists) {
         names.extend(own.into_iter().map(|id| format!("{}/{id}", provider.name)));
     }
@@ -83,13 +96,18 @@ async fn all(gateway: &Arc<Gateway>, client: &Client) -> Vec<String> {
     names
 }
 
-/// The providers' own lists, asked for at the same time.
-async fn all_lists(gateway: &Arc<Gateway>, client: &Client) -> Vec<Vec<String>> {
+/// The providers' own lists, asked for at the same time; `before` are the gateways that the listing was asked through.
+async fn all_lists(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    before: &Arc<[HeaderValue]>,
+) -> Vec<Vec<String>> {
     let asking: Vec<_> = (0..gateway.config.providers.len())
         .map(|index| {
             let (gateway, client) = (Arc::clone(gateway), client.clone());
+            let before = Arc::clone(before);
             let list = async move {
-                provider_list(Means { gateway: &gateway, client: &client }, index).await
+                provider_list(Means { gateway: &gateway, client: &client }, index, &before).await
             };
             tokio::task::spawn_local(list)
         })
@@ -102,7 +120,7 @@ async fn all_lists(gateway: &Arc<Gateway>, client: &Client) -> Vec<Vec<String>> 
 }
 
 /// A provider's own list, from memory if it is fresh. One that gives none keeps its last, if it ever gave one.
-async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
+async fn provider_list(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Vec<String> {
     let cached = &means.gateway.upstreams[index].models;
     let remembered = cached.lock().unwrap_or_else(|it| it.into_inner()).clone();
     let last = match remembered {
@@ -110,7 +128,7 @@ async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
         Some((_, list)) => list,
         None => Vec::new(),
     };
-    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index)).await.ok().flatten();
+    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index, before)).await.ok().flatten();
     let good_for = if fetched.is_some() { GOOD_FOR } else { FAILED_FOR };
     let list = fetched.unwrap_or(last);
     let remembered = Some((Instant::now() + good_for, list.clone()));
@@ -118,11 +136,14 @@ async fn provider_list(means: Means<'_>, index: usize) -> Vec<String> {
     list
 }
 
-async fn fetch(means: Means<'_>, index: usize) -> Option<Vec<String>> {
+async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option<Vec<String>> {
     let provider = &means.gateway.config.providers[index];
     let endpoint = means.gateway.upstreams[index].endpoints.first()?;
     let mut headers: HeaderMap =
         attempt::base_headers(&means.gateway.instance, provider, endpoint.protocol);
+    for hop in before {
+        headers.append(VIA, hop.clone());
+    }
     headers.extend(provider.headers.iter().cloned());
     let path = format!("{}/models{}", endpoint.base_path, whole_page(endpoint.protocol));
     let request = RawRequest {

@@ -30,6 +30,7 @@ use crate::ingress;
 use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::Upstream;
+use crate::observe::Whose;
 use crate::route;
 use crate::route::Route;
 
@@ -39,6 +40,8 @@ pub(crate) struct Raw {
     /// The path with its query, from the root of the provider's host.
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
+    /// The gateway key that it came with.
+    pub(crate) key: Option<usize>,
 }
 
 pub(crate) async fn passthrough<B>(
@@ -62,7 +65,7 @@ where
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
-    let mut trace = Trace::begin(gateway, manner);
+    let mut trace = Trace::begin(gateway, manner).with_key(raw.key);
     if let Err(failure) = trace.enters() {
         return egress::rescue(manner, *failure, trace);
     }
@@ -84,13 +87,13 @@ where
 pub(crate) async fn embeddings<B>(
     gateway: &Arc<Gateway>,
     client: &Client,
-    headers: HeaderMap,
+    (headers, key): (HeaderMap, Option<usize>),
     body: B,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat).with_key(key);
     let embedding = embed(Means { gateway, client }, headers, body, &mut trace);
     match gateway.until_over(embedding).await {
         Ok(passed) => passed.reply(trace),
@@ -132,9 +135,14 @@ where
     };
     let body = splice_model(body, &target.model)?.unwrap_or_else(|| body.to_owned());
     let path = format!("{}/embeddings", endpoints[at].base_path);
-    let mut kept = HeaderMap::new();
+    let own =
+        headers.iter().filter(|(name, _)| attempt::is_vendors_own(Protocol::OpenaiChat, name));
+    let mut kept: HeaderMap = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let raw = Raw { method: Method::POST, path, headers: kept };
+    for hop in attempt::gateways(&headers) {
+        kept.append(header::VIA, hop.clone());
+    }
+    let raw = Raw { method: Method::POST, path, headers: kept, key: None };
     goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
@@ -148,10 +156,10 @@ fn goes_to(
     trace: &mut Trace,
 ) {
     let upstream = Upstream {
-        provider: gateway.config.providers[provider].name.clone(),
+        provider: Arc::clone(&gateway.upstreams[provider].name),
         protocol: gateway.upstreams[provider].endpoints[endpoint].protocol,
         model: model.to_owned(),
-        route: route.as_str().to_owned(),
+        route: route.as_str().into(),
         attempts: 1,
     };
     trace.goes_to(provider, upstream);
@@ -161,8 +169,15 @@ fn goes_to(
 struct Passed {
     status: u16,
     headers: HeaderMap,
-    /// None where an answer has no body, whatever its headers say of one.
-    feed: Option<attempt::Feed>,
+    body: PassedBody,
+}
+
+enum PassedBody {
+    /// An answer that has no body, whatever its headers say of one.
+    None,
+    Live(Box<attempt::Feed>),
+    /// An error, and whose fault it is.
+    Error(Bytes, Whose),
 }
 
 impl Passed {
@@ -173,9 +188,18 @@ impl Passed {
         let own = end_to_end(&self.headers);
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &trace);
-        if let Some(feed) = self.feed {
-            *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(Box::new(feed), trace)));
-            return reply;
+        egress::add_request_id(reply.headers_mut(), &trace);
+        match self.body {
+            PassedBody::Live(feed) => {
+                *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(feed, trace)));
+                return reply;
+            }
+            PassedBody::Error(body, whose) => {
+                *reply.body_mut() = ReplyBody::Whole(Some(body));
+                trace.ends(Ending::Failed(whose));
+                return reply;
+            }
+            PassedBody::None => {}
         }
         // How long the body would be is what some ask for.
         let length = self.headers.get(header::CONTENT_LENGTH).cloned();
@@ -207,14 +231,28 @@ async fn pass(
     let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
+    for hop in attempt::gateways(&raw.headers) {
+        headers.append(header::VIA, hop.clone());
+    }
     for (name, value) in &config.headers {
         headers.insert(name.clone(), value.clone());
     }
     let request =
         RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
-    let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
-    let has_body = raw.method != Method::HEAD && !matches!(status, 204 | 304);
-    Ok(Passed { status, headers, feed: has_body.then_some(feed) })
+    let (status, headers, mut feed) =
+        attempt::begin_raw(means, provider, endpoint, request).await?;
+    let body = if raw.method == Method::HEAD || matches!(status, 204 | 304) {
+        PassedBody::None
+    } else if status < 400 {
+        PassedBody::Live(Box::new(feed))
+    } else {
+        // Some repeat the key that they refuse, and that one is the operator's.
+        let body = attempt::collect(&mut feed, gateway.config.limits.answer_bytes_max).await?;
+        let body = attempt::without_provider_key(config, body);
+        let whose = Whose::of_upstream(endpoint.protocol.decode_fault(status, &body).kind);
+        PassedBody::Error(body, whose)
+    };
+    Ok(Passed { status, headers, body })
 }
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.

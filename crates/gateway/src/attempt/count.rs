@@ -1,5 +1,8 @@
 //! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderValue;
@@ -12,7 +15,9 @@ use sabir_wire::json::Writer;
 use crate::Gateway;
 use crate::attempt::Means;
 use crate::attempt::Opened;
+use crate::attempt::Prepared;
 use crate::attempt::Whole;
+use crate::attempt::estimate;
 use crate::attempt::open;
 use crate::attempt::open::collect;
 use crate::attempt::prepare;
@@ -23,9 +28,6 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
-
-/// A token is about four bytes of JSON text in every model's vocabulary.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// Asks the first target; a count is not worth a second one.
 pub(crate) async fn count(
@@ -43,18 +45,21 @@ pub(crate) async fn count(
     trace.goes_to(
         candidate.provider,
         crate::observe::Upstream {
-            provider: provider.name.clone(),
+            provider: Arc::clone(&means.gateway.upstreams[candidate.provider].name),
             protocol: upstream,
             model: candidate.model.clone(),
-            route: resolved.route.as_str().to_owned(),
+            route: resolved.route.as_str().into(),
             attempts: 1,
         },
     );
     let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
-        return Ok(estimate(call));
+        return Ok(estimated(call, &prepared));
     };
     prepared.path = path;
-    if upstream != call.client {
+    if upstream == call.client {
+        let query = call.query.as_deref().map(prepare::without_key).filter(|it| !it.is_empty());
+        prepared.path.extend(query.map(|query| format!("?{query}")));
+    } else {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
     }
     if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {
@@ -62,35 +67,53 @@ pub(crate) async fn count(
     }
     let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
     let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
+    if is_missing(status, &body) {
+        return Ok(estimated(call, &prepared));
+    }
     if !(200..300).contains(&status) {
         return Err(refusal(provider, Refusal { protocol: upstream, status, headers, body }));
     }
     if upstream == call.client {
         return Ok(Opened::Whole(Whole { headers, body }));
     }
-    let tokens = tokens_in(&body).unwrap_or_else(|| estimated(call.body));
+    let Some(tokens) = tokens_in(&body) else { return Ok(estimated(call, &prepared)) };
     Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
 }
 
-/// The request inside Gemini's `generateContentRequest`, for a provider of another protocol.
+/// A count for Gemini whose request stands inside `generateContentRequest`: for a provider of another protocol what stands
+/// there alone, for one of Gemini's own the same with the place of its model.
 fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
     let upstream = gateway.upstreams[candidate.provider].endpoint_for(call.client)?;
-    if call.client != Protocol::Gemini || upstream.protocol == call.client {
+    if call.client != Protocol::Gemini {
         return None;
     }
-    let mut inner = None;
     let whole = call.survey.source();
-    let read = Reader::surveyed(&call.survey).object(|key, reader| {
+    let inner = member(Reader::surveyed(&call.survey), WRAPPERS)?;
+    if upstream.protocol != call.client {
+        let body = &whole[inner];
+        return Some(Call { body, survey: Survey::new(body), model_at: None, ..call.clone() });
+    }
+    let model = member(Reader::new(&whole[inner.clone()]), &["model"])?;
+    let start = call.body.len() - whole.len() + inner.start;
+    let model_at = Some(start + model.start..start + model.end);
+    Some(Call { model_at, ..call.clone() })
+}
+
+const WRAPPERS: &[&str] = &["generateContentRequest", "generate_content_request"];
+
+/// Where the value of a member stands that has one of these names.
+fn member(mut reader: Reader<'_>, names: &[&str]) -> Option<Range<usize>> {
+    let mut found = None;
+    let read = reader.object(|key, reader| {
         reader.kind()?;
         let start = reader.position();
         reader.skip()?;
-        if key == "generateContentRequest" {
-            inner = Some(&whole[start..reader.position()]);
+        if names.contains(&&*key) {
+            found = Some(start..reader.position());
         }
         Ok(())
     });
-    let body = read.ok().and(inner)?;
-    Some(Call { body, survey: Survey::new(body), model_at: None, ..call.clone() })
+    read.ok().and(found)
 }
 
 /// Where a protocol's providers count; Chat has no such place.
@@ -99,8 +122,18 @@ fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
         Protocol::OpenaiChat => None,
         Protocol::OpenaiResponses => Some(format!("{base}/responses/input_tokens")),
         Protocol::AnthropicMessages => Some(format!("{base}/messages/count_tokens")),
-        Protocol::Gemini => Some(format!("{base}/models/{}:countTokens", prepare::in_path(model))),
+        Protocol::Gemini => Some(format!(
+            "{base}/models/{}:countTokens",
+            prepare::in_path(prepare::without_prefix(model))
+        )),
     }
+}
+
+/// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path
+/// that is not there nobody says anything about models.
+fn is_missing(status: u16, body: &[u8]) -> bool {
+    let tells_of_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
+    matches!(status, 405 | 501) || status == 404 && !tells_of_model()
 }
 
 /// What of a request a counter takes: it refuses what only an answer needs.
@@ -130,6 +163,7 @@ fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
         Protocol::Gemini => writer.object(|it| {
             it.key("generateContentRequest");
             it.object(|it| {
+                let model = prepare::without_prefix(model);
                 it.field("model", format!("models/{model}").as_str());
                 keep(body, taken, it);
             });
@@ -169,14 +203,11 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
     read.ok().and(tokens)
 }
 
-fn estimate(call: &Call) -> Opened {
+fn estimated(call: &Call<'_>, prepared: &Prepared<'_>) -> Opened {
     let mut headers = HeaderMap::new();
     headers.insert("sabir-estimate", HeaderValue::from_static("true"));
-    Opened::Whole(Whole { headers, body: written(call.client, estimated(call.body)) })
-}
-
-fn estimated(body: &str) -> u64 {
-    body.len().div_ceil(BYTES_PER_TOKEN) as u64
+    let tokens = estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole());
+    Opened::Whole(Whole { headers, body: written(call.client, tokens) })
 }
 
 /// A count in the client's shape.

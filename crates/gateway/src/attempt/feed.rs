@@ -1,5 +1,6 @@
 //! An answer's bytes as they come, with an eye on the clock: silence and endless streams come to an end.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -11,6 +12,7 @@ use tokio::time::Instant;
 use tokio::time::Sleep;
 
 use crate::attempt::AnswerBody;
+use crate::egress::Beginning;
 
 /// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
 const AFTERMATH_MAX: Duration = Duration::from_secs(1);
@@ -19,6 +21,8 @@ const AFTERMATH_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Feed {
     body: AnswerBody,
+    /// What was looked at before its time.
+    early: Vec<u8>,
     /// When something last came.
     last: Instant,
     idle_max: Duration,
@@ -31,7 +35,14 @@ pub(crate) struct Feed {
 impl Feed {
     pub(crate) fn new(body: AnswerBody, idle_max: Duration, duration_max: Duration) -> Self {
         let now = Instant::now();
-        Self { body, last: now, idle_max, deadline: now + duration_max, alarm: None }
+        Self {
+            body,
+            early: Vec::new(),
+            last: now,
+            idle_max,
+            deadline: now + duration_max,
+            alarm: None,
+        }
     }
 
     /// Hands on the next bytes; ready with none at the end.
@@ -40,6 +51,10 @@ impl Feed {
         cx: &mut Context<'_>,
         take: &mut dyn FnMut(&[u8]),
     ) -> Poll<Option<sabir_backend::Result<()>>> {
+        if !self.early.is_empty() {
+            take(&std::mem::take(&mut self.early));
+            return Poll::Ready(Some(Ok(())));
+        }
         match self.body.poll_data(cx, take) {
             Poll::Ready(outcome) => {
                 self.last = Instant::now();
@@ -50,6 +65,21 @@ impl Feed {
             }
             Poll::Pending => self.poll_alarm(cx),
         }
+    }
+
+    /// Looks at the first bytes, and no further than they need; they are handed on all the same.
+    pub(crate) async fn begins_with_events(&mut self) -> sabir_backend::Result<bool> {
+        let mut early = Vec::new();
+        while Beginning::of(&early) == Beginning::Unclear {
+            let mut take = |data: &[u8]| early.extend_from_slice(data);
+            match poll_fn(|cx| self.poll_data(cx, &mut take)).await {
+                Some(read) => read?,
+                None => break,
+            }
+        }
+        let beginning = Beginning::of(&early);
+        self.early = early;
+        Ok(beginning == Beginning::Events)
     }
 
     /// The answer is complete: what may still come is not worth waiting long for.

@@ -61,7 +61,7 @@ pub(crate) fn outgoing<'e>(
             }
         }
     }
-    for hop in call.headers.get_all(VIA).iter().filter(|hop| is_gateway(hop)) {
+    for hop in gateways(&call.headers) {
         headers.to_mut().append(VIA, hop.clone());
     }
     if let Cow::Owned(headers) = &mut headers {
@@ -70,9 +70,10 @@ pub(crate) fn outgoing<'e>(
     headers
 }
 
-/// Whether a request came through another gateway of this kind: two that ask each other must find that out.
-fn is_gateway(hop: &HeaderValue) -> bool {
-    hop.to_str().is_ok_and(|hop| hop.contains(" sabir-"))
+/// The gateways of this kind that a request came through: those that ask each other in a circle must find that out.
+pub(crate) fn gateways(headers: &HeaderMap) -> impl Iterator<Item = &HeaderValue> {
+    let is_gateway = |hop: &&HeaderValue| hop.to_str().is_ok_and(|hop| hop.contains(" sabir-"));
+    headers.get_all(VIA).iter().filter(is_gateway)
 }
 
 /// What the operator configured has the last word.
@@ -101,7 +102,7 @@ pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> H
 }
 
 /// Whether a client's header is for the vendor of its protocol. Keys never are.
-fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
+pub(crate) fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
     let name = name.as_str();
     match protocol {
         Protocol::OpenaiChat | Protocol::OpenaiResponses => name.starts_with("openai-"),

@@ -2,9 +2,11 @@
 
 mod answer;
 mod count;
+mod estimate;
 mod feed;
 mod headers;
 mod health;
+mod late;
 mod open;
 mod own;
 mod payload;
@@ -16,12 +18,15 @@ mod targets;
 mod thoughts;
 mod upstream;
 mod verdict;
+mod words;
 
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;
 pub(crate) use feed::Feed;
 pub(crate) use headers::base as base_headers;
+pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
+pub(crate) use headers::is_vendors_own;
 pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;
 pub(crate) use open::Whole;
@@ -30,9 +35,12 @@ pub(crate) use open::collect;
 pub(crate) use payload::Payload;
 pub(crate) use prepare::Prepared;
 pub(crate) use prepare::without_key;
+pub(crate) use refusal::without_key as without_provider_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sabir_backend::http::Client;
@@ -64,10 +72,10 @@ pub(crate) async fn answer(
     let mut last = None;
     for health::Ranked { rank, candidate } in order {
         let route = match rank {
-            0 => resolved.route.as_str().to_owned(),
-            _ => format!("fallback:{}", rank + 1),
+            0 => resolved.route.as_str().into(),
+            _ => format!("fallback:{}", rank + 1).into(),
         };
-        match target(means, call, candidate, &route, trace).await {
+        match target(means, call, candidate, route, trace).await {
             Ok(opened) => return Ok(opened),
             Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
             Err(failure) => last = Some(failure),
@@ -84,7 +92,7 @@ async fn target(
     means: Means<'_>,
     call: &Call<'_>,
     candidate: &Candidate,
-    route: &str,
+    route: Cow<'static, str>,
     trace: &mut Trace,
 ) -> Result<Opened> {
     let provider = &means.gateway.config.providers[candidate.provider];
@@ -93,10 +101,10 @@ async fn target(
     trace.goes_to(
         candidate.provider,
         crate::observe::Upstream {
-            provider: provider.name.clone(),
+            provider: Arc::clone(&upstream.name),
             protocol: prepared.endpoint.protocol,
             model: candidate.model.clone(),
-            route: route.to_owned(),
+            route,
             attempts: trace.upstream().map_or(0, |before| before.attempts),
         },
     );

@@ -4,9 +4,11 @@ use std::future::poll_fn;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use http::HeaderValue;
 use http::Method;
 use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
+use http::header::CONTENT_TYPE;
 use http::header::TRANSFER_ENCODING;
 use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
@@ -88,11 +90,14 @@ pub(crate) async fn open(
     let bytes_max = means.gateway.config.limits.answer_bytes_max;
     let frame_bytes_max = means.gateway.config.limits.frame_bytes_max;
     let protocol = prepared.endpoint.protocol;
-    let (status, headers, mut feed) = begin(means, provider, prepared).await?;
+    let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
         let body = whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
         let provider = &means.gateway.config.providers[provider];
         return Err(refusal(provider, Refusal { protocol, status, headers, body }));
+    }
+    if call.delivery.is_stream() {
+        name_events(&mut headers, &mut feed).await?;
     }
     let is_stream =
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
@@ -128,6 +133,14 @@ pub(crate) async fn open(
             whole(call, protocol, asked, headers, &body, trace)
         }
     }
+}
+
+/// Some servers send events and call them something else, or nothing: then their first bytes name them.
+async fn name_events(headers: &mut HeaderMap, feed: &mut Feed) -> Result<()> {
+    if !is_event_stream(headers) && feed.begins_with_events().await.map_err(unreached)? {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    }
+    Ok(())
 }
 
 /// A request in a provider's own terms.

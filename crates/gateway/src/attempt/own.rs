@@ -67,7 +67,7 @@ fn encoded(
     };
     let mut report = withhold(&mut exchange.request, call.client);
     if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
-        report.extend(repair::mend(&mut exchange.request, call.client)?);
+        report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
     }
     if report.is_empty() {
         return Ok(None);

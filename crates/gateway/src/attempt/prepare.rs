@@ -16,6 +16,7 @@ use sabir_wire::protocol::Encoded;
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
+use crate::attempt::late;
 use crate::attempt::own;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
@@ -76,11 +77,15 @@ pub(crate) fn prepare<'a>(
 
 /// The client's own bytes with the target's model.
 fn spliced<'c>(call: &'c Call<'_>, model: &str) -> Payload<'c> {
-    let place = call.model_at.clone().filter(|_| call.client != Protocol::Gemini);
-    match place {
+    match call.model_at.clone() {
         Some(place) if call.model != model => {
             let mut name = Writer::default();
-            name.value(model);
+            match call.client {
+                Protocol::Gemini => {
+                    name.value(format!("models/{}", without_prefix(model)).as_str())
+                }
+                _ => name.value(model),
+            }
             Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),
@@ -107,9 +112,12 @@ fn translated(
     }
     let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
     let repairs = match gateway.config.repair {
-        Repair::Translated | Repair::Always => repair::mend(&mut exchange.request, upstream)?,
+        Repair::Translated | Repair::Always => {
+            repair::mend(&mut exchange.request, call.client, upstream)?
+        }
         Repair::Off => Report::default(),
     };
+    let moves = late::place(&mut exchange.request, upstream, provider.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -132,6 +140,7 @@ fn translated(
         ..Asked::by(&exchange, upstream, &target)
     };
     trace.loses(repairs);
+    trace.loses(moves);
     trace.loses(encoded.report);
     Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
 }
@@ -161,7 +170,7 @@ fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> 
                 true => "streamGenerateContent",
                 false => "generateContent",
             };
-            let model = in_path(model.strip_prefix("models/").unwrap_or(model));
+            let model = in_path(without_prefix(model));
             format!("{base}/models/{model}:{verb}")
         }
     };
@@ -173,6 +182,11 @@ fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> 
         }
         _ => path,
     }
+}
+
+/// A name of Gemini's without the collection that stands before it in bodies.
+pub(super) fn without_prefix(model: &str) -> &str {
+    model.strip_prefix("models/").unwrap_or(model)
 }
 
 /// The query without the client's key.

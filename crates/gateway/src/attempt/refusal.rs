@@ -25,8 +25,10 @@ pub(crate) fn refusal(provider: &Provider, refusal: Refusal) -> Box<Failure> {
         let message = format!("the provider answered with status {status} and no word more");
         fault.message = Text::plain(message);
     }
-    fault.retry_after_s =
-        fault.retry_after_s.or_else(|| header(&headers, "retry-after").and_then(seconds));
+    fault.retry_after_s = fault
+        .retry_after_s
+        .or_else(|| header(&headers, "retry-after").and_then(seconds))
+        .or_else(|| header(&headers, "retry-after-ms").and_then(seconds_of_millis));
     if fault.request_id.is_none() {
         let id = header(&headers, "x-request-id").or_else(|| header(&headers, "request-id"));
         fault.request_id = id.map(|id| Text::plain(id.to_owned()));
@@ -84,7 +86,7 @@ fn key_to_hide(provider: &Provider) -> Option<&str> {
 }
 
 /// What the provider says without the operator's key: some repeat the key that they refuse.
-fn without_key(provider: &Provider, body: Bytes) -> Bytes {
+pub(crate) fn without_key(provider: &Provider, body: Bytes) -> Bytes {
     match key_to_hide(provider) {
         Some(key) if memmem::find(&body, key.as_bytes()).is_some() => {
             String::from_utf8_lossy(&body).replace(key, HIDDEN).into()
@@ -95,6 +97,11 @@ fn without_key(provider: &Provider, body: Bytes) -> Bytes {
 
 fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Some servers state their pause in milliseconds, and some of them in nothing else.
+fn seconds_of_millis(value: &str) -> Option<u64> {
+    value.trim().parse().ok().map(|millis: u64| millis.div_ceil(1_000))
 }
 
 /// Seconds, rounded up, of a number or of a date: the two forms that `retry-after` has.

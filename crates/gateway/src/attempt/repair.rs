@@ -10,10 +10,41 @@ use sabir_wire::conversation::Request;
 use crate::failure::Failure;
 use crate::failure::Result;
 
-/// Repairs a request that is about to be written for a provider of `upstream`, and says what was done.
-pub(super) fn mend(request: &mut Request<'_>, upstream: Protocol) -> Result<Report> {
+/// Repairs a client's request that is about to be written for a provider of `upstream`, and says what was done.
+pub(super) fn mend(
+    request: &mut Request<'_>,
+    client: Protocol,
+    upstream: Protocol,
+) -> Result<Report> {
     let trace = sabir_compose::repair(request, &Policy::towards(upstream)).map_err(refused)?;
-    Ok(trace.into_report())
+    let instructs_only = request.messages.iter().all(|message| message.role.instructs());
+    match instructs_only && needs_turn(upstream) {
+        true => Err(without_turn(client, upstream)),
+        false => Ok(trace.into_report()),
+    }
+}
+
+/// Whether a protocol's providers refuse instructions that nobody has said anything to.
+fn needs_turn(upstream: Protocol) -> bool {
+    match upstream {
+        Protocol::AnthropicMessages | Protocol::Gemini => true,
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
+    }
+}
+
+/// Words that the user has not said would change the answer, so that none are made up.
+fn without_turn(client: Protocol, upstream: Protocol) -> Box<Failure> {
+    let message = format!(
+        "expected a message beside the system prompt, found none; the provider speaks {}, which \
+         needs one",
+        upstream.as_str()
+    );
+    let param = match client {
+        Protocol::OpenaiChat | Protocol::AnthropicMessages => "messages",
+        Protocol::OpenaiResponses => "input",
+        Protocol::Gemini => "contents",
+    };
+    Failure::client(FaultKind::BadRequest, message).with_param(param)
 }
 
 fn refused(refused: Refused) -> Box<Failure> {

@@ -22,6 +22,7 @@ use crate::config::types::Provider;
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
+    pub(crate) name: Arc<str>,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Health,
@@ -64,6 +65,7 @@ impl Upstream {
             Some(Endpoint { protocol: endpoint.protocol, end, base_path, headers })
         };
         Self {
+            name: provider.name.as_str().into(),
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
             health: Health::default(),
             queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),

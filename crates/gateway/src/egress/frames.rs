@@ -73,6 +73,37 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
     kind.get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/event-stream"))
 }
 
+/// What the first bytes of a body show of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    Events,
+    Other,
+    /// Too little has come to tell.
+    Unclear,
+}
+
+/// Fields that a frame can begin with, and a comment.
+const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b":", b"id:", b"retry:"];
+
+/// How much blank there may be before the first frame.
+const BLANK_BYTES_MAX: usize = 1_024;
+
+impl Beginning {
+    /// Tells events from anything else where the head of an answer does not: no JSON begins like one of their fields.
+    pub(crate) fn of(body: &[u8]) -> Self {
+        let mark = "\u{feff}".as_bytes();
+        let text = body.strip_prefix(mark).unwrap_or(body).trim_ascii_start();
+        if FIELDS.iter().any(|field| text.starts_with(field)) {
+            return Self::Events;
+        }
+        let is_half = FIELDS.iter().any(|field| field.starts_with(text)) || mark.starts_with(text);
+        match is_half && body.len() < BLANK_BYTES_MAX {
+            true => Self::Unclear,
+            false => Self::Other,
+        }
+    }
+}
+
 /// Reads a stream that is all there; what cannot be read ends it with a fault.
 pub(crate) fn decode_all(protocol: Protocol, body: &[u8], emit: &mut dyn FnMut(Event<'_>)) {
     let mut decoder = Some(StreamDecoder::new(protocol));
@@ -91,3 +122,21 @@ pub(crate) fn decode_all(protocol: Protocol, body: &[u8], emit: &mut dyn FnMut(E
 }
 
 pub(super) const UNREADABLE: &str = "the provider's stream holds a frame that cannot be read";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_told_from_anything_else_by_their_first_bytes() {
+        for body in ["data: {}", "data:{}", "\u{feff}event: x", "\r\n\nid: 1", ": hi", "retry:5"] {
+            assert_eq!(Beginning::of(body.as_bytes()), Beginning::Events, "{body}");
+            let first = &body.as_bytes()[..1];
+            assert_ne!(Beginning::of(first), Beginning::Other, "the beginning of {body}");
+        }
+        for body in ["{}", "[{}]", "\"data:", " {\"data:\"", "database", "<html>", "idle"] {
+            assert_eq!(Beginning::of(body.as_bytes()), Beginning::Other, "{body}");
+        }
+        assert_eq!(Beginning::of(&[b'\n'; 2_000]), Beginning::Other);
+    }
+}

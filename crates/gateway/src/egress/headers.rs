@@ -42,6 +42,16 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
     add_own(headers, trace);
 }
 
+/// Adds the exchange's id where the provider has none of its own.
+pub(crate) fn add_request_id(headers: &mut HeaderMap, trace: &Trace) {
+    if !headers.contains_key(&X_REQUEST_ID)
+        && let Ok(id) = HeaderValue::try_from(trace.id())
+    {
+        let id = headers.get(&REQUEST_ID).cloned().unwrap_or(id);
+        headers.insert(X_REQUEST_ID, id);
+    }
+}
+
 /// Adds what only Sabir says: who answered, why, what was lost, and where to read more.
 pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
     let mut put = |name: HeaderName, value: &str| {

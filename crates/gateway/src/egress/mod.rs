@@ -11,10 +11,12 @@ mod translation;
 
 pub(crate) use along::Along;
 pub(crate) use along::states_error;
+pub(crate) use frames::Beginning;
 pub(crate) use frames::Frames;
 pub(crate) use frames::decode_all;
 pub(crate) use frames::is_event_stream;
 pub(crate) use headers::add_own as add_own_headers;
+pub(crate) use headers::add_request_id;
 pub(crate) use live::Live;
 pub(crate) use reply::Cut;
 pub(crate) use reply::Reply;

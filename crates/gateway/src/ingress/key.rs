@@ -18,10 +18,10 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 /// Asks for a key that the gateway knows, if it asks for keys at all. A client may send several, in every way that it
-/// knows: one of them is enough.
-pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+/// knows: one of them is enough. Returns its place among the gateway's keys.
+pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<Option<usize>> {
     if !gateway.config.auth.required {
-        return Ok(());
+        return Ok(None);
     }
     let mut sent = keys_of(uri, headers).peekable();
     if sent.peek().is_none() {
@@ -29,22 +29,24 @@ pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Res
         return Err(Failure::client(FaultKind::Authentication, message));
     }
     // All are compared, so that the time taken says nothing about which one is near.
-    match sent.fold(false, |found, key| found | is_known(gateway, key.as_bytes())) {
-        true => Ok(()),
-        false => Err(Failure::client(
+    match sent.fold(None, |found, key| known(gateway, key.as_bytes()).or(found)) {
+        Some(place) => Ok(Some(place)),
+        None => Err(Failure::client(
             FaultKind::Authentication,
             "that key is not one of this gateway's keys",
         )),
     }
 }
 
-fn is_known(gateway: &Gateway, key: &[u8]) -> bool {
-    gateway
-        .config
-        .auth
-        .keys
-        .iter()
-        .fold(false, |found, known| found | bool::from(known.value.expose().as_bytes().ct_eq(key)))
+/// The place of a key among the gateway's.
+fn known(gateway: &Gateway, key: &[u8]) -> Option<usize> {
+    let keys = gateway.config.auth.keys.iter().enumerate();
+    keys.fold(None, |found, (place, known)| {
+        match bool::from(known.value.expose().as_bytes().ct_eq(key)) {
+            true => Some(place),
+            false => found,
+        }
+    })
 }
 
 /// Every key that a request carries.

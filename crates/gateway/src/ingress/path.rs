@@ -145,8 +145,15 @@ fn below_models(path: &str) -> Option<&str> {
     path.strip_prefix("/v1beta/models/").or_else(|| path.strip_prefix("/v1/models/"))
 }
 
+const PASSTHROUGH: &str = "/passthrough/";
+
+/// Whether a path is one of a provider's own.
+pub(crate) fn is_passthrough(path: &str) -> bool {
+    path.starts_with(PASSTHROUGH)
+}
+
 fn passthrough(uri: &Uri) -> Option<Endpoint> {
-    let rest = uri.path().strip_prefix("/passthrough/")?;
+    let rest = uri.path().strip_prefix(PASSTHROUGH)?;
     let (provider, path) = rest.split_once('/')?;
     let query = uri.query().map(without_key).filter(|query| !query.is_empty());
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
@@ -174,7 +181,18 @@ fn manner(path: &str, headers: &HeaderMap, query: Option<&str>) -> Protocol {
     if path.starts_with("/v1/responses") || path.starts_with("/v1/conversations") {
         return Protocol::OpenaiResponses;
     }
+    if is_geminis(path) {
+        return Protocol::Gemini;
+    }
     models_shape(path, headers, query)
+}
+
+/// Whether nobody but Gemini has such paths: versions of its own, and verbs behind a model.
+fn is_geminis(path: &str) -> bool {
+    let path = path.strip_prefix("/upload").unwrap_or(path);
+    path.starts_with("/v1beta")
+        || path.starts_with("/v1alpha")
+        || path.strip_prefix("/v1/models/").is_some_and(|rest| rest.contains(':'))
 }
 
 #[cfg(test)]

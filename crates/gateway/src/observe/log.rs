@@ -27,18 +27,19 @@ pub(super) fn exchange(seen: &Seen) {
         target: "sabir",
         id = seen.id,
         client = seen.client.as_str(),
+        key = seen.key,
         asked = seen.asked_model,
-        provider = upstream.map(|it| it.provider.as_str()),
+        provider = upstream.map(|it| &*it.provider),
         upstream = upstream.map(|it| it.protocol.as_str()),
         model = upstream.map(|it| it.model.as_str()),
-        route = upstream.map(|it| it.route.as_str()),
+        route = upstream.map(|it| &*it.route),
         stream = seen.is_stream,
         status = seen.status,
         outcome = seen.ending.as_str(),
         ms = u64::try_from(seen.duration.as_millis()).unwrap_or(u64::MAX),
         input_tokens = seen.counts.input,
         output_tokens = seen.counts.output,
-        losses = seen.losses.iter().filter(|loss| loss.kind.matters()).count(),
+        losses = seen.losses.that_matter(),
         "exchange"
     );
 }

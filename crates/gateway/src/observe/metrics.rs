@@ -31,6 +31,7 @@ pub(crate) struct Metrics {
 struct Series {
     endings: [AtomicU64; Ending::ALL.len()],
     failed_tries: AtomicU64,
+    in_flight: AtomicI64,
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     losses: [AtomicU64; LossKind::ALL.len()],
@@ -95,6 +96,16 @@ impl Metrics {
         }
     }
 
+    /// A request goes to a provider.
+    pub(crate) fn reached(&self, place: Place) {
+        self.series[self.index(place)].in_flight.fetch_add(1, Relaxed);
+    }
+
+    /// A request is with that provider no longer.
+    pub(crate) fn left(&self, place: Place) {
+        self.series[self.index(place)].in_flight.fetch_sub(1, Relaxed);
+    }
+
     /// A try failed, and another is made.
     pub(crate) fn failed(&self, place: Place) {
         self.series[self.index(place)].failed_tries.fetch_add(1, Relaxed);
@@ -124,6 +135,7 @@ impl Metrics {
         let mut out = String::new();
         gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
         gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
+        self.render_in_flight(&mut out);
         self.render_endings(&mut out);
         self.render_failed_tries(&mut out);
         self.render_tokens(&mut out);
@@ -141,6 +153,18 @@ impl Metrics {
         head(&mut out, "sabir_first_byte_seconds", "histogram", "From request to first byte.");
         self.each(&mut out, first_byte);
         out
+    }
+
+    fn render_in_flight(&self, out: &mut String) {
+        const NAME: &str = "sabir_provider_requests_in_flight";
+        head(out, NAME, "gauge", "Requests that a provider is answering.");
+        // Behind those of the providers stand the requests that reached none.
+        for (index, series) in self.series.iter().enumerate().take(self.providers.len() * PAIRS) {
+            if !series.is_empty() {
+                let count = series.in_flight.load(Relaxed);
+                let _ = writeln!(out, "{NAME}{{{}}} {count}", self.labels(index));
+            }
+        }
     }
 
     fn render_endings(&self, out: &mut String) {
@@ -229,7 +253,9 @@ impl Metrics {
 impl Series {
     /// Whether nothing was ever counted. A provider whose every try failed has no request of its own.
     fn is_empty(&self) -> bool {
-        self.duration.is_empty() && self.failed_tries.load(Relaxed) == 0
+        self.duration.is_empty()
+            && self.failed_tries.load(Relaxed) == 0
+            && self.in_flight.load(Relaxed) == 0
     }
 }
 

@@ -3,14 +3,15 @@
 mod exchanges;
 mod histogram;
 mod log;
+mod losses;
 mod metrics;
 mod trace;
 
 pub(crate) use exchanges::Exchanges;
 pub(crate) use exchanges::Seen;
 pub(crate) use exchanges::Upstream;
-pub(crate) use exchanges::write_losses;
 pub use log::start as start_log;
+pub(crate) use losses::write_losses;
 pub(crate) use metrics::Metrics;
 pub(crate) use trace::Ending;
 pub(crate) use trace::Trace;

@@ -18,6 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::observe::exchanges::Exchanges;
 use crate::observe::exchanges::Seen;
 use crate::observe::exchanges::Upstream;
 use crate::observe::metrics::Outcome;
@@ -46,6 +47,8 @@ pub(crate) struct Trace {
     gateway: Arc<Gateway>,
     id: String,
     client: Protocol,
+    /// The place of the gateway key that the client sent.
+    key: Option<usize>,
     asked_model: String,
     is_stream: bool,
     began: Instant,
@@ -73,6 +76,7 @@ impl Trace {
             id: gateway.next_id(began_ms),
             gateway: Arc::clone(gateway),
             client,
+            key: None,
             asked_model: String::new(),
             is_stream: false,
             began: Instant::now(),
@@ -87,6 +91,12 @@ impl Trace {
             seat: None,
             turn: None,
         }
+    }
+
+    /// The gateway key that the request came with, by its place among all.
+    pub(crate) fn with_key(mut self, key: Option<usize>) -> Self {
+        self.key = key;
+        self
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -106,7 +116,16 @@ impl Trace {
     /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
     pub(crate) fn goes_to(&mut self, provider: usize, upstream: Upstream) {
         self.turn = None;
+        self.leaves();
         self.upstream = Some((provider, upstream));
+        self.gateway.metrics.reached(self.place());
+    }
+
+    /// The provider, if one was reached, has nothing more to do for the request.
+    fn leaves(&self) {
+        if self.upstream.is_some() {
+            self.gateway.metrics.left(self.place());
+        }
     }
 
     pub(crate) fn upstream(&self) -> Option<&Upstream> {
@@ -214,10 +233,15 @@ impl Drop for Trace {
             first_byte: self.first_byte,
         };
         self.gateway.metrics.ended(self.place(), &outcome);
+        self.leaves();
+        let keys = &self.gateway.config.auth.keys;
+        let key = self.key.and_then(|place| keys.get(place)).map(|key| key.name.clone());
+        let (losses, forgotten) = Exchanges::report(std::mem::take(&mut self.losses));
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
             client: self.client,
+            key,
             asked_model: std::mem::take(&mut self.asked_model),
             upstream: self.upstream.take().map(|(_, upstream)| upstream),
             is_stream: self.is_stream,
@@ -226,7 +250,8 @@ impl Drop for Trace {
             duration,
             first_byte: self.first_byte,
             counts: self.counts,
-            losses: std::mem::take(&mut self.losses),
+            losses,
+            forgotten,
         };
         super::log::exchange(&seen);
         self.gateway.exchanges.remember(seen);

@@ -1,6 +1,5 @@
 //! One connection of a client, from its first request to its last.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -13,6 +12,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
 use tokio::sync::watch;
 
+use crate::server::arrival::Arrival;
 use crate::server::watched::Watched;
 use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
@@ -20,6 +20,10 @@ use crate::stack;
 
 /// How much of a body is read at once, if the headers may not be longer anyway.
 const READ_BYTES_MAX: usize = 128 * 1024;
+
+/// Heads that are longer than this many times their limit are cut off without a word. Below that they are read, so that
+/// the refusal can be in the client's protocol.
+const HEADS_READ: usize = 2;
 
 pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
@@ -30,17 +34,22 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
     else {
         return;
     };
-    let has_asked = Cell::new(false);
+    let arrival = Arrival::default();
     let service = service_fn(|request: Request<Incoming>| {
-        has_asked.set(true);
-        async move { Ok::<_, Infallible>(stack::handle(&desk.gateway, &desk.client, request).await) }
+        let request = arrival.begin(request);
+        async {
+            let reply = stack::handle(&desk.gateway, &desk.client, request).await;
+            arrival.end();
+            Ok::<_, Infallible>(reply)
+        }
     });
     let limits = &desk.gateway.config.limits;
+    let head_bytes_max = limits.header_bytes_max.saturating_mul(HEADS_READ);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_read_timeout)
-        .max_header_size(limits.header_bytes_max)
-        .max_buf_size(limits.header_bytes_max.max(READ_BYTES_MAX))
+        .max_header_size(head_bytes_max)
+        .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
         .serve_connection(TokioIo::new(Watched::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let told = async {
@@ -52,7 +61,7 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                () = silence(&has_asked) => return,
+                () = silence(&arrival) => return,
                 // The answers look at the gateway, see that it ends, and say so.
                 () = over(desk) => connection.await,
             }
@@ -67,10 +76,13 @@ async fn over(desk: &Desk) {
     let _ = desk.over.subscribe().wait_for(|is_over| *is_over).await;
 }
 
-/// Waits until it is plain that the client has asked for nothing: nobody waits for an answer to half a request.
-async fn silence(has_asked: &Cell<bool>) {
-    tokio::time::sleep(FAREWELL_MAX).await;
-    if has_asked.get() {
-        std::future::pending::<()>().await;
+/// Waits until it is plain that the client does not go on asking: nobody waits for an answer to half a request.
+async fn silence(arrival: &Arrival) {
+    loop {
+        let before = arrival.progress();
+        tokio::time::sleep(FAREWELL_MAX).await;
+        if !arrival.is_whole() && arrival.progress() == before {
+            return;
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Listening and serving: connections are shared out among threads that share nothing else.
 
+mod arrival;
 mod connection;
 mod listen;
 mod watched;

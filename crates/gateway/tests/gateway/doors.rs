@@ -124,11 +124,43 @@ fn headers_over_their_limit_are_refused_and_longer_bodies_are_not() {
     let mut stream = std::net::TcpStream::connect(gateway.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     // No end to the headers, so that only their length can be what is answered.
-    let head = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}", "x".repeat(20_000));
+    let head = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx-long: {}", "x".repeat(40_000));
     stream.write_all(head.as_bytes()).unwrap();
     assert_eq!(Reply::read(&mut std::io::BufReader::new(stream)).status, 431);
     let body = messages("p/m", false).replace("hello", &"x".repeat(400_000));
     assert_eq!(gateway.post("/v1/messages", &body).status, 200);
+}
+
+#[test]
+fn headers_over_their_limit_are_refused_in_the_clients_shape() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_header_size = \"16KiB\"\n";
+    let gateway = Running::start(&toml);
+    let gemini = "/v1beta/models/p%2Fm:generateContent";
+    for (path, place, kind) in [
+        ("/v1/messages", "/error/type", "invalid_request_error"),
+        ("/v1/chat/completions", "/error/type", "invalid_request_error"),
+        (gemini, "/error/status", "INVALID_ARGUMENT"),
+    ] {
+        for head in [
+            format!("POST {path}\r\nx-long: {}\r\n", "x".repeat(17_000)),
+            format!("POST {path}\r\n{}", "x-many: many\r\n".repeat(90) + &long_line(15_500)),
+            format!("POST {path}?{}\r\n", "x".repeat(17_000)),
+        ] {
+            let reply = gateway.request(&head, &messages("p/m", false));
+            assert_eq!(reply.status, 431, "{head:.40}");
+            let error = reply.json();
+            assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
+            assert!(reply.body.contains("max_header_size"), "{error}");
+        }
+        let head = format!("POST {path}\r\n{}", long_line(16_000));
+        assert_ne!(gateway.request(&head, &messages("p/m", false)).status, 431, "{path}");
+    }
+    assert!(provider.received().len() <= 3, "nothing that was refused was sent");
+}
+
+fn long_line(length: usize) -> String {
+    format!("x-long: {}\r\n", "x".repeat(length))
 }
 
 #[test]
@@ -179,6 +211,28 @@ fn a_gateway_that_is_its_own_upstream_notices() {
     stop.stop();
     assert_eq!(reply.status, 508, "{}", reply.body);
     thread.join().unwrap().unwrap();
+}
+
+#[test]
+fn the_gateways_before_this_one_are_named_on_every_way_to_a_provider() {
+    let embedding = r#"{"model":"p/e","input":"x"}"#;
+    for (request, body) in [
+        ("POST /v1/chat/completions", &*chat("p/m", false)),
+        ("POST /passthrough/p/v1/chat/completions", &chat("m", false)),
+        ("POST /v1/embeddings", embedding),
+        ("GET /v1/models", ""),
+    ] {
+        let (provider, gateway) = gateway();
+        let head = format!("{request}\r\nvia: 1.1 sabir-first\r\nvia: 1.1 sabir-second\r\n");
+        assert_eq!(gateway.request(&head, body).status, 200, "{request}");
+        let received = provider.received().remove(0);
+        let hops: Vec<_> = received.headers.iter().filter(|(name, _)| name == "via").collect();
+        let hops: Vec<_> = hops.into_iter().map(|(_, hop)| hop.as_str()).collect();
+        assert_eq!(hops.len(), 3, "{request}: {hops:?}");
+        assert_eq!(hops[1..], ["1.1 sabir-first", "1.1 sabir-second"], "{request}");
+        let own = format!("{request}\r\nvia: {}\r\nvia: {}\r\n", hops[0], hops[1]);
+        assert_eq!(gateway.request(&own, body).status, 508, "{request}");
+    }
 }
 
 #[test]

@@ -5,8 +5,10 @@
 mod attempts;
 mod breaks;
 mod cancel;
+mod contract;
 mod doors;
 mod ends;
+mod events;
 mod harness;
 mod pass;
 mod refusals;

@@ -164,6 +164,59 @@ fn a_last_turn_that_goes_leaves_the_assistant_its_words() {
     }
 }
 
+fn system(words: &str) -> Value {
+    json!({"role": "system", "content": words})
+}
+
+#[test]
+fn a_conversation_that_goes_but_for_its_instructions_leaves_a_user_who_said_nothing() {
+    for gone in [user(" "), result("call_1")] {
+        let messages = json!([system("be brief"), gone]);
+        for protocol in OTHERS {
+            let body = sent(protocol, &messages, "repaired=2").to_string();
+            assert!(body.contains("be brief"), "{body}");
+            assert!(body.contains("(The user said nothing.)"), "{body}");
+        }
+    }
+}
+
+#[test]
+fn instructions_alone_are_refused_where_a_turn_is_needed() {
+    let gemini = r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[]}"#;
+    let responses = r#"{"model":"p/m","instructions":"s","input":[]}"#;
+    let chat = json!({"model": "p/m", "messages": [system("s"), system("t")]}).to_string();
+    for protocol in [Protocol::AnthropicMessages, Protocol::Gemini] {
+        let provider = Provider::whole(answer(protocol));
+        let gateway = Running::start(&provider.toml("p", protocol.as_str()));
+        for (client, path, body) in [
+            (Protocol::OpenaiChat, "/v1/chat/completions", &*chat),
+            (Protocol::OpenaiResponses, "/v1/responses", responses),
+            (Protocol::Gemini, "/v1beta/models/p%2Fm:generateContent", gemini),
+        ] {
+            if client == protocol {
+                continue;
+            }
+            let reply = gateway.post(path, body);
+            assert_eq!(reply.status, 400, "{client:?}: {}", reply.body);
+            assert!(reply.body.contains("beside the system prompt"), "{}", reply.body);
+            let param = match client {
+                Protocol::OpenaiChat => json!("messages"),
+                Protocol::OpenaiResponses => json!("input"),
+                _ => Value::Null,
+            };
+            assert_eq!(reply.json()["error"]["param"], param, "{client:?}");
+        }
+        assert!(provider.received().is_empty(), "{protocol:?}");
+    }
+}
+
+#[test]
+fn instructions_alone_pass_where_they_are_enough() {
+    let body = sent(Protocol::OpenaiResponses, &json!([system("s")]), "none");
+    assert_eq!(body["input"][0]["content"][0]["text"], "s");
+    assert!(body.get("instructions").is_none(), "{body}");
+}
+
 #[test]
 fn a_sound_history_is_not_repaired() {
     let messages = json!([user("u"), call("call_1"), result("call_1"), user("v")]);

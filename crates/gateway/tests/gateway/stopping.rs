@@ -94,6 +94,46 @@ fn whoever_has_not_asked_does_not_keep_a_gateway_from_stopping() {
     drop((fresh, half));
 }
 
+#[test]
+fn whoever_has_stopped_in_the_middle_of_a_body_does_not_keep_a_gateway_from_stopping() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let mut gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let half =
+        b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 500\r\n\r\n{\"mod";
+    let mut kept = gateway.send("GET /healthz", "");
+    assert_eq!(Reply::read(&mut kept).status, 200);
+    kept.get_mut().write_all(half).unwrap();
+    let mut fresh = TcpStream::connect(gateway.address).unwrap();
+    fresh.write_all(half).unwrap();
+    gateway.wait_for_metric("sabir_requests_in_flight 2");
+    let told = Instant::now();
+    gateway.stop();
+    assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
+    drop((kept, fresh));
+}
+
+#[test]
+fn a_body_that_is_still_coming_in_is_waited_for() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let mut gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let body = messages("p/m", false);
+    let (first, rest) = body.split_at(20);
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut client = TcpStream::connect(gateway.address).unwrap();
+    client.write_all((head + first).as_bytes()).unwrap();
+    gateway.wait_for_metric("sabir_requests_in_flight 1");
+    gateway.stop_soon();
+    for piece in rest.as_bytes().chunks(rest.len().div_ceil(5)) {
+        std::thread::sleep(Duration::from_millis(400));
+        client.write_all(piece).unwrap();
+    }
+    assert_eq!(Reply::read(&mut BufReader::new(client)).status, 200);
+    gateway.stop();
+}
+
 /// More than the buffers between the two ends hold.
 const LONG_BYTES: usize = 24 << 20;
 

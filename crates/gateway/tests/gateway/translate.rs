@@ -120,6 +120,36 @@ fn tokens_are_counted_by_the_provider_or_estimated() {
 }
 
 #[test]
+fn an_estimate_is_near_what_providers_count() {
+    let provider = Provider::whole("{}");
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let image = format!("data:image/png;base64,{}", "A".repeat(400_000));
+    let image = json!({"type": "image_url", "image_url": {"url": image}});
+    let image = json!([{"role": "user", "content": [{"type": "text", "text": "hello"}, image]}]);
+    let chinese = "今天早上渡船进港的时候，码头上非常安静。";
+    for (messages, least, most) in [
+        (json!([{"role": "user", "content": "hello"}]), 8, 8),
+        (
+            json!([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is the weather in Paris?"}]),
+            18,
+            22,
+        ),
+        (json!([{"role": "user", "content": "The harbour was quiet. ".repeat(200)}]), 950, 1_050),
+        (json!([{"role": "user", "content": chinese}]), 20, 30),
+        (image, 500, 1_500),
+    ] {
+        let body = json!({"model": "p/m", "messages": messages, "temperature": 0.5});
+        let order = json!({"from": "chat", "to": "messages", "kind": "request", "body": body});
+        let body = gateway.post("/sabir/v1/translate", &order.to_string()).json()["body"].clone();
+        let reply = gateway.post("/v1/messages/count_tokens", &body.to_string());
+        let tokens = reply.json()["input_tokens"].as_u64().unwrap();
+        assert!((least..=most).contains(&tokens), "{tokens} for {least} to {most}");
+        assert_eq!(reply.header("sabir-estimate"), Some("true"));
+    }
+    assert!(provider.received().is_empty());
+}
+
+#[test]
 fn a_translation_can_be_had_without_a_provider() {
     let provider = Provider::whole("{}");
     let gateway = Running::start(&provider.toml("p", "openai-chat"));

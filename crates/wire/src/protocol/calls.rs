@@ -34,6 +34,9 @@ pub(in crate::protocol) struct Calls<'r> {
     called: Vec<(Cow<'r, str>, Position, &'r Text<'r>)>,
 }
 
+/// Why a result goes by another id than its own: clients of Gemini may number what they answer.
+const NUMBERED: &str = "its call has no such id and is given one";
+
 /// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
 fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
     let (names, ids) = match protocol {
@@ -143,6 +146,11 @@ impl<'r> Calls<'r> {
         find(&self.made_up, at).is_some()
     }
 
+    /// Why the target knows the call or result at a position by another id than its own; `reason` if it does not take that.
+    pub(in crate::protocol) fn renaming(&self, at: Position, reason: &'static str) -> &'static str {
+        if self.is_made_up(at) { NUMBERED } else { reason }
+    }
+
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
         if let Some(call) = find(&self.made_up, at) {
             return made_up_id(call);
@@ -168,6 +176,7 @@ impl<'r> Calls<'r> {
         let mut waiting = Waiting::default();
         for (message_index, message) in request.messages.iter().enumerate() {
             waiting.begin(message.role);
+            let reserved = waiting.reserve(&message.parts);
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -177,6 +186,7 @@ impl<'r> Calls<'r> {
                         }
                         waiting.push(at, call);
                     }
+                    Content::ToolResult(_) if reserved.binary_search(&part_index).is_ok() => {}
                     Content::ToolResult(result) => {
                         let Some((position, call)) = waiting.answer(result) else { continue };
                         if call.id.is_none() {
@@ -262,6 +272,41 @@ fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {
         ToolKind::Hosted(_) => {}
         ToolKind::Namespace(namespace) => {
             namespace.tools.iter().for_each(|tool| tool_names(tool, names));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why the ids of results are renamed on their way from Gemini, where the call of the first has no id and that of the
+    /// second has one with a blank in it.
+    fn reasons(target: Protocol, rule: CallIdRule) -> Vec<String> {
+        let body = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"a"}},
+            {"functionCall":{"id":"b 1","name":"b"}}]},{"role":"user","parts":[
+            {"functionResponse":{"id":"a-1","name":"a","response":{}}},
+            {"functionResponse":{"id":"b 1","name":"b","response":{}}}]}]}"#;
+        let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+        let mut model = Target::default();
+        model.dialect.call_ids = rule;
+        let losses = exchange.encode(target, &model).unwrap().report.into_entries();
+        let is_id = |pointer: &str| pointer.ends_with("functionResponse/id");
+        losses.into_iter().filter(|it| is_id(&it.pointer)).map(|it| it.reason.into()).collect()
+    }
+
+    #[test]
+    fn a_result_that_was_numbered_by_its_client_is_not_said_to_have_a_wrong_id() {
+        assert_eq!(reasons(Protocol::OpenaiResponses, CallIdRule::RESPONSES), [NUMBERED]);
+        for (target, rule, wrong) in [
+            (Protocol::OpenaiChat, CallIdRule::MISTRAL, "the server does not take such ids"),
+            (
+                Protocol::AnthropicMessages,
+                CallIdRule::CHAT,
+                "a name or an id of another alphabet or length",
+            ),
+        ] {
+            assert_eq!(reasons(target, rule), [NUMBERED, wrong], "{target:?}");
         }
     }
 }

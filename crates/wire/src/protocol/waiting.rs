@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::conversation::CallKey;
+use crate::conversation::Content;
+use crate::conversation::Part;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
@@ -78,6 +80,25 @@ impl<'r> Waiting<'r> {
         }
     }
 
+    /// Gives the results that bear ids of waiting calls theirs, where results without an id come before them: these answer
+    /// what is left. Tells the indices of the parts that have theirs.
+    pub(super) fn reserve(&mut self, parts: &'r [Part<'r>]) -> Vec<usize> {
+        let id = |part: &'r Part<'r>| result_of(part).and_then(|result| result.call_id.as_ref());
+        let is_untold = |part: &Part<'_>| result_of(part).is_some_and(|it| it.call_id.is_none());
+        let mut reserved = Vec::new();
+        let Some(untold) = parts.iter().position(is_untold) else { return reserved };
+        if !parts[untold..].iter().any(|part| id(part).is_some()) {
+            return reserved;
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if let Some((_, call)) = id(part).and_then(|id| self.first(Some(CallKey::Id(id)))) {
+                self.settle(call);
+                reserved.push(index);
+            }
+        }
+        reserved
+    }
+
     /// The call that a result answers, if the result's own id does not tell.
     pub(super) fn answer(
         &mut self,
@@ -91,10 +112,14 @@ impl<'r> Waiting<'r> {
         let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
         let is_bare = result.call_id.is_none() && result.name.is_none();
         let (_, number) = found.or_else(|| is_bare.then(|| self.first(None)).flatten())?;
-        self.answered[number] = true;
-        self.answered_count += 1;
+        self.settle(number);
         let (_, at, call) = self.calls[number];
         (!is_told).then_some((at, call))
+    }
+
+    fn settle(&mut self, number: usize) {
+        self.answered[number] = true;
+        self.answered_count += 1;
     }
 
     /// The first waiting call that a key finds, in the last round that has one.
@@ -115,6 +140,13 @@ impl<'r> Waiting<'r> {
             }
         }
         found
+    }
+}
+
+fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
+    match part.content() {
+        Content::ToolResult(result) => Some(result),
+        _ => None,
     }
 }
 
@@ -216,6 +248,19 @@ mod tests {
     fn a_result_without_an_id_leaves_the_call_that_another_names() {
         let calls = [(0, call(Some("1"), "a")), (0, call(None, "a"))];
         check(&calls, &[(None, Some("a"), Some(1)), (Some("1"), Some("a"), None)]);
+    }
+
+    #[test]
+    fn calls_that_later_results_name_are_reserved_for_them() {
+        let calls = [(0, call(Some("1"), "a")), (0, call(Some("2"), "a")), (0, call(None, "a"))];
+        let part = |id, name| Part::new(Content::ToolResult(Box::new(result(id, Some(name)))));
+        let parts = [part(None, "a"), part(Some("1"), "a"), part(None, "a"), part(Some("8"), "b")];
+        let mut waiting = waiting(&calls);
+        assert_eq!(waiting.reserve(&parts), [1]);
+        let numbers = [&parts[0], &parts[2]].map(|part| result_of(part).unwrap());
+        let numbers = numbers.map(|result| waiting.answer(result).map(|(at, _)| at.0));
+        assert_eq!(numbers, [Some(2), Some(1)]);
+        assert!(waiting.reserve(&parts[1..2]).is_empty());
     }
 
     #[test]

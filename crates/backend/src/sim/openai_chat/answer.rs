@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::count;
-use crate::sim::chunk;
+use crate::sim::openai;
 use crate::sim::openai::CREATED_S;
 use crate::sim::plan::Call;
 use crate::sim::plan::CallInput;
@@ -97,17 +97,5 @@ pub(super) fn logprobs(question: &Question, text: &str) -> Value {
         return Value::Null;
     }
     let others = question.body["top_logprobs"].as_u64().unwrap_or(0);
-    let content: Vec<Value> = chunk::deltas(text).iter().map(|it| logprob(it, others)).collect();
-    json!({"content": content, "refusal": null})
-}
-
-fn logprob(token: &str, others: u64) -> Value {
-    let one = |token: &str, logprob: f64| json!({"token": token, "logprob": logprob, "bytes": token.as_bytes()});
-    let mut out = one(token, -0.125);
-    let top = (0..others).map(|rank| match rank {
-        0 => one(token, -0.125),
-        _ => one(&format!("{token}{rank}"), -2.0 - rank as f64),
-    });
-    out["top_logprobs"] = top.collect();
-    out
+    json!({"content": openai::logprobs(text, others), "refusal": null})
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::count;
 use super::rules;
+use crate::sim::openai;
 use crate::sim::openai::CREATED_S;
 use crate::sim::plan::Call;
 use crate::sim::plan::CallInput;
@@ -12,6 +13,9 @@ use crate::sim::plan::End;
 use crate::sim::plan::Plan;
 use crate::sim::question::Question;
 use crate::sim::seal;
+
+/// What asks for log probabilities in `include`.
+const LOGPROBS: &str = "message.output_text.logprobs";
 
 pub(super) fn whole(question: &Question, plans: &[Plan]) -> Value {
     let Some(plan) = plans.first() else { return Value::Null };
@@ -115,13 +119,23 @@ fn message(question: &Question, plan: &Plan) -> Value {
     let part = if plan.end == End::Refusal {
         json!({"type": "refusal", "refusal": plan.text})
     } else {
-        json!({"type": "output_text", "annotations": [], "logprobs": [], "text": plan.text})
+        let logprobs = logprobs(question, &plan.text);
+        json!({"type": "output_text", "annotations": [], "logprobs": logprobs, "text": plan.text})
     };
     let status = if plan.end == End::Length { "incomplete" } else { "completed" };
     json!({
         "id": item_id(question, plan, "msg_", 0), "type": "message", "status": status,
         "content": [part], "role": "assistant",
     })
+}
+
+/// The probabilities of a text's deltas, where they were asked for.
+fn logprobs(question: &Question, text: &str) -> Vec<Value> {
+    let include = question.body["include"].as_array();
+    match include.is_some_and(|include| include.iter().any(|it| *it == LOGPROBS)) {
+        true => openai::logprobs(text, question.body["top_logprobs"].as_u64().unwrap_or(0)),
+        false => Vec::new(),
+    }
 }
 
 fn call(question: &Question, plan: &Plan, call: &Call, index: usize) -> Value {

@@ -80,27 +80,38 @@ impl Writer {
     }
 
     fn part(&mut self, part: &Value) {
-        let (member, name) = match part["type"].as_str() {
-            Some("refusal") => ("refusal", "response.refusal"),
-            _ => ("text", "response.output_text"),
-        };
-        let mut empty = part.clone();
-        empty[member] = json!("");
-        self.about("response.content_part.added", json!({"content_index": 0, "part": empty}));
-        let text = part[member].as_str().unwrap_or_default();
-        let logged = |mut members: Value| {
-            if member == "text" {
-                members["logprobs"] = json!([]);
-            }
-            members
-        };
-        for piece in chunk::deltas(text) {
-            self.about(
-                &format!("{name}.delta"),
-                logged(json!({"content_index": 0, "delta": piece})),
-            );
+        match part["type"].as_str() {
+            Some("refusal") => self.refusal(part),
+            _ => self.text(part),
         }
-        self.about(&format!("{name}.done"), logged(json!({"content_index": 0, member: text})));
+    }
+
+    fn refusal(&mut self, part: &Value) {
+        let empty = json!({"type": "refusal", "refusal": ""});
+        self.about("response.content_part.added", json!({"content_index": 0, "part": empty}));
+        let text = part["refusal"].as_str().unwrap_or_default();
+        for piece in chunk::deltas(text) {
+            self.about("response.refusal.delta", json!({"content_index": 0, "delta": piece}));
+        }
+        self.about("response.refusal.done", json!({"content_index": 0, "refusal": text}));
+        self.about("response.content_part.done", json!({"content_index": 0, "part": part}));
+    }
+
+    fn text(&mut self, part: &Value) {
+        let mut empty = part.clone();
+        empty["text"] = json!("");
+        empty["logprobs"] = json!([]);
+        self.about("response.content_part.added", json!({"content_index": 0, "part": empty}));
+        let text = part["text"].as_str().unwrap_or_default();
+        let logprobs: Vec<Value> =
+            part["logprobs"].as_array().into_iter().flatten().map(without_bytes).collect();
+        for (index, piece) in chunk::deltas(text).into_iter().enumerate() {
+            let logprobs: Vec<&Value> = logprobs.get(index).into_iter().collect();
+            let members = json!({"content_index": 0, "delta": piece, "logprobs": logprobs});
+            self.about("response.output_text.delta", members);
+        }
+        let members = json!({"content_index": 0, "text": text, "logprobs": logprobs});
+        self.about("response.output_text.done", members);
         self.about("response.content_part.done", json!({"content_index": 0, "part": part}));
     }
 
@@ -150,4 +161,12 @@ fn opened(item: &Value) -> Value {
         empty["status"] = json!("in_progress");
     }
     empty
+}
+
+/// A log probability as events about a text tell it.
+fn without_bytes(logprob: &Value) -> Value {
+    let others = logprob["top_logprobs"].as_array().into_iter().flatten();
+    let others: Vec<Value> =
+        others.map(|it| json!({"token": it["token"], "logprob": it["logprob"]})).collect();
+    json!({"token": logprob["token"], "logprob": logprob["logprob"], "top_logprobs": others})
 }

@@ -131,6 +131,7 @@ impl<'m> Walk<'m> {
     /// Takes a message of anybody else.
     fn stretch(&mut self, index: usize, turn: &'m Turn<'_>) {
         self.open &= !turn.message.parts.is_empty();
+        let mut reserved = self.waiting.reserve(&turn.message.parts).into_iter().peekable();
         for (part_index, part) in turn.message.parts.iter().enumerate() {
             let Content::ToolResult(result) = part.content() else {
                 // A call that stands here goes, so that it stands in nobody's way.
@@ -138,7 +139,9 @@ impl<'m> Walk<'m> {
                 continue;
             };
             let at = (index, part_index);
-            let Some(number) = self.waiting.answer(keys(result, &self.left)) else {
+            let own = reserved.next_if(|(index, _)| *index == part_index).map(|(_, call)| call);
+            let found = own.or_else(|| self.waiting.answer(keys(result, &self.left)));
+            let Some(number) = found else {
                 self.leave(at, result);
                 continue;
             };

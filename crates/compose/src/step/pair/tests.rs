@@ -317,6 +317,17 @@ fn a_result_without_an_id_answers_a_call_without_one_if_there_is_such() {
 }
 
 #[test]
+fn a_result_without_an_id_answers_the_call_that_no_other_result_names() {
+    check_gemini(
+        r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},
+            {"functionResponse":{"id":"a","name":"f","response":{}}}]}"#,
+        &["assistant: ?a ?b", "user: = =a"],
+        &[],
+    );
+}
+
+#[test]
 fn late_results_stand_in_the_order_in_which_they_found_their_calls() {
     // The numbered one takes the call without an id, and the other what is left; the other way round it would find none.
     check_gemini(

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use sabir_wire::conversation::CallKey;
 use sabir_wire::conversation::CallKeys;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Part;
 use sabir_wire::conversation::ToolCall;
 use sabir_wire::json::Text;
 
@@ -53,6 +55,26 @@ impl<'m> Waiting<'m> {
         waits.filter_map(|(call, _)| call.id.as_ref())
     }
 
+    /// Gives the results that bear ids of waiting calls theirs, where results without an id come before them: these answer
+    /// what is left. Tells the indices of the parts that have theirs, each with the number of its call.
+    pub(super) fn reserve(&mut self, parts: &'m [Part<'_>]) -> Vec<(usize, usize)> {
+        let mut reserved = Vec::new();
+        let Some(untold) = parts.iter().position(|part| matches!(id_of(part), Some(None))) else {
+            return reserved;
+        };
+        if !parts[untold..].iter().any(|part| matches!(id_of(part), Some(Some(_)))) {
+            return reserved;
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if let Some(id) = id_of(part).flatten()
+                && let Some(number) = self.answer([Some(CallKey::Id(id)), None])
+            {
+                reserved.push((index, number));
+            }
+        }
+        reserved
+    }
+
     /// Gives a result to the first call that waits for it; the answer is that call's number in the run.
     pub(super) fn answer(&mut self, keys: CallKeys<'m>) -> Option<usize> {
         let found = keys.into_iter().flatten().find_map(|key| self.find(key))?;
@@ -92,5 +114,13 @@ impl<'m> Waiting<'m> {
             }
         }
         None
+    }
+}
+
+/// The id that a result tells, if the part is one.
+fn id_of<'p>(part: &'p Part<'_>) -> Option<Option<&'p Text<'p>>> {
+    match part.content() {
+        Content::ToolResult(result) => Some(result.call_id.as_ref()),
+        _ => None,
     }
 }

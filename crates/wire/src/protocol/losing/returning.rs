@@ -1,5 +1,8 @@
 //! What arrives but comes back otherwise: the source has one way to say it where the target has two, or none.
 
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
 use super::Losing;
 use super::node::media_field;
 use crate::conversation::CallForm;
@@ -140,8 +143,8 @@ impl Losing<'_> {
                 calls = parts().filter_map(call_of).collect();
                 continue;
             }
-            let ranks = parts().filter_map(result_of).map(|result| rank(result, &calls));
-            if ranks.is_sorted() {
+            let results = || parts().filter_map(result_of);
+            if !is_mixed(results()) && is_in_order(results(), &calls) {
                 continue;
             }
             for part in parts().filter(|part| result_of(part).is_some()) {
@@ -153,14 +156,14 @@ impl Losing<'_> {
 
     /// A result does not say itself what it answers where its call does not stand before it.
     fn early_results(&mut self, messages: &[Message<'_>]) {
-        let mut customs: Vec<&Text<'_>> = Vec::new();
+        let mut customs: BTreeSet<&Text<'_>> = BTreeSet::new();
         for part in messages.iter().flat_map(|message| &message.parts) {
             match part.content() {
                 Content::ToolCall(call) if call.form == CallForm::Custom => {
                     customs.extend(&call.id);
                 }
                 Content::ToolResult(result) if result.form == CallForm::Custom => {
-                    let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(&id));
+                    let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
                     if !is_told {
                         let reason = "no call says that it answers a custom tool";
                         self.node(part.semantics().place(), LossKind::Approximated, reason);
@@ -338,8 +341,76 @@ fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
     }
 }
 
-/// The position of the call that a result answers; behind all of them if it answers none.
-fn rank(result: &ToolResult<'_>, calls: &[&ToolCall<'_>]) -> usize {
-    let position = |key: CallKey<'_>| calls.iter().position(|call| key.matches(call));
-    CallKey::of_result(result).into_iter().flatten().find_map(position).unwrap_or(calls.len())
+/// Whether results without ids come before others, which take their calls first.
+fn is_mixed<'p>(mut results: impl Iterator<Item = &'p ToolResult<'p>>) -> bool {
+    results.any(|result| result.call_id.is_none()) && results.any(|result| result.call_id.is_some())
+}
+
+/// So many calls are looked through for each result.
+const FEW: usize = 16;
+
+/// Whether results stand in the order of the calls that they answer, those that answer none behind.
+fn is_in_order<'p>(
+    results: impl Iterator<Item = &'p ToolResult<'p>>,
+    calls: &[&'p ToolCall<'p>],
+) -> bool {
+    let keys = |result| CallKey::of_result(result).into_iter().flatten();
+    if calls.len() <= FEW {
+        let position = |key: CallKey<'_>| calls.iter().position(|call| key.matches(call));
+        let rank = |result| keys(result).find_map(position).unwrap_or(calls.len());
+        return results.map(rank).is_sorted();
+    }
+    let mut positions = BTreeMap::new();
+    for (position, call) in calls.iter().enumerate() {
+        for key in CallKey::of_call(call) {
+            positions.entry(key).or_insert(position);
+        }
+    }
+    let position = |key: CallKey<'_>| positions.get(&key).copied();
+    results.map(|result| keys(result).find_map(position).unwrap_or(calls.len())).is_sorted()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Arguments;
+    use crate::conversation::ResultOutput;
+    use crate::json::Text;
+
+    fn call(id: Option<usize>, name: &'static str) -> ToolCall<'static> {
+        ToolCall {
+            id: id.map(|id| Text::plain(id.to_string())),
+            name: Text::literal(name),
+            arguments: Arguments::Text(Text::default()),
+            form: CallForm::Function,
+        }
+    }
+
+    fn result(id: Option<usize>, name: &'static str) -> ToolResult<'static> {
+        ToolResult {
+            call_id: id.map(|id| Text::plain(id.to_string())),
+            name: Some(Text::literal(name)),
+            output: ResultOutput::Parts(Vec::new()),
+            is_error: None,
+            form: CallForm::Function,
+        }
+    }
+
+    #[test]
+    fn many_calls_are_ordered_like_few() {
+        let few = [call(Some(0), "f"), call(None, "g"), call(Some(2), "f")];
+        // More calls of another name behind them change nothing.
+        let more: Vec<ToolCall<'_>> = (3..3 + FEW).map(|id| call(Some(id), "h")).collect();
+        let few: Vec<&ToolCall<'_>> = few.iter().collect();
+        let many: Vec<&ToolCall<'_>> = few.iter().copied().chain(&more).collect();
+        let ids = [None, Some(0), Some(2), Some(99)];
+        let choices = ids.into_iter().flat_map(|id| ["f", "g", "x"].map(|name| result(id, name)));
+        let choices: Vec<ToolResult<'_>> = choices.collect();
+        for one in &choices {
+            for two in &choices {
+                let results = || [one, two].into_iter();
+                assert_eq!(is_in_order(results(), &few), is_in_order(results(), &many));
+            }
+        }
+    }
 }

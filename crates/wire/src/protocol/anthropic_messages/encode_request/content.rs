@@ -183,7 +183,10 @@ impl<'r> Encoding<'r, '_> {
                 let reason = "calls are answered by id here";
                 self.losing.field(place, field, LossKind::Synthesised, reason);
             }
-            Some(own) if *own != id => self.losing.field(place, field, LossKind::Renamed, ALIAS),
+            Some(own) if *own != id => {
+                let reason = self.calls.renaming(at, ALIAS);
+                self.losing.field(place, field, LossKind::Renamed, reason);
+            }
             Some(_) => {}
         }
         id

@@ -90,7 +90,7 @@ impl Turns<'_, '_> {
             self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
         } else if result.call_id.as_ref().is_some_and(|id| self.calls.result_id(at, result) != *id)
         {
-            let reason = "the server does not take such ids";
+            let reason = self.calls.renaming(at, "the server does not take such ids");
             self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
         }
     }

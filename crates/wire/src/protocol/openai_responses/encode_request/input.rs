@@ -25,6 +25,7 @@ use crate::protocol::losing::is_wordless;
 use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
+use crate::protocol::openai_responses::encode_request::apart::Apart;
 use crate::protocol::openai_responses::encode_request::item::Call;
 use crate::protocol::openai_responses::encode_request::item::Header;
 use crate::protocol::openai_responses::encode_request::item::is_content;
@@ -43,14 +44,17 @@ use crate::roles::ProviderType;
 use crate::roles::wire_role;
 use crate::target::SystemRole;
 
+const ALIAS: &str = "the target takes it only under another name";
+
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
+    apart: &'i Apart,
     /// What the model calls those who instruct it, where the source has no word of its own.
     system_role: SystemRole,
-    /// The ids of the calls of custom tools, whose results have a type of their own.
+    /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
     /// The side and the place of the message before, of those that say anything here.
     before: Option<(Side, Place)>,
@@ -60,10 +64,11 @@ impl<'i, 'r> Items<'i, 'r> {
     pub(super) fn new(
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
-        calls: &'i Calls<'i>,
+        (calls, apart): (&'i Calls<'i>, &'i Apart),
         system_role: SystemRole,
     ) -> Self {
-        Self { writer, losing, calls, system_role, custom_calls: HashSet::new(), before: None }
+        let custom_calls = HashSet::new();
+        Self { writer, losing, calls, apart, system_role, custom_calls, before: None }
     }
 
     /// Writes the items of one message; `index` is its number in the request.
@@ -278,36 +283,50 @@ impl<'i, 'r> Items<'i, 'r> {
 
     fn call(&mut self, at: Position, part: &Part<'_>, call: &ToolCall<'_>) {
         let header = Header::own(self.losing, part.semantics());
-        if call.form == CallForm::Custom
-            && let Some(id) = &call.id
-        {
-            self.custom_calls.insert(id.to_str().into_owned());
-        }
         let same = self.losing.is_same();
         let (id, name) = if same {
             (call.id.as_ref().map(Text::reborrow), call.name.reborrow())
         } else {
-            (Some(self.calls.call_id(at, call)), self.calls.name(&call.name))
+            let id = self.apart.id(at).unwrap_or_else(|| self.calls.call_id(at, call));
+            (Some(id), self.calls.name(&call.name))
         };
+        if call.form == CallForm::Custom
+            && let Some(id) = &id
+        {
+            self.custom_calls.insert(id.to_str().into_owned());
+        }
         let place = part.semantics().place();
         self.uncached(part);
-        self.changed(place, Field::CallId, (call.id.as_ref(), id.as_ref()));
-        self.changed(place, Field::CallName, (Some(&call.name), Some(&name)));
+        self.changed_id(at, (place, Field::CallId), (call.id.as_ref(), id.as_ref()));
+        self.changed((place, Field::CallName), (Some(&call.name), Some(&name)), ALIAS);
         let written =
             Call { id, name, namespace: None, arguments: &call.arguments, form: call.form };
         write_call(self.writer, &header, &written);
     }
 
+    /// Reports an id that is not the client's own.
+    fn changed_id(
+        &mut self,
+        at: Position,
+        (place, field): (Place, Field),
+        ids: (Option<&Text<'_>>, Option<&Text<'_>>),
+    ) {
+        let reason = match self.apart.id(at) {
+            Some(_) => "two calls have one id",
+            None => self.calls.renaming(at, ALIAS),
+        };
+        self.changed((place, field), ids, reason);
+    }
+
     /// Reports an id or a name that is not the client's own.
     fn changed(
         &mut self,
-        place: Place,
-        field: Field,
+        (place, field): (Place, Field),
         (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
+        reason: &'static str,
     ) {
         match own {
             Some(_) if own != written => {
-                let reason = "the target takes it only under another name";
                 self.losing.field(place, field, LossKind::Renamed, reason);
             }
             None => {
@@ -340,15 +359,14 @@ impl<'i, 'r> Items<'i, 'r> {
         let header = Header::own(self.losing, part.semantics());
         let same = self.losing.is_same();
         let place = part.semantics().place();
-        let is_custom =
-            call_id.as_ref().is_some_and(|id| self.custom_calls.contains(&*id.to_str()));
-        let form = if is_custom && !same { CallForm::Custom } else { *form };
         let id = if same {
             call_id.as_ref().map(Text::reborrow)
         } else {
-            Some(self.calls.result_id(at, result))
+            Some(self.apart.id(at).unwrap_or_else(|| self.calls.result_id(at, result)))
         };
-        self.changed(place, Field::ResultCallId, (call_id.as_ref(), id.as_ref()));
+        let is_custom = id.as_ref().is_some_and(|id| self.custom_calls.contains(&*id.to_str()));
+        let form = if is_custom && !same { CallForm::Custom } else { *form };
+        self.changed_id(at, (place, Field::ResultCallId), (call_id.as_ref(), id.as_ref()));
         self.error_flag(place, *is_error);
         self.uncached(part);
         let name = name.as_ref().filter(|_| same);

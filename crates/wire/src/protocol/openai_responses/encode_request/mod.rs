@@ -1,5 +1,6 @@
 //! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
 
+mod apart;
 mod input;
 mod item;
 mod part;
@@ -22,6 +23,7 @@ use crate::protocol::asking;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::apart::Apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
@@ -131,7 +133,11 @@ fn write_messages(
             item.field("content", word);
         });
     }
-    let mut items = Items::new(writer, losing, calls, target.system_role());
+    let apart = match losing.is_same() {
+        true => Apart::default(),
+        false => Apart::of(messages, calls),
+    };
+    let mut items = Items::new(writer, losing, (calls, &apart), target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
     }
@@ -151,7 +157,8 @@ fn report_role(losing: &mut Losing<'_>, message: &Message<'_>, system_role: Syst
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another
-/// protocol, if it is one plain text.
+/// protocol, if it is one plain text. One that stands all alone is the input, which may not be empty, and stays there
+/// once the assistant has answered it.
 fn slot<'m>(
     losing: &Losing<'_>,
     messages: &'m [Message<'m>],
@@ -166,8 +173,9 @@ fn slot<'m>(
     let is_slot = if losing.is_same() {
         first.semantics().has_shape(INSTRUCTIONS)
     } else {
-        let alone = messages.get(1).is_none_or(|second| !second.role.instructs());
-        alone && first.parts.iter().all(|part| part.semantics().cache().is_none())
+        let is_asking = |role: Role| !role.instructs() && role != Role::Assistant;
+        let leads = messages.get(1).is_some_and(|second| is_asking(second.role));
+        leads && first.parts.iter().all(|part| part.semantics().cache().is_none())
     };
     (is_slot && sole_text(first).is_some()).then_some(first)
 }

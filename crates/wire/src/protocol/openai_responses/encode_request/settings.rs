@@ -68,7 +68,9 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn limit(&mut self, object: &mut Object<'_, '_>) {
-        let Some(limit) = &self.request().max_output_tokens else { return };
+        let Some(limit) = &self.request().max_output_tokens else {
+            return self.operators_limit(object);
+        };
         let small = limit.as_whole().is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN);
         if small && !self.losing.is_same() {
             object.field("max_output_tokens", &MAX_OUTPUT_TOKENS_MIN);
@@ -76,6 +78,17 @@ impl<'s> Settings<'s, '_> {
             return self.report(Field::MaxOutputTokens, LossKind::Approximated, reason);
         }
         object.field("max_output_tokens", limit);
+    }
+
+    /// What the operator allows a client that says nothing of it.
+    fn operators_limit(&mut self, object: &mut Object<'_, '_>) {
+        if let Some(limit) = self.target.max_output_tokens
+            && !self.losing.is_same()
+        {
+            object.field("max_output_tokens", &limit.max(MAX_OUTPUT_TOKENS_MIN));
+            let reason = "the operator's limit";
+            self.report(Field::MaxOutputTokens, LossKind::Synthesised, reason);
+        }
     }
 
     fn sampling(&mut self, object: &mut Object<'_, '_>) {

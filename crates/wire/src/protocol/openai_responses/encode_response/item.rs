@@ -9,6 +9,7 @@ use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -122,7 +123,7 @@ pub(in crate::protocol::openai_responses) fn write_item(
     asked: &Asked<'_>,
     thing: &Thing<'_>,
 ) {
-    let Thing { parts, number, handed, doubled } = *thing;
+    let Thing { parts, number, handed, doubled, cut } = *thing;
     let Some(first) = parts.first() else { return };
     if let Content::Opaque(opaque) = first.content()
         && !first.semantics().has_shape(IN_CONTENT)
@@ -134,6 +135,9 @@ pub(in crate::protocol::openai_responses) fn write_item(
     if !header.is_own() {
         header.id = item_id(losing, asked, (first, number));
         header.status = has_status(asked, first).then_some(Text::literal("completed"));
+    }
+    if cut && has_status(asked, first) {
+        header.status = Some(Text::literal("incomplete"));
     }
     match first.content() {
         Content::ToolCall(call) => {
@@ -168,6 +172,27 @@ pub(in crate::protocol::openai_responses) struct Thing<'t> {
     pub(in crate::protocol::openai_responses) handed: Option<&'t Artefact<'t>>,
     /// Whether an earlier call has the same id.
     pub(in crate::protocol::openai_responses) doubled: bool,
+    /// Whether the answer broke off in it.
+    pub(in crate::protocol::openai_responses) cut: bool,
+}
+
+/// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
+/// then what would have followed it.
+pub(in crate::protocol::openai_responses) fn is_cut_off(
+    losing: &Losing<'_>,
+    part: &Part<'_>,
+) -> bool {
+    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
+}
+
+/// Whether a part is a call with arguments that are not whole.
+pub(in crate::protocol::openai_responses) fn is_half_call(
+    losing: &Losing<'_>,
+    part: &Part<'_>,
+) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
+    let Arguments::Text(text) = &call.arguments else { return false };
+    no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
 }
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither

@@ -36,7 +36,9 @@ use crate::protocol::tier::Asking;
 pub(super) use item::Thing;
 pub(super) use item::client_form;
 pub(super) use item::handed;
+pub(super) use item::is_cut_off;
 pub(super) use item::is_doubled;
+pub(super) use item::is_half_call;
 pub(super) use item::is_words;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;
@@ -63,14 +65,15 @@ pub(in crate::protocol) fn encode_response(
         losing.node(place, LossKind::Dropped, "Responses gives one answer");
     }
     let parts = candidate.map(|candidate| &*candidate.message.parts);
-    let output = parts.map(|parts| encode_output(&mut losing, asked, parts));
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
+    let ending = Ending::of(finish, response.fault.as_ref(), refused);
+    let output = parts.map(|parts| encode_output(&mut losing, asked, (parts, &ending)));
     let called = parts.is_some_and(|parts| parts.iter().any(is_call));
     if let Some(finish) = finish {
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut losing, (place, called), finish);
     }
-    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
     let head = Head {
         id: response.id.as_ref().map(Text::reborrow),
         model: response.model.as_ref().map(Text::reborrow),
@@ -83,11 +86,7 @@ pub(in crate::protocol) fn encode_response(
         report_counts(&mut losing, usage);
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let end = End {
-        ending: Ending::of(finish, response.fault.as_ref(), refused),
-        usage: response.usage.as_ref(),
-        output: output.as_deref(),
-    };
+    let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
     write_response(&mut writer, &losing, asked, (&head, &end));
     writer.into_string()
 }
@@ -100,8 +99,14 @@ pub(super) fn is_refusal(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Refusal(_))
 }
 
-fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>]) -> String {
+fn encode_output(
+    losing: &mut Losing<'_>,
+    asked: &Asked<'_>,
+    (parts, ending): (&[Part<'_>], &Ending<'_>),
+) -> String {
     let mut writer = Writer::default();
+    let last = parts.iter().rposition(|part| !is_unsaid(losing, part));
+    let last = last.filter(|_| ending.is_early() && !losing.is_same());
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
     let mut taken = Vec::new();
@@ -111,7 +116,9 @@ fn encode_output(losing: &mut Losing<'_>, asked: &Asked<'_>, parts: &[Part<'_>])
             let handed = report_seals(losing, (at, item.len()), parts);
             if !item.iter().all(|part| is_unsaid(losing, part)) {
                 let doubled = is_doubled(losing, &item[0], &mut taken);
-                let thing = Thing { parts: item, number, handed, doubled };
+                let ends = last.is_some_and(|last| last < at + item.len());
+                let cut = ends && is_cut_off(losing, &item[0]);
+                let thing = Thing { parts: item, number, handed, doubled, cut };
                 write_item(&mut writer, losing, asked, &thing);
                 number += 1;
             }
@@ -311,6 +318,11 @@ impl<'e> Ending<'e> {
             }
             FinishKind::Failed => Self::Failed(fault),
         }
+    }
+
+    /// Whether the answer ends before all is said.
+    pub(super) fn is_early(&self) -> bool {
+        self.event() != "response.completed"
     }
 
     /// The type of the event that ends a stream in this way.

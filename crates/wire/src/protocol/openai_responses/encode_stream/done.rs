@@ -8,6 +8,7 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::Report;
+use crate::protocol::Asked;
 use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
@@ -17,10 +18,13 @@ use crate::protocol::openai_responses::encode_request::write_logprobs;
 use crate::protocol::openai_responses::encode_request::write_part;
 use crate::protocol::openai_responses::encode_response::Thing;
 use crate::protocol::openai_responses::encode_response::client_form;
+use crate::protocol::openai_responses::encode_response::is_cut_off;
+use crate::protocol::openai_responses::encode_response::is_half_call;
 use crate::protocol::openai_responses::encode_response::no_arguments;
 use crate::protocol::openai_responses::encode_response::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::item::Names;
+use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
 use crate::protocol::openai_responses::types::NO_PARTS;
@@ -64,19 +68,49 @@ impl Encoder<'_> {
         for at in 0..self.items[item].parts.len() {
             self.part_done((item, at), out);
         }
-        let parts = std::mem::take(&mut self.items[item].parts);
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        let mut writer = Writer::default();
-        let doubled = self.items[item].doubled;
-        let thing = Thing { parts: &parts, number: item, handed: None, doubled };
-        write_item(&mut writer, &mut losing, &self.asked, &thing);
-        self.items[item].parts = parts;
-        let json = writer.into_string();
+        let json = self.written(item, self.is_cut(item));
         self.frame(out, "response.output_item.done", |writer| {
             writer.field("output_index", &item);
             writer.field("item", &Json::trusted(json.as_str().into()));
         });
         self.items[item].json = Some(json);
+    }
+
+    /// Keeps what there is of an item that will not be complete, for the response at the end alone. Half of what a custom
+    /// tool is called with is not kept: such calls have no status that says so.
+    pub(super) fn break_item(&mut self, item: usize) {
+        let OutItem { parts, json, .. } = &self.items[item];
+        let is_told = parts.first().is_some_and(|part| !is_custom(&self.asked, part));
+        if json.is_none() && is_told {
+            self.items[item].json = Some(self.written(item, true));
+        }
+    }
+
+    /// Whether the answer, the end of which is known, broke off in an item.
+    fn is_cut(&self, item: usize) -> bool {
+        let is_last = item + 1 == self.items.len();
+        is_last && !self.is_same() && self.ending().is_early() && self.is_a(item, is_cut_off)
+    }
+
+    /// Whether an item is a call of another protocol with arguments that are not whole.
+    pub(super) fn is_half(&self, item: usize) -> bool {
+        !self.is_same() && self.is_a(item, is_half_call)
+    }
+
+    fn is_a(&self, item: usize, is_such: impl Fn(&Losing<'_>, &Part<'_>) -> bool) -> bool {
+        let mut unread = Report::default();
+        let losing = Losing::new(self.source, THIS, &mut unread);
+        self.items[item].parts.first().is_some_and(|part| is_such(&losing, part))
+    }
+
+    /// An item as it stands.
+    fn written(&mut self, item: usize, cut: bool) -> String {
+        let OutItem { parts, doubled, .. } = &self.items[item];
+        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut writer = Writer::default();
+        let thing = Thing { parts, number: item, handed: None, doubled: *doubled, cut };
+        write_item(&mut writer, &mut losing, &self.asked, &thing);
+        writer.into_string()
     }
 
     /// Completes the closed parts of a message that goes on.
@@ -177,6 +211,11 @@ impl Encoder<'_> {
             }
         }
     }
+}
+
+fn is_custom(asked: &Asked<'_>, part: &Part<'_>) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
+    client_form(asked, call) == CallForm::Custom
 }
 
 /// Whether a text only stands for a message without parts.

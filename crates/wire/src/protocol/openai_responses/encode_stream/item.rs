@@ -435,10 +435,9 @@ impl Encoder<'_> {
             // More may be said of a text until the next item begins, which may seal the thinking before it.
             Content::Text(_) | Content::Refusal(_) => true,
             Content::Reasoning(_) => true,
-            Content::ToolCall(_)
-            | Content::Media(_)
-            | Content::ToolResult(_)
-            | Content::Opaque(_) => false,
+            // How the answer ends tells what a call is whose arguments are not whole.
+            Content::ToolCall(_) => self.is_half(item),
+            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
         };
         if !waits {
             self.finish_item(item, out);

@@ -266,11 +266,14 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// A failure. Items that are not complete stay so: a client must not act on half a call.
+    /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is told with
+    /// the failure.
     fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
         for index in 0..self.items.len() {
-            if self.items[index].is_closed() {
+            if self.items[index].is_closed() && !self.is_half(index) {
                 self.finish_item(index, out);
+            } else {
+                self.break_item(index);
             }
         }
         if self.finish.is_none() {
@@ -298,15 +301,20 @@ impl<'a> Encoder<'a> {
             output.push_str(json);
         }
         output.push(']');
-        let refused = self.parts().any(is_refusal);
-        let ending = match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
-            Ending::Open => Ending::Completed,
-            ending => ending,
-        };
+        let ending = self.ending();
         let kind = ending.event();
         let end = End { ending, usage: self.usage.as_ref(), output: Some(&output) };
         let response = self.response(&end);
         self.frame(out, kind, |writer| writer.field("response", &response));
+    }
+
+    /// How the answer ends, as far as is known.
+    fn ending(&self) -> Ending<'_> {
+        let refused = self.parts().any(is_refusal);
+        match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
+            Ending::Open => Ending::Completed,
+            ending => ending,
+        }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part<'static>> {

@@ -1,0 +1,61 @@
+//! System messages that do not come first. The two OpenAI protocols take them anywhere, and not every model behind them
+//! does: the operator says where they go. The encoders of the other protocols see to theirs.
+
+use sabir_wire::LossKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Request;
+use sabir_wire::conversation::Role;
+use sabir_wire::target::LateSystem;
+
+/// What tells the words of a system message from the user's.
+const MARK: &str = "[system]\n";
+
+/// Puts late system messages where the operator wants them, and says which.
+pub(super) fn place(request: &mut Request<'_>, upstream: Protocol, late: LateSystem) -> Report {
+    let mut report = Report::default();
+    let is_ours = matches!(upstream, Protocol::OpenaiChat | Protocol::OpenaiResponses);
+    let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
+    if is_ours && request.messages[leading..].iter().any(is_instruction) {
+        match late {
+            LateSystem::Native => {}
+            LateSystem::Lift => lift(&mut request.messages, leading, &mut report),
+            LateSystem::Inline => mark(&mut request.messages[leading..], &mut report),
+        }
+    }
+    report
+}
+
+/// Whether a message instructs in words: what a protocol keeps in such a place beside words stays there.
+fn is_instruction(message: &Message<'_>) -> bool {
+    let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
+    message.role.instructs() && message.parts.iter().all(is_text)
+}
+
+fn lift(messages: &mut Vec<Message<'_>>, leading: usize, report: &mut Report) {
+    let (late, rest): (Vec<_>, Vec<_>) = messages.drain(leading..).partition(is_instruction);
+    for message in &late {
+        tell(message, "lifted to the beginning, as configured", report);
+    }
+    messages.extend(late);
+    messages.extend(rest);
+}
+
+fn mark(messages: &mut [Message<'_>], report: &mut Report) {
+    for message in messages.iter_mut().filter(|message| is_instruction(message)) {
+        tell(message, "a late system message is marked text of the user", report);
+        let marked = message.parts.drain(..).map(|part| match part.into_content() {
+            Content::Text(text) => Part::text(format!("{MARK}{}", text.to_str())),
+            other => Part::new(other),
+        });
+        *message = Message::new(Role::User, marked.collect());
+    }
+}
+
+fn tell(message: &Message<'_>, reason: &'static str, report: &mut Report) {
+    let pointer = message.semantics().place().to_string();
+    report.lose(pointer, LossKind::Approximated, reason);
+}
