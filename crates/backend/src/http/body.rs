@@ -179,7 +179,7 @@ fn unframe(framing: &mut Framing, bytes: &[u8], take: &mut dyn FnMut(&[u8])) -> 
             *left -= length as u64;
             Ok(bytes.len() - length)
         }
-        Framing::Chunked(chunked) => chunked.push(bytes, take).map(|()| 0),
+        Framing::Chunked(chunked) => chunked.push(bytes, take),
     }
 }
 

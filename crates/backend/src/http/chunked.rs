@@ -42,9 +42,12 @@ impl Default for Chunked {
 const START: Stage = Stage::Size { in_extension: false, digits: 0 };
 
 impl Chunked {
-    /// Reads the next bytes and hands on the data in them.
-    pub(super) fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[u8])) -> Result<()> {
+    /// Reads the next bytes and hands on the data in them; returns how many stand behind the end.
+    pub(super) fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[u8])) -> Result<usize> {
         while let Some(&byte) = bytes.first() {
+            if self.is_over() {
+                break;
+            }
             if self.stage == Stage::Data {
                 let length = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 let (data, rest) = bytes.split_at(length);
@@ -59,7 +62,7 @@ impl Chunked {
                 bytes = &bytes[1..];
             }
         }
-        Ok(())
+        Ok(bytes.len())
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -86,8 +89,9 @@ impl Chunked {
             }
             (Stage::Trailer { is_empty }, b'\r') => Stage::Trailer { is_empty },
             (Stage::Trailer { .. }, _) => Stage::Trailer { is_empty: false },
-            (Stage::Over, _) => return Err(malformed("bytes follow the last chunk")),
-            (stage @ (Stage::Size { in_extension: true, .. } | Stage::Data), _) => stage,
+            (stage @ (Stage::Size { in_extension: true, .. } | Stage::Data | Stage::Over), _) => {
+                stage
+            }
         };
         Ok(())
     }

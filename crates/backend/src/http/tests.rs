@@ -113,6 +113,8 @@ fn bodies_end_where_their_framing_says() {
         ],
         Ok("hello0123456789abcdef"),
     );
+    let stray = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n\r\n";
+    check(vec![stray].leak(), Ok("hello"));
 }
 
 #[test]
@@ -160,8 +162,12 @@ fn an_answer_of_doubtful_length_is_refused() {
 
 #[test]
 fn what_stands_behind_an_answer_is_not_the_next_answer() {
-    for head in ["204 No Content\r\n", "200 OK\r\ncontent-length: 0\r\n"] {
-        let first = format!("HTTP/1.1 {head}\r\nHTTP/1.1 200 OK\r\n");
+    for head in [
+        "204 No Content\r\n\r\n",
+        "200 OK\r\ncontent-length: 0\r\n\r\n",
+        "200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    ] {
+        let first = format!("HTTP/1.1 {head}HTTP/1.1 200 OK\r\n");
         run(async move {
             let address = serve(move |count, mut stream| {
                 let first = first.clone();

@@ -114,13 +114,15 @@ async fn target(
     let mut tries_left = provider.retries;
     loop {
         trace.tries();
-        let failure = match open::open(means, call, candidate.provider, &prepared, trace).await {
+        let mut failure = match open::open(means, call, candidate.provider, &prepared, trace).await
+        {
             Ok(opened) => {
                 upstream.health.answered();
                 return Ok(opened);
             }
             Err(failure) => failure,
         };
+        refusal::hide_key(provider, &mut failure.fault);
         if verdict::of(&failure) != Verdict::Final {
             upstream.health.failed();
         }

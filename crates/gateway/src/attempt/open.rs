@@ -6,7 +6,10 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderValue;
 use http::Method;
+use http::header::CONTENT_ENCODING;
+use http::header::CONTENT_LENGTH;
 use http::header::CONTENT_TYPE;
+use http::header::TRANSFER_ENCODING;
 use sabir_backend::ErrorKind;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
@@ -15,6 +18,7 @@ use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
+use sabir_wire::json::Json;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
@@ -39,6 +43,7 @@ use crate::egress::states_error;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::failure::Result;
+use crate::ingress;
 use crate::observe::Trace;
 use crate::observe::Whose;
 
@@ -87,7 +92,7 @@ pub(crate) async fn open(
     let protocol = prepared.endpoint.protocol;
     let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
-        let body = collect(&mut feed, bytes_max).await.unwrap_or_default();
+        let body = whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
         let provider = &means.gateway.config.providers[provider];
         return Err(refusal(provider, Refusal { protocol, status, headers, body }));
     }
@@ -96,6 +101,9 @@ pub(crate) async fn open(
     }
     let is_stream =
         is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
+    if is_stream && call.delivery.is_stream() && is_packed(&headers) {
+        return Err(packed());
+    }
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
             let frames = Frames::of(&headers, frame_bytes_max);
@@ -103,7 +111,7 @@ pub(crate) async fn open(
             through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
-            let body = collect(&mut feed, bytes_max).await?;
+            let body = whole_body(&mut feed, &headers, bytes_max).await?;
             match call.delivery.is_stream() {
                 // Nobody who waits for events would find one in it.
                 true => whole(call, protocol, &asked_by(call), headers, &body, trace),
@@ -117,11 +125,11 @@ pub(crate) async fn open(
             translated(Box::new(translation), headers, feed).await
         }
         (Manner::Translated(asked), true) => {
-            let body = collect(&mut feed, bytes_max).await?;
+            let body = whole_body(&mut feed, &headers, bytes_max).await?;
             folded(call, protocol, asked, headers, &body, trace)
         }
         (Manner::Translated(asked), false) => {
-            let body = collect(&mut feed, bytes_max).await?;
+            let body = whole_body(&mut feed, &headers, bytes_max).await?;
             whole(call, protocol, asked, headers, &body, trace)
         }
     }
@@ -210,6 +218,25 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
     Ok(body.into())
 }
 
+/// A whole body without the compression that nobody asked for.
+async fn whole_body(feed: &mut Feed, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes> {
+    let body = collect(feed, bytes_max).await?;
+    if !is_packed(headers) {
+        return Ok(body);
+    }
+    let unpacked = ingress::unpack(body.into(), headers, bytes_max).await;
+    unpacked.map(Bytes::from).map_err(|_| unreadable())
+}
+
+fn is_packed(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity")
+}
+
+fn packed() -> Box<Failure> {
+    let message = "the provider's stream is compressed, although it was asked for a plain one";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
+}
+
 /// Waits for the first event of a stream that passes through: an error in its place, or anything else, is a failure.
 async fn through(
     mut along: Along,
@@ -274,10 +301,14 @@ fn whole_through(
     body: Bytes,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    if !is_object(&body) {
+    let text = utf8::text(&body).ok();
+    let is_whole = match ends_with_connection(&headers) {
+        true => text.is_some_and(|text| Json::parse(text).is_ok()),
+        false => is_object(&body),
+    };
+    if !is_whole {
         return Err(unreadable());
     }
-    let text = utf8::text(&body).ok();
     if let Some(counts) = text.and_then(|text| protocol.counts_in(text)) {
         trace.counts(counts);
     }
@@ -298,8 +329,17 @@ fn asked_by(call: &Call<'_>) -> Asked<'static> {
 /// The error that a provider states under a status that says that all is well.
 fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
     let body = Some(body).filter(|body| states_error(body))?;
-    protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
+    match protocol {
+        // Here an answer and an error have nothing in common.
+        Protocol::AnthropicMessages => Some(protocol.decode_fault(None, body.as_bytes())),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => {
+            protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
+        }
+    }
 }
+
+/// Enough of a body to see whether it is an error.
+const BEGINNING_BYTES: usize = 64;
 
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
@@ -310,6 +350,11 @@ fn whole(
     body: &[u8],
     trace: &mut Trace,
 ) -> Result<Opened> {
+    if states_error(&String::from_utf8_lossy(&body[..body.len().min(BEGINNING_BYTES)]))
+        && let Some(fault) = utf8::text(body).ok().and_then(|text| fault_in(protocol, text))
+    {
+        return Err(failed_at_first(fault));
+    }
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
     if let Some(usage) = &response.usage {
         trace.uses(usage);
@@ -357,6 +402,11 @@ fn folded(
 /// Whether an answer neither says anything nor ends.
 fn is_empty(response: &Response<'_>) -> bool {
     response.candidates.iter().all(|it| it.finish.is_none() && it.message.parts.is_empty())
+}
+
+/// Whether nothing but the end of the connection says where the body ends: one that broke off looks the same.
+fn ends_with_connection(headers: &HeaderMap) -> bool {
+    !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
 }
 
 /// Whether a body is whole, as far as its two ends show: an answer is an object or, of Gemini, a list.

@@ -3,6 +3,7 @@
 use sabir_wire::Fault;
 use sabir_wire::Protocol;
 use sabir_wire::Result;
+use sabir_wire::json::Json;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Counts;
 use sabir_wire::protocol::Event;
@@ -105,7 +106,15 @@ impl Along {
         let Self { frames, seen, .. } = self;
         let Some(frames) = frames.take() else { return Vec::new() };
         seen.is_open_list = frames.is_open_list();
-        seen.is_broken |= frames.end(&mut |frame| seen.frame(&frame)).is_err();
+        let mut last = |frame: Frame<'_>| match is_readable(frame.data) {
+            true => seen.frame(&frame),
+            false => {
+                seen.is_broken = true;
+                Ok(())
+            }
+        };
+        let is_unreadable = frames.end(&mut last).is_err();
+        seen.is_broken |= is_unreadable;
         if !seen.is_broken {
             return held;
         }
@@ -233,6 +242,11 @@ impl Seen {
 fn is_whole(data: &str) -> bool {
     let data = data.trim_ascii();
     data.starts_with('{') && data.ends_with('}') || matches!(data, "" | "[DONE]")
+}
+
+/// Whether a frame that nothing but the end of the stream ended is whole; there is only one of that kind.
+fn is_readable(data: &str) -> bool {
+    data.trim_ascii() == "[DONE]" || Json::parse(data).is_ok()
 }
 
 /// Whether a frame ends an answer. A word that merely looks like it in what the model says makes a broken stream look

@@ -27,7 +27,7 @@ enum Coding {
 }
 
 /// Takes compression off, on a thread of its own: a small body can become a large one, and others wait for this thread.
-pub(super) async fn unpack(
+pub(crate) async fn unpack(
     body: Vec<u8>,
     headers: &HeaderMap,
     bytes_max: usize,

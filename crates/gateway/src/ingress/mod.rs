@@ -12,6 +12,7 @@ pub(crate) use body::drain;
 pub(crate) use body::read as read_body;
 pub(crate) use body::read_raw;
 pub(crate) use body::text;
+pub(crate) use coding::unpack;
 pub(crate) use guard::admit;
 pub(crate) use guard::is_allowed_origin;
 pub(crate) use head::check_head;

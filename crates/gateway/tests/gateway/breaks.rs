@@ -2,6 +2,7 @@
 
 use std::io::BufReader;
 use std::io::Read;
+use std::io::Write;
 use std::net::TcpStream;
 
 use crate::harness::*;
@@ -47,6 +48,64 @@ fn a_whole_answer_that_breaks_off_is_a_bad_gateway() {
         let reply = gateway.post(path, &messages("p/m", false));
         assert_eq!(reply.status, 502, "{}", reply.body);
     }
+}
+
+#[test]
+fn a_whole_answer_that_ends_with_its_connection_must_be_whole() {
+    let body = chat_answer("cut");
+    for (body, status) in [(body.as_str(), 200), (&body[..body.len() - 1], 502)] {
+        assert!(body.ends_with('}'));
+        let answer = format!("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{body}");
+        let provider = Provider::start(vec![Script::Say(answer)]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+        assert_eq!(reply.status, status, "{}", reply.body);
+    }
+}
+
+/// A provider that answers once, with a body that it compressed unasked.
+fn compressing(status: u16, kind: &str, body: &str) -> String {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(body.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n",
+        packed.len()
+    );
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        stream.write_all(&[head.as_bytes(), &packed].concat()).unwrap();
+        let _ = stream.read(&mut [0]);
+    });
+    format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\n\
+         retries = 0\n"
+    )
+}
+
+#[test]
+fn answers_that_are_compressed_unasked_are_read() {
+    let refused = r#"{"error":{"message":"too warm","type":"invalid_request_error","param":null,"code":null}}"#;
+    for (status, body, words) in
+        [(200, chat_answer("unpacked"), "unpacked"), (400, refused.to_owned(), "too warm")]
+    {
+        for path in ["/v1/chat/completions", "/v1/messages"] {
+            let gateway = Running::start(&compressing(status, "application/json", &body));
+            let reply = gateway.post(path, &messages("p/m", false));
+            assert_eq!(reply.status, status, "{}", reply.body);
+            assert!(reply.body.contains(words), "{}", reply.body);
+            assert_eq!(reply.header("content-encoding"), None);
+        }
+    }
+    let stream = chat_chunk("packed") + CHAT_END;
+    let gateway = Running::start(&compressing(200, "text/event-stream", &stream));
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
+    assert_eq!(reply.status, 502);
+    assert!(reply.body.contains("compressed"), "{}", reply.body);
 }
 
 #[test]

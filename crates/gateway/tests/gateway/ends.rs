@@ -37,7 +37,7 @@ fn events(stream: &str) -> Vec<serde_json::Value> {
 
 /// Wherever a stream is cut, its client reads whole events only, and the last one is the error.
 fn check_cuts(protocol: &str, path: &str, body: &str, stream: &str, end: usize) {
-    let cuts: Vec<usize> = (0..end).step_by(3).collect();
+    let cuts: Vec<usize> = (0..end).rev().step_by(3).collect();
     let chunked = |cut: &usize| {
         let piece = String::from_utf8_lossy(&stream.as_bytes()[..*cut]).into_owned();
         Script::Say(sse(piece.trim_end_matches('\u{fffd}')))
@@ -59,7 +59,8 @@ fn check_cuts(protocol: &str, path: &str, body: &str, stream: &str, end: usize) 
 #[test]
 fn half_an_event_never_reaches_a_client() {
     let stream = chat_chunk("one") + &chat_chunk("two") + CHAT_END;
-    let end = stream.find("\"finish_reason\":\"stop\"").unwrap();
+    let finish = "\"finish_reason\":\"stop\"}";
+    let end = stream.find(finish).unwrap() + finish.len() + 1;
     check_cuts("openai-chat", "/v1/chat/completions", &chat("p/m", true), &stream, end);
     let stream = messages_stream();
     let end = stream.rfind("event: message_stop").unwrap();

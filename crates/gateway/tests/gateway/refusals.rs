@@ -55,3 +55,35 @@ fn a_stream_that_is_cut_before_a_whole_answer_is_a_bad_gateway() {
     let reply = gateway.post("/v1/messages", &messages("p/m", false));
     assert_eq!(reply.status, 502, "{}", reply.body);
 }
+
+#[test]
+fn a_key_that_is_repeated_in_place_of_an_answer_does_not_leave() {
+    let words = r#"{"error":{"message":"sk-upstream is not a key","type":"invalid_request_error","code":"sk-upstream"}}"#;
+    for answer in [json(200, "", words), sse(&format!("data: {words}\n\n"))] {
+        for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
+            let provider = Provider::start(vec![Script::Say(answer.clone())]);
+            let gateway = Running::start(&provider.toml("p", "openai-chat"));
+            let body = r#"{"model":"p/m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}],"input":"x"}"#;
+            let reply = gateway.post(path, body);
+            assert!(reply.status >= 400, "{}", reply.body);
+            assert!(reply.body.contains("[key] is not a key"), "{path}: {}", reply.body);
+            assert!(!reply.body.contains("sk-upstream"), "{path}: {}", reply.body);
+        }
+    }
+}
+
+#[test]
+fn an_error_under_a_good_status_is_an_error_with_its_words() {
+    let words =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"come back later"}}"#;
+    for (path, status) in [("/v1/messages", 529), ("/v1/chat/completions", 503)] {
+        for stream in [false, true] {
+            let provider = Provider::start(vec![Script::Say(json(200, "", words))]);
+            let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
+            let reply = gateway.post(path, &messages("p/m", stream));
+            assert_eq!(reply.status, status, "{path}: {}", reply.body);
+            assert_eq!(reply.json()["error"]["message"], "come back later", "{path}");
+            assert_eq!(provider.received().len(), 2, "it may pass by itself");
+        }
+    }
+}

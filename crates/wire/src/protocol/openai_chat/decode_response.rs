@@ -20,7 +20,7 @@ use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::decode_request::message::Fields;
-use crate::protocol::openai_chat::fault::fault_of;
+use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
             read(read_usage(reader, place).map(|usage| response.usage = Some(usage)))
         }
         ("error", Kind::Object) => {
-            let fault = fault_of(&reader.checkpoint().raw()?);
+            let fault = fault_within(&reader.checkpoint().raw()?);
             response.fault = Some(fault);
             Ok(Member::Unknown)
         }

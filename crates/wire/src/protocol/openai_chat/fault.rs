@@ -31,11 +31,15 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     }
 }
 
-/// The fault that an error inside an answer or a stream speaks of, where no status says its class.
-pub(super) fn fault_of(body: &Json<'_>) -> Fault<'static> {
-    let words = Words::of(body);
+/// The fault that the `error` of an answer or a stream speaks of, where no status says its class. It is kept as the body
+/// that it would be as an answer of its own.
+pub(super) fn fault_within(error: &Json<'_>) -> Fault<'static> {
+    let mut writer = Writer::default();
+    writer.object(|object| object.field("error", error));
+    let body = Json::trusted(writer.into_string().into());
+    let words = Words::of(&body);
     let kind = words.kind().unwrap_or(FaultKind::Internal);
-    words.into_fault(kind, body)
+    words.into_fault(kind, &body)
 }
 
 /// What the error shapes of Chat servers have in common.

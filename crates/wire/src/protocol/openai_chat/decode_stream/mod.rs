@@ -25,7 +25,7 @@ use crate::protocol::Start;
 use crate::protocol::openai_chat::decode_response::read_usage;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
 use crate::protocol::openai_chat::decode_stream::choice::Chunk;
-use crate::protocol::openai_chat::fault::fault_of;
+use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
@@ -151,7 +151,7 @@ impl Decoder {
         match (key, kind) {
             (_, Kind::Null) => reader.skip(),
             ("error", _) if self.state != State::Failed => {
-                let fault = fault_of(&whole(key, &reader.raw()?)?);
+                let fault = fault_within(&reader.raw()?);
                 self.state = State::Failed;
                 emit(Event::Fault(fault));
                 Ok(())
@@ -259,11 +259,4 @@ fn note<'f>(
     let mut semantics = NodeSemantics::at(place);
     semantics.extras_mut().keep(scope, Cow::Owned(key.to_owned()), json);
     Event::Note(Note { at, kind: NoteKind::Semantics(semantics) })
-}
-
-/// The body that an in-band error would have as an answer of its own.
-fn whole(key: &str, json: &Json<'_>) -> Result<Json<'static>> {
-    let mut writer = crate::json::Writer::default();
-    writer.object(|object| object.field(key, json));
-    Json::parse(writer.into_string())
 }
