@@ -176,7 +176,7 @@ impl<'r> Calls<'r> {
         let mut waiting = Waiting::default();
         for (message_index, message) in request.messages.iter().enumerate() {
             waiting.begin(message.role);
-            let reserved = waiting.reserve(&message.parts);
+            let mut reserved = None;
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
                 match part.content() {
@@ -186,18 +186,28 @@ impl<'r> Calls<'r> {
                         }
                         waiting.push(at, call);
                     }
-                    Content::ToolResult(_) if reserved.binary_search(&part_index).is_ok() => {}
                     Content::ToolResult(result) => {
-                        let Some((position, call)) = waiting.answer(result) else { continue };
-                        if call.id.is_none() {
-                            self.made_up.push((at, position));
+                        if result.call_id.is_none() && reserved.is_none() {
+                            reserved = Some(waiting.reserve(&message.parts, part_index));
                         }
-                        self.answered.push((at, call));
+                        let has_own = |own: &Vec<usize>| own.binary_search(&part_index).is_ok();
+                        if !reserved.as_ref().is_some_and(has_own) {
+                            self.answer(at, waiting.answer(result));
+                        }
                     }
                     _ => {}
                 }
             }
         }
+    }
+
+    /// The result at a position answers that call.
+    fn answer(&mut self, at: Position, found: Option<(Position, &'r ToolCall<'r>)>) {
+        let Some((position, call)) = found else { return };
+        if call.id.is_none() {
+            self.made_up.push((at, position));
+        }
+        self.answered.push((at, call));
     }
 }
 

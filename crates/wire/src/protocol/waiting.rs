@@ -80,18 +80,15 @@ impl<'r> Waiting<'r> {
         }
     }
 
-    /// Gives the results that bear ids of waiting calls theirs, where results without an id come before them: these answer
-    /// what is left. Tells the indices of the parts that have theirs.
-    pub(super) fn reserve(&mut self, parts: &'r [Part<'r>]) -> Vec<usize> {
-        let id = |part: &'r Part<'r>| result_of(part).and_then(|result| result.call_id.as_ref());
-        let is_untold = |part: &Part<'_>| result_of(part).is_some_and(|it| it.call_id.is_none());
+    /// Gives the results from an index on that bear ids of waiting calls theirs, so that a result without an id before them
+    /// answers what is left. Tells the indices of those that have theirs.
+    pub(super) fn reserve(&mut self, parts: &'r [Part<'r>], from: usize) -> Vec<usize> {
         let mut reserved = Vec::new();
-        let Some(untold) = parts.iter().position(is_untold) else { return reserved };
-        if !parts[untold..].iter().any(|part| id(part).is_some()) {
-            return reserved;
-        }
-        for (index, part) in parts.iter().enumerate() {
-            if let Some((_, call)) = id(part).and_then(|id| self.first(Some(CallKey::Id(id)))) {
+        for (index, part) in parts.iter().enumerate().skip(from) {
+            if let Content::ToolResult(result) = part.content()
+                && let Some(id) = &result.call_id
+                && let Some((_, call)) = self.first(Some(CallKey::Id(id)))
+            {
                 self.settle(call);
                 reserved.push(index);
             }
@@ -140,13 +137,6 @@ impl<'r> Waiting<'r> {
             }
         }
         found
-    }
-}
-
-fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
-    match part.content() {
-        Content::ToolResult(result) => Some(result),
-        _ => None,
     }
 }
 
@@ -255,12 +245,12 @@ mod tests {
         let calls = [(0, call(Some("1"), "a")), (0, call(Some("2"), "a")), (0, call(None, "a"))];
         let part = |id, name| Part::new(Content::ToolResult(Box::new(result(id, Some(name)))));
         let parts = [part(None, "a"), part(Some("1"), "a"), part(None, "a"), part(Some("8"), "b")];
+        let untold = result(None, Some("a"));
         let mut waiting = waiting(&calls);
-        assert_eq!(waiting.reserve(&parts), [1]);
-        let numbers = [&parts[0], &parts[2]].map(|part| result_of(part).unwrap());
-        let numbers = numbers.map(|result| waiting.answer(result).map(|(at, _)| at.0));
-        assert_eq!(numbers, [Some(2), Some(1)]);
-        assert!(waiting.reserve(&parts[1..2]).is_empty());
+        assert_eq!(waiting.reserve(&parts, 0), [1]);
+        assert_eq!(waiting.answer(&untold).map(|(at, _)| at.0), Some(2));
+        assert_eq!(waiting.answer(&untold).map(|(at, _)| at.0), Some(1));
+        assert!(waiting.reserve(&parts, 0).is_empty());
     }
 
     #[test]

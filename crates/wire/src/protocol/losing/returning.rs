@@ -143,8 +143,13 @@ impl Losing<'_> {
                 calls = parts().filter_map(call_of).collect();
                 continue;
             }
-            let results = || parts().filter_map(result_of);
-            if !is_mixed(results()) && is_in_order(results(), &calls) {
+            // Results that tell an id take their calls first, wherever they stand.
+            let (mut is_untold, mut is_mixed) = (false, false);
+            let results = parts().filter_map(result_of).inspect(|result| match result.call_id {
+                None => is_untold = true,
+                Some(_) => is_mixed |= is_untold,
+            });
+            if is_in_order(results, &calls) && !is_mixed {
                 continue;
             }
             for part in parts().filter(|part| result_of(part).is_some()) {
@@ -339,11 +344,6 @@ fn result_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolResult<'p>> {
         Content::ToolResult(result) => Some(result),
         _ => None,
     }
-}
-
-/// Whether results without ids come before others, which take their calls first.
-fn is_mixed<'p>(mut results: impl Iterator<Item = &'p ToolResult<'p>>) -> bool {
-    results.any(|result| result.call_id.is_none()) && results.any(|result| result.call_id.is_some())
 }
 
 /// So many calls are looked through for each result.

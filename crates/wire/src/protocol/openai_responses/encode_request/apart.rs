@@ -1,6 +1,7 @@
 //! Telling calls apart that share an id: results find their calls by it alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::collections::VecDeque;
@@ -13,65 +14,96 @@ use crate::json::Text;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 
-/// The ids of calls that share theirs with an earlier one, and of the results that answer them.
-#[derive(Default)]
-pub(super) struct Apart {
-    ids: HashMap<Position, String>,
+/// The ids of calls that share theirs with an earlier one, and of the results that answer them. They are looked for when
+/// a call comes whose id may have come before: nearly always none has.
+pub(super) struct Apart<'m> {
+    messages: &'m [Message<'m>],
+    /// For each mark whether an id had it.
+    seen: [u64; 32],
+    is_known: bool,
+    ids: BTreeMap<Position, String>,
 }
 
-impl Apart {
-    pub(super) fn of(messages: &[Message<'_>], calls: &Calls<'_>) -> Self {
-        if are_different(messages) {
-            return Self::default();
+impl<'m> Apart<'m> {
+    pub(super) fn new(messages: &'m [Message<'m>]) -> Self {
+        Self { messages, seen: [0; 32], is_known: false, ids: BTreeMap::new() }
+    }
+
+    /// The next call has this id.
+    pub(super) fn note(&mut self, id: &Text<'_>, calls: &Calls<'_>) {
+        let mark = mark(&id.to_str());
+        let (index, bit) = ((mark >> 59) as usize, 1 << (mark >> 53 & 63));
+        let is_new = self.seen[index] & bit == 0;
+        self.seen[index] |= bit;
+        if !is_new && !self.is_known {
+            self.is_known = true;
+            self.ids = told_apart(self.messages, calls);
         }
-        let mut walk = Walk::default();
-        for (message_index, message) in messages.iter().enumerate() {
-            walk.round += usize::from(message.role != Role::Assistant);
-            for (part_index, part) in message.parts.iter().enumerate() {
-                let at = (message_index, part_index);
-                match part.content() {
-                    Content::ToolCall(call) => walk.call(at, calls.call_id(at, call).into_str()),
-                    Content::ToolResult(result) => {
-                        walk.result(at, &calls.result_id(at, result).to_str());
-                    }
-                    _ => {}
-                }
-            }
-        }
-        walk.apart
     }
 
     /// The id of the call or result at a position, if it is not its own.
-    pub(super) fn id(&self, at: Position) -> Option<Text<'_>> {
+    pub(super) fn id(&self, at: Position) -> Option<Text<'static>> {
         match self.ids.is_empty() {
             true => None,
-            false => self.ids.get(&at).map(|id| Text::plain(id.as_str())),
+            false => self.ids.get(&at).cloned().map(Text::plain),
         }
     }
 }
 
-/// Whether the ends of all ids differ, and so the ids: they nearly always do, and that is quickly seen.
+/// A number that is the same for the same id: the end of an id, which tells it from others, spread over all bits.
+fn mark(id: &str) -> u64 {
+    let end = match id.as_bytes().last_chunk() {
+        Some(end) => u64::from_le_bytes(*end),
+        None => id.bytes().fold(0, |end, byte| end << 8 | u64::from(byte)),
+    };
+    end.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn told_apart(messages: &[Message<'_>], calls: &Calls<'_>) -> BTreeMap<Position, String> {
+    let mut walk = Walk::default();
+    if are_different(messages) {
+        return walk.ids;
+    }
+    for (message_index, message) in messages.iter().enumerate() {
+        walk.round += usize::from(message.role != Role::Assistant);
+        for (part_index, part) in message.parts.iter().enumerate() {
+            let at = (message_index, part_index);
+            match part.content() {
+                Content::ToolCall(call) => walk.call(at, calls.call_id(at, call).into_str()),
+                Content::ToolResult(result) => {
+                    walk.result(at, &calls.result_id(at, result).to_str());
+                }
+                _ => {}
+            }
+        }
+    }
+    walk.ids
+}
+
+/// Whether the marks of all ids differ, and so the ids.
 fn are_different(messages: &[Message<'_>]) -> bool {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let ids = parts.filter_map(|part| match part.content() {
         Content::ToolCall(call) => call.id.as_ref(),
         _ => None,
     });
-    let mut ends: Vec<u64> = ids.map(|id| end(id.to_str().as_bytes())).collect();
-    ends.sort_unstable();
-    ends.windows(2).all(|pair| pair[0] != pair[1])
-}
-
-fn end(id: &[u8]) -> u64 {
-    match id.last_chunk() {
-        Some(end) => u64::from_le_bytes(*end),
-        None => id.iter().fold(0, |end, byte| end << 8 | u64::from(*byte)),
-    }
+    let marks: Vec<u64> = ids.map(|id| mark(&id.to_str())).collect();
+    // Each mark goes where its first bits say, or behind that; there is room for twice as many.
+    let bits = (2 * marks.len()).next_power_of_two().trailing_zeros().max(1);
+    let mut table = vec![0; 1 << bits];
+    marks.into_iter().all(|mark| {
+        let mark = mark | 1;
+        let mut slot = (mark >> (64 - bits)) as usize;
+        while table[slot] != 0 && table[slot] != mark {
+            slot = (slot + 1) % table.len();
+        }
+        std::mem::replace(&mut table[slot], mark) == 0
+    })
 }
 
 #[derive(Default)]
 struct Walk<'c> {
-    apart: Apart,
+    ids: BTreeMap<Position, String>,
     /// Which of the assistant's turns the walk is in.
     round: usize,
     /// The calls by the ids that they came with.
@@ -93,7 +125,7 @@ impl<'c> Walk<'c> {
     fn call(&mut self, at: Position, id: Cow<'c, str>) {
         let other = self.taken.contains(&id).then(|| self.other(&id));
         if let Some(other) = &other {
-            self.apart.ids.insert(at, other.clone());
+            self.ids.insert(at, other.clone());
         }
         self.taken.insert(other.clone().map_or_else(|| id.clone(), Cow::Owned));
         self.calls.entry(id).or_default().push(self.round, other);
@@ -115,7 +147,7 @@ impl<'c> Walk<'c> {
 
     fn result(&mut self, at: Position, id: &str) {
         if let Some(other) = self.calls.get_mut(id).and_then(Sharing::answer) {
-            self.apart.ids.insert(at, other);
+            self.ids.insert(at, other);
         }
     }
 }
@@ -144,6 +176,10 @@ impl Sharing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::Arguments;
+    use crate::conversation::CallForm;
+    use crate::conversation::Part;
+    use crate::conversation::ToolCall;
 
     /// Walks over rounds of calls and results, each named by its id; a result begins with `=`.
     #[track_caller]
@@ -159,7 +195,7 @@ mod tests {
                     None => walk.call(at, Cow::Borrowed(part)),
                 }
                 let own = part.trim_start_matches('=');
-                ids.push(walk.apart.ids.get(&at).cloned().unwrap_or_else(|| own.to_owned()));
+                ids.push(walk.ids.get(&at).cloned().unwrap_or_else(|| own.to_owned()));
             }
         }
         assert_eq!(ids, expected);
@@ -192,14 +228,32 @@ mod tests {
         walk.call((0, 0), long.into());
         for index in 1..2000 {
             walk.call((0, index), long.into());
-            assert!(CallIdRule::RESPONSES.accepts(&walk.apart.ids[&(0, index)]));
+            assert!(CallIdRule::RESPONSES.accepts(&walk.ids[&(0, index)]));
         }
         assert_eq!(walk.taken.len(), 2000);
     }
 
     #[test]
-    fn ends_of_short_ids_differ_too() {
-        assert_ne!(end(b"1"), end(b"2"));
-        assert_ne!(end(b"call_1_0"), end(b"call_2_0"));
+    fn marks_of_many_ids_differ() {
+        let message = |count: usize| {
+            let call = |number| ToolCall {
+                id: Some(Text::plain(format!("call_{number}"))),
+                name: Text::literal("f"),
+                arguments: Arguments::Text(Text::default()),
+                form: CallForm::Function,
+            };
+            let parts = (0..count).map(|it| Part::new(Content::ToolCall(Box::new(call(it)))));
+            Message::new(Role::Assistant, parts.collect())
+        };
+        for count in [0, 1, 2, 3, 700] {
+            assert!(are_different(&[message(count)]), "{count}");
+        }
+        assert!(!are_different(&[message(700), message(1)]));
+    }
+
+    #[test]
+    fn marks_of_short_ids_differ_too() {
+        assert_ne!(mark("1"), mark("2"));
+        assert_ne!(mark("call_1_0"), mark("call_2_0"));
     }
 }

@@ -47,11 +47,11 @@ use crate::target::SystemRole;
 const ALIAS: &str = "the target takes it only under another name";
 
 /// Writes the messages of one request, which must be given in their order.
-pub(super) struct Items<'i, 'r> {
+pub(super) struct Items<'i, 'r, 'm> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
-    apart: &'i Apart,
+    apart: &'i mut Apart<'m>,
     /// What the model calls those who instruct it, where the source has no word of its own.
     system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
@@ -60,11 +60,11 @@ pub(super) struct Items<'i, 'r> {
     before: Option<(Side, Place)>,
 }
 
-impl<'i, 'r> Items<'i, 'r> {
+impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     pub(super) fn new(
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
-        (calls, apart): (&'i Calls<'i>, &'i Apart),
+        (calls, apart): (&'i Calls<'i>, &'i mut Apart<'m>),
         system_role: SystemRole,
     ) -> Self {
         let custom_calls = HashSet::new();
@@ -287,8 +287,9 @@ impl<'i, 'r> Items<'i, 'r> {
         let (id, name) = if same {
             (call.id.as_ref().map(Text::reborrow), call.name.reborrow())
         } else {
-            let id = self.apart.id(at).unwrap_or_else(|| self.calls.call_id(at, call));
-            (Some(id), self.calls.name(&call.name))
+            let id = self.calls.call_id(at, call);
+            self.apart.note(&id, self.calls);
+            (Some(self.apart.id(at).unwrap_or(id)), self.calls.name(&call.name))
         };
         if call.form == CallForm::Custom
             && let Some(id) = &id
@@ -298,7 +299,9 @@ impl<'i, 'r> Items<'i, 'r> {
         let place = part.semantics().place();
         self.uncached(part);
         self.changed_id(at, (place, Field::CallId), (call.id.as_ref(), id.as_ref()));
-        self.changed((place, Field::CallName), (Some(&call.name), Some(&name)), ALIAS);
+        if name != call.name {
+            self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+        }
         let written =
             Call { id, name, namespace: None, arguments: &call.arguments, form: call.form };
         write_call(self.writer, &header, &written);
@@ -309,32 +312,15 @@ impl<'i, 'r> Items<'i, 'r> {
         &mut self,
         at: Position,
         (place, field): (Place, Field),
-        ids: (Option<&Text<'_>>, Option<&Text<'_>>),
-    ) {
-        let reason = match self.apart.id(at) {
-            Some(_) => "two calls have one id",
-            None => self.calls.renaming(at, ALIAS),
-        };
-        self.changed((place, field), ids, reason);
-    }
-
-    /// Reports an id or a name that is not the client's own.
-    fn changed(
-        &mut self,
-        (place, field): (Place, Field),
         (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
-        reason: &'static str,
     ) {
-        match own {
-            Some(_) if own != written => {
-                self.losing.field(place, field, LossKind::Renamed, reason);
-            }
-            None => {
-                let reason = "the target pairs calls and results by id";
-                self.losing.field(place, field, LossKind::Synthesised, reason);
-            }
-            Some(_) => {}
-        }
+        let (kind, reason) = match own {
+            None => (LossKind::Synthesised, "the target pairs calls and results by id"),
+            Some(_) if own == written => return,
+            Some(_) if self.apart.id(at).is_some() => (LossKind::Renamed, "two calls have one id"),
+            Some(_) => (LossKind::Renamed, self.calls.renaming(at, ALIAS)),
+        };
+        self.losing.field(place, field, kind, reason);
     }
 
     fn reasoning(&mut self, parts: &[Part<'_>]) {

@@ -133,11 +133,8 @@ fn write_messages(
             item.field("content", word);
         });
     }
-    let apart = match losing.is_same() {
-        true => Apart::default(),
-        false => Apart::of(messages, calls),
-    };
-    let mut items = Items::new(writer, losing, (calls, &apart), target.system_role());
+    let mut apart = Apart::new(messages);
+    let mut items = Items::new(writer, losing, (calls, &mut apart), target.system_role());
     for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
         items.message(index, message);
     }
