@@ -53,8 +53,8 @@ pub(crate) fn apply<'a>(
     {
         notes.trace.add(StepName::Open, last.pointer, lack);
         let words = Message::new(Role::User, vec![Part::text(SILENCE)]);
-        let stands_before = |turn: &Turn<'_>| turn.origin.index().is_some_and(|at| at < last.index);
-        let place = turns.iter().rposition(stands_before).map_or(turns.len(), |at| at + 1);
+        let stands_behind = |turn: &Turn<'_>| turn.origin.index().is_some_and(|at| at > last.index);
+        let place = turns.iter().position(stands_behind).unwrap_or(turns.len());
         turns.insert(place, Turn::made(words));
     }
     turns
@@ -153,5 +153,9 @@ mod tests {
         assert_eq!(built(&[(Role::System, "s")], Role::Tool), silent);
         assert_eq!(built(&[(Role::System, "s")], Role::Assistant), silent[..1]);
         assert!(built(&[], Role::User).is_empty());
+        let later = [(Role::System, "s"), (Role::System, "t"), (Role::System, "u")];
+        let last = Role::User;
+        assert_eq!(built(&later[..2], last), ["system: s", "system: t", silent[1]]);
+        assert_eq!(built(&later, last), ["system: s", "system: t", silent[1], "system: u"]);
     }
 }
