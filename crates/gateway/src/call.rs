@@ -23,7 +23,7 @@ pub(crate) struct Call<'b> {
     pub(crate) survey: Survey<'b>,
     /// Where the model's name stands in the body, quotes included.
     pub(crate) model_at: Option<Range<usize>>,
-    /// The parameter that asks for something which only a provider of Responses keeps.
+    /// The parameter that asks for something which only a provider of the client's protocol keeps.
     pub(crate) session: Option<&'static str>,
 }
 

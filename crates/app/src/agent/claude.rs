@@ -51,6 +51,7 @@ pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     let settings = settings(&launch);
     let file = folder.write(&file_name(&settings), &settings)?;
     launch.arguments = vec!["--settings".to_owned(), file.display().to_string()];
+    launch.file = Some(file);
     Ok(launch)
 }
 

@@ -1,6 +1,7 @@
 //! What an agent CLI is started with: arguments, and variables to set and to leave out.
 
 use std::env;
+use std::path::PathBuf;
 
 /// How to start an agent CLI. It holds a key and hence cannot be printed.
 #[derive(Default)]
@@ -10,6 +11,8 @@ pub(crate) struct Launch {
     pub(crate) variables: Vec<(&'static str, String)>,
     /// Variables that would lead the CLI elsewhere.
     pub(crate) removed: Vec<&'static str>,
+    /// A private file that is of no use once the gateway has gone: it names the gateway's address.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl Launch {

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::ExitCode;
@@ -28,9 +29,21 @@ pub(crate) fn run(
     command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
     match running {
         Running::Found(_) => replace(command),
-        Running::Hosted(_) => wait(command),
+        Running::Hosted(_) => {
+            let ended = wait(command);
+            forget(launch);
+            ended
+        }
     }
     .with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// Takes away the file for a gateway that ends with this process. Its port is seldom had again, so that every run would
+/// leave a file behind.
+fn forget(launch: &Launch) {
+    if let Some(file) = &launch.file {
+        let _ = fs::remove_file(file);
+    }
 }
 
 /// Looks for a program where the shell would.

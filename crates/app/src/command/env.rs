@@ -1,5 +1,6 @@
 //! `sabir env`: what `sabir run` would set, for a shell or a reader.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -15,7 +16,9 @@ use crate::output;
 /// Print what `run` would set for an agent CLI.
 ///
 /// The lines are for a POSIX shell: eval "$(sabir env claude)". The gateway is expected at the
-/// configured address; a private settings file that the agent needs is written.
+/// configured address; a private settings file that the agent needs is written. Arguments that
+/// the agent needs besides are in a comment, which goes to standard error too if the lines go
+/// elsewhere than to a terminal.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Env {
@@ -38,6 +41,14 @@ impl Env {
             text.push_str(&format!("# no gateway answers at {} yet: sabir serve\n", access.base));
         }
         output::print(&text)?;
+        // A shell that evaluates the lines shows none of its comments.
+        if !std::io::stdout().is_terminal() {
+            output::tell(&comments(&text));
+        }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn comments(script: &str) -> String {
+    script.split_inclusive('\n').filter(|line| line.starts_with("# ")).collect()
 }

@@ -1,10 +1,12 @@
 //! `sabir sim`: the strict simulators of the four provider APIs, on a socket of their own.
 
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use anyhow::Result;
+use anyhow::anyhow;
 use clap::Args;
 use sabir_backend::sim::Server;
 use sabir_gateway::config::parse_listen;
@@ -33,11 +35,19 @@ impl Sim {
     }
 
     async fn serve(self) -> Result<()> {
-        let listener = TcpListener::bind(self.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
+            anyhow!("cannot listen on {}: {error}{}", self.listen, hint(&error))
+        })?;
         output::print(&greeting(listener.local_addr()?))?;
         Server::default().serve(listener).await.context("the simulators stopped")
+    }
+}
+
+/// What helps where another program, most likely another simulator, has the port.
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program listens there: use --listen",
+        _ => "",
     }
 }
 

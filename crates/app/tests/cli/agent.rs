@@ -70,6 +70,8 @@ fn an_agent_gets_a_gateway_its_arguments_and_no_other_key() {
     assert_eq!(lines[1], "sim-chat/x sabir none");
     assert!(lines[2].starts_with("HTTP/1.1 200") && told.ends_with("ok\n"), "{told}");
     assert!(!folder.path().join(".claude").exists());
+    let settings = lines[0].split(' ').nth(1).unwrap();
+    assert!(!fs::exists(settings).unwrap(), "{settings} was for a gateway that is gone");
 }
 
 /// A gateway of its own, ended with the test.
@@ -137,6 +139,12 @@ fn what_env_prints_is_for_a_shell() {
     let output = shell.env_clear().envs(variables(&folder)).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert_eq!(told, "http://127.0.0.1:1|it's $HOME|none\n");
+    let hints = String::from_utf8(output.stderr).unwrap();
+    assert!(hints.starts_with("# then: claude --settings "), "{hints}");
+    assert!(
+        hints.ends_with("# no gateway answers at http://127.0.0.1:1 yet: sabir serve\n"),
+        "{hints}"
+    );
     assert!(run(&folder, "env codex", 0).contains("# then: codex -c "));
 }
 

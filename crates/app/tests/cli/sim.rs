@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::io::BufReader;
 use std::io::Read;
 use std::io::Write;
+use std::net::TcpListener;
 use std::net::TcpStream;
 
 use crate::run::sabir;
@@ -37,4 +38,12 @@ fn an_address_that_cannot_be_had_is_an_error() {
     let run = sabir("sim --listen 192.0.2.1:9", "").exits(1);
     assert!(run.stderr.contains("cannot listen on 192.0.2.1:9"), "{}", run.stderr);
     sabir("sim --listen nonsense", "").exits(2);
+}
+
+#[test]
+fn an_address_that_is_taken_is_an_error_with_a_way_out() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let run = sabir(&format!("sim --listen {address}"), "").exits(1);
+    assert!(run.stderr.contains("use --listen"), "{}", run.stderr);
 }

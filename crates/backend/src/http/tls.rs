@@ -1,5 +1,6 @@
 //! TLS towards providers and proxies, trusting the certificate authorities that the system trusts.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -22,11 +23,11 @@ pub(super) async fn handshake<S>(host: &str, stream: S) -> Result<TlsStream<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let config = CONFIG.get_or_init(configure).as_ref().map_err(|text| failed(text))?;
+    let config = CONFIG.get_or_init(configure).as_ref().map_err(|text| failed(host, text))?;
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| failed("the host is no valid name for a certificate"))?;
+        .map_err(|_| failed(host, "the host is no valid name for a certificate"))?;
     let connector = TlsConnector::from(Arc::clone(config));
-    connector.connect(name, stream).await.map_err(|error| failed(&error.to_string()))
+    connector.connect(name, stream).await.map_err(|error| failed(host, &told(&error)))
 }
 
 fn configure() -> Result<Arc<ClientConfig>, String> {
@@ -47,6 +48,32 @@ fn configure() -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(config))
 }
 
-fn failed(detail: &str) -> Error {
-    Error::new(ErrorKind::Connect, format!("no TLS connection: {detail}"))
+fn failed(host: &str, detail: &str) -> Error {
+    Error::new(ErrorKind::Connect, format!("no TLS connection to {host}: {detail}"))
+}
+
+/// What went wrong, in words that help where the other side speaks no TLS at all.
+fn told(error: &io::Error) -> String {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    match cause {
+        Some(rustls::Error::InvalidMessage(_)) => {
+            "it does not speak TLS; perhaps its URL begins with http://".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_without_tls_is_told_from_a_bad_certificate() {
+        let (client, mut server) = tokio::io::duplex(4096);
+        let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+        tokio::io::AsyncWriteExt::write_all(&mut server, answer).await.unwrap();
+        let error = handshake("llm.example", client).await.err().unwrap().to_string();
+        assert!(error.starts_with("no TLS connection to llm.example: "), "{error}");
+        assert!(error.ends_with("perhaps its URL begins with http://"), "{error}");
+    }
 }

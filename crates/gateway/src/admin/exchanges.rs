@@ -4,6 +4,7 @@ use http::StatusCode;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 
 use crate::Gateway;
@@ -28,7 +29,8 @@ pub(super) fn one(gateway: &Gateway, id: &str) -> Reply {
         }
         None => {
             let message = "no exchange of that id is remembered; only the last 1,000 are, once they have ended";
-            let fault = Fault::new(FaultKind::NotFound, message);
+            let mut fault = Fault::new(FaultKind::NotFound, message);
+            fault.code = Some(Text::literal("unknown_exchange"));
             let (_, body) = Protocol::OpenaiChat.encode_fault(&fault);
             egress::json(StatusCode::NOT_FOUND, body)
         }

@@ -16,6 +16,7 @@ mod refusal;
 mod repair;
 mod targets;
 mod thoughts;
+mod unthinking;
 mod upstream;
 mod verdict;
 mod words;

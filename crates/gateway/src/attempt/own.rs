@@ -17,6 +17,7 @@ use crate::Gateway;
 use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
+use crate::attempt::unthinking;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -76,6 +77,9 @@ fn encoded(
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
     let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
+    if call.client == Protocol::AnthropicMessages {
+        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
+    }
     let encoded = exchange.encode(call.client, &target)?;
     trace.loses(report);
     trace.loses(encoded.report);

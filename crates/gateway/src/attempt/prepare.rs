@@ -6,6 +6,7 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
+use sabir_wire::json::Json;
 use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
@@ -92,6 +93,44 @@ fn spliced<'c>(call: &'c Call<'_>, model: &str) -> Payload<'c> {
     }
 }
 
+/// What the client refers to is with another provider, or nowhere.
+fn kept_elsewhere(
+    client: Protocol,
+    param: &'static str,
+    provider: &str,
+    upstream: Protocol,
+) -> Box<Failure> {
+    let message = format!(
+        "`{param}` needs a provider that keeps responses; the model you asked for is served by \
+         {provider} over {}, which does not",
+        upstream.as_str()
+    );
+    match client {
+        Protocol::AnthropicMessages => unthreaded(message),
+        _ => Failure::client(FaultKind::BadRequest, message).with_param(param),
+    }
+}
+
+/// Clients that keep a thread send the whole conversation again if it is not found, and know that by a code which
+/// stands nowhere else in the protocol's errors.
+fn unthreaded(message: String) -> Box<Failure> {
+    let mut writer = Writer::with_capacity(512);
+    writer.object(|body| {
+        body.field("type", "error");
+        body.key("error");
+        body.object(|error| {
+            error.field("type", "not_found_error");
+            error.field("message", message.as_str());
+            error.key("details");
+            error.object(|details| details.field("error_code", "thread_not_found"));
+        });
+    });
+    let mut failure = Failure::client(FaultKind::NotFound, message);
+    let body = Json::parse(writer.into_string()).ok();
+    failure.fault.original = body.map(|body| (Protocol::AnthropicMessages, body));
+    failure
+}
+
 fn translated(
     gateway: &Gateway,
     call: &Call<'_>,
@@ -102,13 +141,7 @@ fn translated(
     let provider = &gateway.config.providers[candidate.provider];
     let model = candidate.model.as_str();
     if let Some(param) = call.session {
-        let message = format!(
-            "`{param}` needs a provider that keeps responses; the model you asked for is served \
-             by {} over {}, which does not",
-            provider.name,
-            upstream.as_str()
-        );
-        return Err(Failure::client(FaultKind::BadRequest, message).with_param(param));
+        return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
     let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
     let repairs = match gateway.config.repair {

@@ -16,7 +16,8 @@ pub(super) fn mend(
     client: Protocol,
     upstream: Protocol,
 ) -> Result<Report> {
-    let trace = sabir_compose::repair(request, &Policy::towards(upstream)).map_err(refused)?;
+    let trace = sabir_compose::repair(request, &Policy::towards(upstream))
+        .map_err(|reason| refused(&reason, client))?;
     let instructs_only = request.messages.iter().all(|message| message.role.instructs());
     match instructs_only && needs_turn(upstream) {
         true => Err(without_turn(client, upstream)),
@@ -39,14 +40,18 @@ fn without_turn(client: Protocol, upstream: Protocol) -> Box<Failure> {
          needs one",
         upstream.as_str()
     );
-    let param = match client {
+    Failure::client(FaultKind::BadRequest, message).with_param(messages_of(client))
+}
+
+fn refused(reason: &Refused, client: Protocol) -> Box<Failure> {
+    Failure::client(FaultKind::BadRequest, reason.to_string()).with_param(messages_of(client))
+}
+
+/// What a protocol calls the messages of a request.
+fn messages_of(client: Protocol) -> &'static str {
+    match client {
         Protocol::OpenaiChat | Protocol::AnthropicMessages => "messages",
         Protocol::OpenaiResponses => "input",
         Protocol::Gemini => "contents",
-    };
-    Failure::client(FaultKind::BadRequest, message).with_param(param)
-}
-
-fn refused(refused: Refused) -> Box<Failure> {
-    Failure::client(FaultKind::BadRequest, refused.to_string())
+    }
 }

@@ -18,10 +18,23 @@ pub(crate) struct Skimmed<'b> {
     /// Where the value of `model` stands in the body, so that another can be put there without a second reading.
     pub(crate) model_at: Option<Range<usize>>,
     pub(crate) is_stream: bool,
-    /// The parameter that asks for something which only a provider of Responses keeps.
+    /// The parameter that asks for something which only a provider of the client's protocol keeps.
     pub(crate) session: Option<&'static str>,
     /// What else was found out, for whoever reads the body again.
     pub(crate) survey: Survey<'b>,
+}
+
+impl Skimmed<'_> {
+    /// Takes note of a parameter, if it is one of the client's protocol.
+    fn keeps(&mut self, client: Protocol, parameter: &'static str) {
+        let owner = match parameter {
+            "thread" => Protocol::AnthropicMessages,
+            _ => Protocol::OpenaiResponses,
+        };
+        if client == owner {
+            self.session.get_or_insert(parameter);
+        }
+    }
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -51,16 +64,22 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
             ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
             ("background", Kind::Boolean) => {
                 if reader.boolean()? {
-                    kept(&mut skimmed, "background");
+                    skimmed.keeps(client, "background");
                 }
             }
             ("previous_response_id", Kind::String) => {
                 reader.skip()?;
-                kept(&mut skimmed, "previous_response_id");
+                skimmed.keeps(client, "previous_response_id");
             }
             ("conversation", Kind::String | Kind::Object) => {
                 reader.skip()?;
-                kept(&mut skimmed, "conversation");
+                skimmed.keeps(client, "conversation");
+            }
+            ("thread", Kind::Object) => {
+                if matches!(reader.peek_tag("type"), Ok(Some(kind)) if kind == "continue") {
+                    skimmed.keeps(client, "thread");
+                }
+                reader.survey(&mut skimmed.survey)?;
             }
             _ => reader.survey(&mut skimmed.survey)?,
         }
@@ -71,14 +90,7 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
         Ok(())
     })?;
     reader.finish()?;
-    if client != Protocol::OpenaiResponses {
-        skimmed.session = None;
-    }
     Ok(skimmed)
-}
-
-fn kept(skimmed: &mut Skimmed<'_>, parameter: &'static str) {
-    skimmed.session.get_or_insert(parameter);
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The same protocol on both sides: bytes pass as they are, but for the model's name.
 
+use serde_json::json;
+
 use crate::harness::*;
 
 #[test]
@@ -206,6 +208,38 @@ fn what_another_vendor_sealed_is_withheld_from_the_clients_own() {
     assert_eq!(reply.header("sabir-loss"), Some("withheld=1"));
     let seen = &own.received()[0].body;
     assert!(!seen.contains("sabir1:") && seen.contains("function_call"), "{seen}");
+}
+
+#[test]
+fn a_tool_turn_of_another_vendor_goes_on_without_its_thinking() {
+    for (first, second) in [
+        ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-4-5"),
+        ("sim-gemini/gemini-3-pro-preview", "sim-anthropic/claude-sonnet-4-5"),
+        ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-5-1"),
+    ] {
+        let gateway = Running::start("");
+        let rounds = "call f with {}\nthen call f with {}\nthen call f with {}";
+        let mut messages = vec![json!({"role": "user", "content": rounds})];
+        for (round, model) in [first, second, second, second].into_iter().enumerate() {
+            let thinking = match model.contains("5-1") {
+                true => json!({"type": "adaptive"}),
+                false => json!({"type": "enabled", "budget_tokens": 1024}),
+            };
+            let request = json!({
+                "model": model, "max_tokens": 4096, "messages": messages, "thinking": thinking,
+                "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+            });
+            let reply = gateway.post("/v1/messages", &request.to_string());
+            assert_eq!(reply.status, 200, "{first}, round {round}: {}", reply.body);
+            let content = reply.json()["content"].clone();
+            let call = content.as_array().unwrap().iter().find(|it| it["type"] == "tool_use");
+            let id = call.map(|call| call["id"].clone());
+            assert_eq!(id.is_some(), round < 3, "{}", reply.body);
+            messages.push(json!({"role": "assistant", "content": content}));
+            let result = json!({"type": "tool_result", "tool_use_id": id, "content": "ok"});
+            messages.push(json!({"role": "user", "content": [result]}));
+        }
+    }
 }
 
 #[test]

@@ -252,6 +252,7 @@ fn what_cannot_be_repaired_is_the_clients_fault() {
         assert_eq!(reply.status, 400);
         let words = "[MessageBuilder] Messages cannot be empty";
         assert_eq!(reply.json()["error"]["message"], words);
+        assert_eq!(reply.json()["error"]["param"], "messages");
     }
     assert!(provider.received().is_empty());
 }

@@ -59,6 +59,24 @@ fn a_conversation_that_only_its_provider_has_is_refused_elsewhere() {
 }
 
 #[test]
+fn a_thread_is_begun_anywhere_and_goes_on_where_it_is_kept() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let ask = |thread: serde_json::Value| {
+        let said = json!([{"role": "user", "content": "hello"}]);
+        let body = json!({"model": "p/m", "max_tokens": 9, "messages": said, "thread": thread});
+        gateway.post("/v1/messages", &body.to_string())
+    };
+    assert_eq!(ask(json!({"type": "create"})).status, 200);
+    let reply = ask(json!({"type": "continue", "previous_message_id": "msg_1"}));
+    let error = &reply.json()["error"];
+    assert_eq!((reply.status, &error["type"]), (404, &json!("not_found_error")));
+    assert_eq!(error["details"]["error_code"], "thread_not_found");
+    assert!(error["message"].as_str().unwrap().contains("`thread`"), "{}", reply.body);
+    assert_eq!(provider.received().len(), 1);
+}
+
+#[test]
 fn thinking_reaches_a_chat_client_unless_it_says_no() {
     let answer = r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hmm","signature":"s"},{"type":"text","text":"hi"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
     let provider = Provider::whole(answer);

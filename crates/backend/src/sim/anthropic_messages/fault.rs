@@ -48,12 +48,15 @@ pub(super) fn headers(request_id: &str) -> HeaderMap {
 }
 
 pub(super) fn body(problem: &Problem, request_id: &str) -> Value {
-    json!({
-        "type": "error",
-        "error": {"type": class(problem.status), "message": problem.message},
-        "request_id": request_id,
-    })
+    let mut error = json!({"type": class(problem.status), "message": problem.message});
+    if problem.code == Some(THREAD_NOT_FOUND) {
+        error["details"] = json!({"error_code": THREAD_NOT_FOUND});
+    }
+    json!({"type": "error", "error": error, "request_id": request_id})
 }
+
+/// The one code that clients act upon: they send the whole conversation again.
+pub(super) const THREAD_NOT_FOUND: &str = "thread_not_found";
 
 /// An error inside a stream.
 pub(super) fn frame(problem: &Problem) -> String {

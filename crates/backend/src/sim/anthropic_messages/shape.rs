@@ -31,6 +31,7 @@ pub(super) static BODY: Kind = Kind::Object(&[
     may("top_k", Kind::Integer(0, i64::MAX)),
     may("mcp_servers", Kind::List(&Kind::Open)),
     FORMAT_OF_OLD,
+    THREAD_HELD,
 ]);
 
 /// What the counter of tokens takes.
@@ -92,6 +93,16 @@ const OUTPUT_CONFIG: Field = may(
 pub(super) const OLD_FORMAT: &str = "output_format";
 const FORMAT_OF_OLD: Field =
     may(OLD_FORMAT, Kind::Tagged("type", &[Variant("json_schema", &[need("schema", Kind::Open)])]));
+
+/// A conversation that the vendor holds; only with the beta's header.
+pub(super) const THREAD: &str = "thread";
+const THREAD_HELD: Field = may(
+    THREAD,
+    Kind::Tagged(
+        "type",
+        &[Variant("create", &[]), Variant("continue", &[need("previous_message_id", Kind::Text)])],
+    ),
+);
 
 const TOOL_CHOICE: Field = may(
     "tool_choice",

@@ -21,7 +21,9 @@ pub(super) fn check(asked: &Asked<'_>, body_shape: &'static Kind) -> Result<(), 
     if body["messages"].as_array().is_some_and(Vec::is_empty) {
         return refuse("messages: at least one message is required");
     }
-    old_format(asked)?;
+    beta(asked, shape::OLD_FORMAT, "structured-outputs")?;
+    beta(asked, shape::THREAD, "message-threads")?;
+    thread(body)?;
     sampling(asked)?;
     let names = tools(body)?;
     tool_choice(body, &names)?;
@@ -69,13 +71,24 @@ impl Claude {
     }
 }
 
-fn old_format(asked: &Asked<'_>) -> Result<(), Problem> {
+/// A member that is unknown without the header of its beta.
+fn beta(asked: &Asked<'_>, member: &str, name: &str) -> Result<(), Problem> {
     let betas = asked.headers.get("anthropic-beta").and_then(|it| it.to_str().ok());
-    let is_beta = betas.is_some_and(|it| it.contains("structured-outputs"));
-    if !asked.body[shape::OLD_FORMAT].is_null() && !is_beta {
-        return refuse(format!("{}: Extra inputs are not permitted", shape::OLD_FORMAT));
+    if !asked.body[member].is_null() && !betas.is_some_and(|it| it.contains(name)) {
+        return refuse(format!("{member}: Extra inputs are not permitted"));
     }
     Ok(())
+}
+
+/// Nothing is stored, so that no thread goes on.
+fn thread(body: &Value) -> Result<(), Problem> {
+    match body[shape::THREAD]["previous_message_id"].as_str() {
+        Some(id) => {
+            let message = format!("thread: no thread was found for message '{id}'");
+            Err(Problem::new(404, message).coded(fault::THREAD_NOT_FOUND))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The newer version of the API knows no sampling; older ones know little of it on newer models.

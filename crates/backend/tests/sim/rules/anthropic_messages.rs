@@ -1,5 +1,9 @@
 //! What Messages refuses, one broken rule at a time.
 
+use http::HeaderValue;
+use http::Method;
+use sabir_backend::sim::Incoming;
+use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 use serde_json::Value;
 use serde_json::json;
@@ -7,8 +11,10 @@ use serde_json::json;
 use super::accepts;
 use super::refuses;
 use super::with;
+use crate::support::Answer;
 use crate::support::Mode;
 use crate::support::ask;
+use crate::support::headers;
 
 fn plain() -> Value {
     json!({"model": "sim", "max_tokens": 4000, "messages": [{"role": "user", "content": "hi"}]})
@@ -249,4 +255,24 @@ fn output_schemas_are_of_the_supported_part() {
     );
     let recursive = json!({"$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "additionalProperties": false}}, "$ref": "#/$defs/n"});
     refuses(Protocol::AnthropicMessages, &format(recursive), "Circular reference");
+}
+
+#[test]
+fn a_thread_begins_with_its_beta_and_never_goes_on() {
+    let simulator = Simulator::new(Protocol::AnthropicMessages);
+    let ask = |beta: &'static str, thread: Value| {
+        let mut headers = headers();
+        headers.insert("anthropic-beta", HeaderValue::from_static(beta));
+        let body = with(plain(), json!({"thread": thread})).to_string();
+        let (method, path, body) = (&Method::POST, "/v1/messages", body.as_bytes());
+        Answer::of(simulator.answer(Incoming { method, path, headers: &headers, body }))
+    };
+    let create = json!({"type": "create"});
+    let refused = ask("other", create.clone());
+    assert_eq!(refused.message(), "thread: Extra inputs are not permitted");
+    assert_eq!(ask("message-threads-2026-08-12", create).status, 200);
+    let lost = json!({"type": "continue", "previous_message_id": "msg_1"});
+    let lost = ask("message-threads-2026-08-12", lost);
+    assert_eq!(lost.status, 404);
+    assert_eq!(lost.json()["error"]["details"]["error_code"], "thread_not_found");
 }

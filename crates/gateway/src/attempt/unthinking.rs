@@ -1,0 +1,46 @@
+//! Thinking of a Claude in a tool turn that another vendor began: it goes on only from thinking of its own, and is refused
+//! where the last calls have none.
+
+use sabir_wire::LossKind;
+use sabir_wire::Report;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Request;
+use sabir_wire::conversation::Role;
+use sabir_wire::conversation::Thinking;
+use sabir_wire::conversation::ThinkingMode;
+use sabir_wire::target;
+use sabir_wire::target::Disable;
+
+/// Switches thinking off for a call whose last calls of tools are without it, if the model can do without.
+pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report {
+    let mut report = Report::default();
+    if is_on(&request.thinking) && !is_lasting(takes) && calls_unthinking(&request.messages) {
+        let mode = takes.by_default().then_some(ThinkingMode::Disabled);
+        request.thinking =
+            Thinking { mode, effort: request.thinking.effort.take(), ..Thinking::default() };
+        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        report.lose("/thinking", LossKind::Approximated, reason);
+    }
+    report
+}
+
+fn is_on(thinking: &Thinking<'_>) -> bool {
+    match thinking.mode {
+        Some(mode) => mode != ThinkingMode::Disabled,
+        None => thinking.budget.is_some(),
+    }
+}
+
+fn is_lasting(takes: target::Thinking) -> bool {
+    matches!(takes, target::Thinking::AnthropicAdaptive { disable: Disable::Never, .. })
+}
+
+/// Whether the assistant spoke last by calling tools, and has not thought before.
+fn calls_unthinking(messages: &[Message<'_>]) -> bool {
+    let last = messages.iter().rfind(|message| message.role == Role::Assistant);
+    let any = |is: fn(&Part<'_>) -> bool| last.is_some_and(|message| message.parts.iter().any(is));
+    any(|part| matches!(part.content(), Content::ToolCall(_)))
+        && !any(|part| matches!(part.content(), Content::Reasoning(_)))
+}
