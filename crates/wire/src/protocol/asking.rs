@@ -29,14 +29,17 @@ pub(in crate::protocol) fn missing_word(
 
 /// Reports the word on its way to Gemini, from where a request without it comes back with it.
 pub(in crate::protocol) fn report_word(exchange: &Exchange<'_>, losing: &mut Losing<'_>) {
-    let pointer = match exchange.protocol() {
-        Protocol::OpenaiChat => "/messages/0",
-        Protocol::OpenaiResponses => "/input/0",
+    let pointers: &[&str] = match exchange.protocol() {
+        Protocol::OpenaiChat => &["/messages/0"],
+        // Instructions that nobody but the assistant follows come back among the messages, behind the word.
+        Protocol::OpenaiResponses => &["/input/0", "/instructions"],
         Protocol::AnthropicMessages | Protocol::Gemini => return,
     };
     if lacks_word(&exchange.request) {
         let reason = "the JSON mode wants the word in the prompt";
-        losing.below(Place::default(), pointer, LossKind::Synthesised, reason);
+        for pointer in pointers {
+            losing.below(Place::default(), pointer, LossKind::Synthesised, reason);
+        }
     }
 }
 
@@ -61,5 +64,22 @@ fn says_json(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) => text.to_str().to_ascii_lowercase().contains("json"),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+
+    /// Instructions that nobody but the assistant follows come back from Gemini behind the word.
+    #[test]
+    fn the_word_is_reported_where_it_may_come_back() {
+        let body = br#"{"model":"m","instructions":"List the tides.","text":{"format":{"type":"json_object"}},
+            "input":[{"role":"assistant","content":"High at noon."}]}"#;
+        let exchange = Protocol::OpenaiResponses.decode_request(body).unwrap();
+        let report = exchange.encode(Protocol::Gemini, &Target::default()).unwrap().report;
+        let told: Vec<&str> = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
+        assert!(told.contains(&"/input/0") && told.contains(&"/instructions"), "{told:?}");
     }
 }

@@ -176,10 +176,11 @@ impl<'x> Scribe<'x, '_> {
         self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
 
-    /// Writes the pieces of a turn. In the current turn the first call of a step must be signed.
+    /// Writes the pieces of a turn. In the current turn the first call of a step must be signed. What a client of this
+    /// protocol says of its own calls is left alone.
     pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: Vec<Piece<'x>>, is_current: bool) {
-        let needs_signature = !self.is_same() && self.target.family.needs_thought_signature;
-        let mut unsigned = is_current && needs_signature;
+        let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
+        let mut unsigned = is_current && self.target.family.needs_thought_signature;
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Cow<'_, Part<'_>>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
@@ -187,7 +188,8 @@ impl<'x> Scribe<'x, '_> {
             match piece.part.content() {
                 Content::ToolCall(call) => {
                     let mut signature = self.signature(&piece.part).or(handed.take());
-                    if std::mem::take(&mut unsigned) && signature.is_none() {
+                    let may_sign = !(self.is_same() && is_given(&piece.part));
+                    if std::mem::take(&mut unsigned) && signature.is_none() && may_sign {
                         signature = Some(self.sentinel(&piece.part));
                     }
                     self.call(writer, piece, call, signature);

@@ -5,7 +5,9 @@ use super::at;
 use super::told;
 use super::value;
 use crate::Protocol;
+use crate::conversation::Part;
 use crate::protocol::Encoded;
+use crate::protocol::Exchange;
 use crate::target::LateSystem;
 use crate::target::ModelPlace;
 use crate::target::Target;
@@ -52,6 +54,22 @@ fn foreign_calls_of_the_current_turn_get_the_documented_signature() {
     assert!(told(&encoded.report).iter().any(|entry| entry.starts_with("synthesised /messages/2")));
     let older = from_chat(LOOP, &Target::for_model("gemini-2.5-flash"));
     assert!(!older.body.contains("thoughtSignature"));
+}
+
+#[test]
+fn a_call_whose_foreign_seal_was_taken_off_gets_it_too() {
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"Q"}]},
+        {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+        {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]}"#;
+    let target = Target::for_model("gemini-3-pro-preview");
+    let mut exchange = GEMINI.decode_request(body.as_bytes()).unwrap();
+    let signature = |exchange: &Exchange<'_>| {
+        at(&exchange.encode(GEMINI, &target).unwrap().body, "/contents/1/parts/0/thoughtSignature")
+    };
+    assert!(signature(&exchange).is_null());
+    let parts = &mut exchange.request.messages[1].parts;
+    *parts = parts.drain(..).map(|part| Part::new(part.into_content())).collect();
+    assert_eq!(signature(&exchange), "skip_thought_signature_validator");
 }
 
 #[test]
