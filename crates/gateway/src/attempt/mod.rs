@@ -6,6 +6,7 @@ mod estimate;
 mod feed;
 mod headers;
 mod health;
+mod hidden;
 mod late;
 mod open;
 mod own;
@@ -27,6 +28,7 @@ pub(crate) use headers::base as base_headers;
 pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
 pub(crate) use headers::is_vendors_own;
+pub(crate) use hidden::HiddenKey;
 pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;
 pub(crate) use open::Whole;
@@ -35,7 +37,6 @@ pub(crate) use open::collect;
 pub(crate) use payload::Payload;
 pub(crate) use prepare::Prepared;
 pub(crate) use prepare::without_key;
-pub(crate) use refusal::without_key as without_provider_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 
@@ -122,7 +123,7 @@ async fn target(
             }
             Err(failure) => failure,
         };
-        refusal::hide_key(provider, &mut failure.fault);
+        upstream.key.hide_in(&mut failure.fault);
         if verdict::of(&failure) != Verdict::Final {
             upstream.health.failed();
         }

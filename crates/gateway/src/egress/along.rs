@@ -11,6 +11,7 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
+use crate::attempt::HiddenKey;
 use crate::egress::frames::Frames;
 
 #[derive(Debug)]
@@ -38,6 +39,9 @@ struct Seen {
     is_over: bool,
     is_open_list: bool,
     counts: Counts,
+    /// The provider's key, and whether what was just read repeats it.
+    key: HiddenKey,
+    tells_key: bool,
 }
 
 impl Along {
@@ -53,17 +57,29 @@ impl Along {
             is_over: false,
             is_open_list: false,
             counts: Counts::default(),
+            key: HiddenKey::default(),
+            tells_key: false,
         };
         let held_bytes_max = frame_bytes_max.saturating_add(AROUND_BYTES_MAX);
         Self { frames: Some(frames), seen, held: Vec::new(), held_bytes_max }
+    }
+
+    /// Keeps the provider's key out of its errors.
+    pub(crate) fn hiding(mut self, key: HiddenKey) -> Self {
+        self.seen.key = key;
+        self
     }
 
     /// Reads along, and hands over what can be passed on: all up to the last event that has ended, unless a frame among
     /// them is none of the protocol. Nothing from there on can.
     pub(crate) fn push(&mut self, bytes: &[u8], pass: &mut dyn FnMut(&[u8])) {
         let passable = self.read(bytes);
+        let passable = if self.seen.is_sse { passable } else { self.search(bytes, passable) };
         let (now, later) = bytes.split_at(passable);
-        if !now.is_empty() {
+        if !now.is_empty() && std::mem::take(&mut self.seen.tells_key) {
+            let told = [&std::mem::take(&mut self.held), now].concat();
+            pass(&self.seen.key.without(told.into()));
+        } else if !now.is_empty() {
             if !self.held.is_empty() {
                 pass(&std::mem::take(&mut self.held));
             }
@@ -76,6 +92,14 @@ impl Along {
         if self.frames.is_some() {
             self.held.extend_from_slice(later);
         }
+    }
+
+    /// Looks for the key in a list: any part of one is passed on, so half a key at the end waits for its other half.
+    fn search(&mut self, bytes: &[u8], passable: usize) -> usize {
+        let Self { seen, held, .. } = self;
+        let read = [held, &bytes[..passable]].concat();
+        seen.tells_key |= seen.key.is_in(&read);
+        passable.saturating_sub(seen.key.begun_in(&read))
     }
 
     /// How many of the bytes come before an event that has not ended, or that nobody can read.
@@ -116,7 +140,10 @@ impl Along {
         let is_unreadable = frames.end(&mut last).is_err();
         seen.is_broken |= is_unreadable;
         if !seen.is_broken {
-            return held;
+            return match seen.tells_key {
+                true => seen.key.without(held.into()).into(),
+                false => held,
+            };
         }
         seen.is_broken = !was_complete;
         Vec::new()
@@ -231,8 +258,11 @@ impl Seen {
     }
 
     fn watch(&mut self, frame: &Frame<'_>) {
-        self.has_failed = self.has_failed || is_error(frame);
+        let is_error = is_error(frame);
+        self.has_failed = self.has_failed || is_error;
         let is_end = is_end(self.protocol, frame);
+        // Some put their error into what ends the answer.
+        self.tells_key |= (is_error || is_end) && self.key.is_in(frame.data.as_bytes());
         self.has_finished = self.has_finished || is_end;
         self.is_over = self.is_over || is_end && is_last(self.protocol, frame);
     }
