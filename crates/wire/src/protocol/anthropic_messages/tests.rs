@@ -428,6 +428,19 @@ fn a_stream_that_stops_early_ends_in_an_error() {
 }
 
 #[test]
+fn a_text_that_never_began_arrives() {
+    let text = stream(&[
+        start(),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": "unannounced"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ]);
+    let whole = folded(events(&text));
+    assert_eq!(whole["content"], json!([{"type": "text", "text": "unannounced"}]));
+}
+
+#[test]
 fn nothing_follows_an_error() {
     let chunks = [
         chunk(json!({"content": "a"}), None),
