@@ -248,7 +248,7 @@ async fn pass(
     } else {
         // Some repeat the key that they refuse, and that one is the operator's.
         let body = attempt::collect(&mut feed, gateway.config.limits.answer_bytes_max).await?;
-        let body = attempt::without_provider_key(config, body);
+        let body = gateway.upstreams[provider].key.without(body);
         let whose = Whose::of_upstream(endpoint.protocol.decode_fault(status, &body).kind);
         PassedBody::Error(body, whose)
     };

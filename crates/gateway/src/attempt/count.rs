@@ -37,7 +37,6 @@ pub(crate) async fn count(
     trace: &mut Trace,
 ) -> Result<Opened> {
     let candidate = &resolved.targets[0];
-    let provider = &means.gateway.config.providers[candidate.provider];
     let unwrapped = unwrapped(means.gateway, call, candidate);
     let mut prepared =
         prepare::prepare(means.gateway, unwrapped.as_ref().unwrap_or(call), candidate, trace)?;
@@ -71,7 +70,8 @@ pub(crate) async fn count(
         return Ok(estimated(call, &prepared));
     }
     if !(200..300).contains(&status) {
-        return Err(refusal(provider, Refusal { protocol: upstream, status, headers, body }));
+        let key = &means.gateway.upstreams[candidate.provider].key;
+        return Err(refusal(key, Refusal { protocol: upstream, status, headers, body }));
     }
     if upstream == call.client {
         return Ok(Opened::Whole(Whole { headers, body }));

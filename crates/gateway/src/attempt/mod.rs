@@ -6,6 +6,7 @@ mod estimate;
 mod feed;
 mod headers;
 mod health;
+mod hidden;
 mod late;
 mod open;
 mod own;
@@ -28,6 +29,7 @@ pub(crate) use headers::base as base_headers;
 pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
 pub(crate) use headers::is_vendors_own;
+pub(crate) use hidden::HiddenKey;
 pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;
 pub(crate) use open::Whole;
@@ -36,7 +38,6 @@ pub(crate) use open::collect;
 pub(crate) use payload::Payload;
 pub(crate) use prepare::Prepared;
 pub(crate) use prepare::without_key;
-pub(crate) use refusal::without_key as without_provider_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 
@@ -123,7 +124,7 @@ async fn target(
             }
             Err(failure) => failure,
         };
-        refusal::hide_key(provider, &mut failure.fault);
+        upstream.key.hide_in(&mut failure.fault);
         if verdict::of(&failure) != Verdict::Final {
             upstream.health.failed();
         }

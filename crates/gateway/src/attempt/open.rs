@@ -90,11 +90,11 @@ pub(crate) async fn open(
     let bytes_max = means.gateway.config.limits.answer_bytes_max;
     let frame_bytes_max = means.gateway.config.limits.frame_bytes_max;
     let protocol = prepared.endpoint.protocol;
+    let key = &means.gateway.upstreams[provider].key;
     let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
         let body = whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
-        let provider = &means.gateway.config.providers[provider];
-        return Err(refusal(provider, Refusal { protocol, status, headers, body }));
+        return Err(refusal(key, Refusal { protocol, status, headers, body }));
     }
     if call.delivery.is_stream() {
         name_events(&mut headers, &mut feed).await?;
@@ -107,7 +107,7 @@ pub(crate) async fn open(
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
             let frames = Frames::of(&headers, frame_bytes_max);
-            let along = Along::new(call.client, frames, frame_bytes_max);
+            let along = Along::new(call.client, frames, frame_bytes_max).hiding(key.clone());
             through(along, headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
@@ -121,7 +121,7 @@ pub(crate) async fn open(
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
             let frames = Some(Frames::of(&headers, frame_bytes_max));
             let asked = Asked::clone(asked);
-            let translation = Translation::new(call, protocol, asked, frames);
+            let translation = Translation::new(call, protocol, asked, frames).hiding(key.clone());
             translated(Box::new(translation), headers, feed).await
         }
         (Manner::Translated(asked), true) => {

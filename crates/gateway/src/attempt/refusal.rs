@@ -1,25 +1,21 @@
 //! What a provider says when it refuses, read in the manner of its protocol.
 
-use bytes::Bytes;
 use http::HeaderMap;
-use memchr::memmem;
-use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::json::Json;
 use sabir_wire::json::Text;
 
-use crate::config::types::Provider;
+use crate::attempt::HiddenKey;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::observe::Whose;
 
 /// The failure that an answer with any status but a good one is.
-pub(crate) fn refusal(provider: &Provider, refusal: Refusal) -> Box<Failure> {
+pub(crate) fn refusal(key: &HiddenKey, refusal: Refusal) -> Box<Failure> {
     let Refusal { protocol, status, headers, body } = refusal;
     if !(400..600).contains(&status) {
         return stray(Refusal { protocol, status, headers, body });
     }
-    let body = without_key(provider, body);
+    let body = key.without(body);
     let mut fault = protocol.decode_fault(status, &body);
     if body.trim_ascii().is_empty() {
         let message = format!("the provider answered with status {status} and no word more");
@@ -53,46 +49,6 @@ fn stray(refusal: Refusal) -> Box<Failure> {
     let mut failure = Failure::new(Whose::Upstream, FaultKind::Internal, message);
     failure.upstream = Some(refusal);
     failure.with_status(502)
-}
-
-/// Shorter ones are words that may stand in any message, such as the `none` of a server that takes any key.
-const KEY_BYTES_MIN: usize = 8;
-
-/// An error that stands in place of an answer, without the operator's key.
-pub(super) fn hide_key(provider: &Provider, fault: &mut Fault<'static>) {
-    let Some(key) = key_to_hide(provider) else { return };
-    let hide = |text: &mut Text<'static>| {
-        let words = text.to_str();
-        if words.contains(key) {
-            *text = Text::plain(words.replace(key, HIDDEN));
-        }
-    };
-    hide(&mut fault.message);
-    fault.code.iter_mut().for_each(hide);
-    if let Some((protocol, json)) = fault.original.take() {
-        let json = match json.as_str().contains(key) {
-            true => Json::parse(json.as_str().replace(key, HIDDEN)).ok(),
-            false => Some(json),
-        };
-        fault.original = json.map(|json| (protocol, json));
-    }
-}
-
-const HIDDEN: &str = "[key]";
-
-fn key_to_hide(provider: &Provider) -> Option<&str> {
-    let key = provider.key.as_ref().map(|key| key.expose());
-    key.filter(|key| key.len() >= KEY_BYTES_MIN)
-}
-
-/// What the provider says without the operator's key: some repeat the key that they refuse.
-pub(crate) fn without_key(provider: &Provider, body: Bytes) -> Bytes {
-    match key_to_hide(provider) {
-        Some(key) if memmem::find(&body, key.as_bytes()).is_some() => {
-            String::from_utf8_lossy(&body).replace(key, HIDDEN).into()
-        }
-        _ => body,
-    }
 }
 
 fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

@@ -12,6 +12,7 @@ use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
 use crate::admin::Cached;
+use crate::attempt::HiddenKey;
 use crate::attempt::headers::Templates;
 use crate::attempt::health::Health;
 use crate::attempt::queue::Queue;
@@ -23,6 +24,7 @@ use crate::config::types::Provider;
 #[derive(Debug)]
 pub(crate) struct Upstream {
     pub(crate) name: Arc<str>,
+    pub(crate) key: HiddenKey,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Health,
@@ -66,6 +68,7 @@ impl Upstream {
         };
         Self {
             name: provider.name.as_str().into(),
+            key: HiddenKey::of(provider),
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
             health: Health::default(),
             queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),

@@ -1,5 +1,6 @@
 //! Reading along while a stream passes through: what it cost, whether it began well, whether it came to its end.
 
+use memchr::memmem;
 use sabir_wire::Fault;
 use sabir_wire::Protocol;
 use sabir_wire::Result;
@@ -11,6 +12,7 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
+use crate::attempt::HiddenKey;
 use crate::egress::frames::Frames;
 
 #[derive(Debug)]
@@ -34,10 +36,69 @@ struct Seen {
     at_first: Option<Fault<'static>>,
     is_broken: bool,
     has_failed: bool,
-    has_finished: bool,
+    candidates: Candidates,
     is_over: bool,
     is_open_list: bool,
     counts: Counts,
+    /// The provider's key, and whether what was just read repeats it.
+    key: HiddenKey,
+    tells_key: bool,
+}
+
+/// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
+#[derive(Debug, Default)]
+struct Candidates {
+    spoken: u64,
+    ended: u64,
+    is_over: bool,
+}
+
+impl Candidates {
+    /// Whether every candidate that has said something has ended, or the provider says that all have.
+    fn have_finished(&self) -> bool {
+        self.is_over || self.ended != 0 && self.spoken & !self.ended == 0
+    }
+
+    /// Hears what does not end a candidate, and reads it in full only where it may speak of one beside the first: the second
+    /// of several calls looks like one too.
+    fn hear(&mut self, protocol: Protocol, data: &str) {
+        if !may_be_several(protocol) {
+            return;
+        }
+        let mut numbers = values_of(data, "\"index\"").peekable();
+        let first = u64::from(numbers.peek().is_some());
+        if numbers.all(|number| number.starts_with('0')) {
+            self.spoken |= first;
+        } else {
+            self.ended |= self.read(protocol, data);
+        }
+    }
+
+    /// Hears what ends a candidate; what does so in a way of its own ends the first.
+    fn end(&mut self, protocol: Protocol, data: &str) {
+        if !may_be_several(protocol) || data == "[DONE]" {
+            self.is_over = true;
+            return;
+        }
+        let ended = self.read(protocol, data);
+        self.ended |= if ended == 0 { 1 } else { ended };
+    }
+
+    /// Notes who speaks, and returns who ends.
+    fn read(&mut self, protocol: Protocol, data: &str) -> u64 {
+        let mut ended = 0;
+        // What cannot be read is not told apart from what speaks of no candidate.
+        let _ = protocol.candidates_in(data, &mut |number, ends| {
+            let bit = 1 << number.min(u64::from(u64::BITS - 1));
+            self.spoken |= bit;
+            ended |= if ends { bit } else { 0 };
+        });
+        ended
+    }
+}
+
+fn may_be_several(protocol: Protocol) -> bool {
+    matches!(protocol, Protocol::OpenaiChat | Protocol::Gemini)
 }
 
 impl Along {
@@ -49,21 +110,33 @@ impl Along {
             at_first: None,
             is_broken: false,
             has_failed: false,
-            has_finished: false,
+            candidates: Candidates::default(),
             is_over: false,
             is_open_list: false,
             counts: Counts::default(),
+            key: HiddenKey::default(),
+            tells_key: false,
         };
         let held_bytes_max = frame_bytes_max.saturating_add(AROUND_BYTES_MAX);
         Self { frames: Some(frames), seen, held: Vec::new(), held_bytes_max }
+    }
+
+    /// Keeps the provider's key out of its errors.
+    pub(crate) fn hiding(mut self, key: HiddenKey) -> Self {
+        self.seen.key = key;
+        self
     }
 
     /// Reads along, and hands over what can be passed on: all up to the last event that has ended, unless a frame among
     /// them is none of the protocol. Nothing from there on can.
     pub(crate) fn push(&mut self, bytes: &[u8], pass: &mut dyn FnMut(&[u8])) {
         let passable = self.read(bytes);
+        let passable = if self.seen.is_sse { passable } else { self.search(bytes, passable) };
         let (now, later) = bytes.split_at(passable);
-        if !now.is_empty() {
+        if !now.is_empty() && std::mem::take(&mut self.seen.tells_key) {
+            let told = [&std::mem::take(&mut self.held), now].concat();
+            pass(&self.seen.key.without(told.into()));
+        } else if !now.is_empty() {
             if !self.held.is_empty() {
                 pass(&std::mem::take(&mut self.held));
             }
@@ -76,6 +149,14 @@ impl Along {
         if self.frames.is_some() {
             self.held.extend_from_slice(later);
         }
+    }
+
+    /// Looks for the key in a list: any part of one is passed on, so half a key at the end waits for its other half.
+    fn search(&mut self, bytes: &[u8], passable: usize) -> usize {
+        let Self { seen, held, .. } = self;
+        let read = [held, &bytes[..passable]].concat();
+        seen.tells_key |= seen.key.is_in(&read);
+        passable.saturating_sub(seen.key.begun_in(&read))
     }
 
     /// How many of the bytes come before an event that has not ended, or that nobody can read.
@@ -116,7 +197,10 @@ impl Along {
         let is_unreadable = frames.end(&mut last).is_err();
         seen.is_broken |= is_unreadable;
         if !seen.is_broken {
-            return held;
+            return match seen.tells_key {
+                true => seen.key.without(held.into()).into(),
+                false => held,
+            };
         }
         seen.is_broken = !was_complete;
         Vec::new()
@@ -142,7 +226,7 @@ impl Along {
 
     /// Whether the stream came to an end of its own, good or bad.
     pub(crate) fn is_complete(&self) -> bool {
-        (self.seen.has_finished || self.seen.has_failed) && !self.seen.is_open_list
+        (self.seen.candidates.have_finished() || self.seen.has_failed) && !self.seen.is_open_list
     }
 
     pub(crate) fn is_sse(&self) -> bool {
@@ -231,9 +315,15 @@ impl Seen {
     }
 
     fn watch(&mut self, frame: &Frame<'_>) {
-        self.has_failed = self.has_failed || is_error(frame);
+        let is_error = is_error(frame);
+        self.has_failed = self.has_failed || is_error;
         let is_end = is_end(self.protocol, frame);
-        self.has_finished = self.has_finished || is_end;
+        // Some put their error into what ends the answer.
+        self.tells_key |= (is_error || is_end) && self.key.is_in(frame.data.as_bytes());
+        match is_end {
+            true => self.candidates.end(self.protocol, frame.data),
+            false => self.candidates.hear(self.protocol, frame.data),
+        }
         self.is_over = self.is_over || is_end && is_last(self.protocol, frame);
     }
 }
@@ -284,10 +374,14 @@ fn is_last(protocol: Protocol, frame: &Frame<'_>) -> bool {
 
 /// Whether a member of this name has a value other than null.
 fn has_value(data: &str, name: &str) -> bool {
-    let values = data.match_indices(name).filter_map(|(start, _)| {
+    values_of(data, name).any(|value| value.starts_with('"'))
+}
+
+/// What follows each member of this name.
+fn values_of<'d>(data: &'d str, name: &str) -> impl Iterator<Item = &'d str> {
+    memmem::find_iter(data.as_bytes(), name).filter_map(move |start| {
         data[start + name.len()..].trim_start().strip_prefix(':').map(str::trim_start)
-    });
-    values.into_iter().any(|value| value.starts_with('"'))
+    })
 }
 
 /// Whether a frame tells of a failure, as far as its beginning shows.

@@ -151,13 +151,15 @@ fn a_provider_that_stays_is_not_waited_for_even_if_all_came_at_once() {
     gone.recv_timeout(PATIENCE).unwrap();
 }
 
+/// A chunk of one of several Chat answers.
+fn choice(index: u8, delta: &str, finish: &str) -> String {
+    format!(
+        "data: {{\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n"
+    )
+}
+
 #[test]
 fn an_answer_goes_on_while_one_of_its_candidates_does() {
-    let choice = |index: u8, delta: &str, finish: &str| {
-        format!(
-            "data: {{\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n"
-        )
-    };
     let (say, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
@@ -175,4 +177,45 @@ fn an_answer_goes_on_while_one_of_its_candidates_does() {
         body += &String::from_utf8(chunk).unwrap();
     }
     assert!(body.contains("late") && !body.contains("error"), "{body}");
+}
+
+/// Whether the client of a stream that simply ends is told that something is missing.
+fn is_told_of_cut(protocol: &str, path: &str, body: &str, stream: &str) -> bool {
+    let provider = Provider::start(vec![Script::Say(sse(stream))]);
+    let gateway = Running::start(&provider.toml("p", protocol));
+    let reply = gateway.post(path, body);
+    assert!(reply.body.starts_with(stream), "{}", reply.body);
+    reply.body.contains("\"error\"")
+}
+
+#[test]
+fn an_answer_is_whole_when_all_of_its_candidates_are() {
+    let (a, b) =
+        (choice(0, "{\"content\":\"a\"}", "null"), choice(1, "{\"content\":\"b\"}", "null"));
+    let (end_a, end_b) = (choice(0, "{}", "\"stop\""), choice(1, "{}", "\"stop\""));
+    let call = choice(0, r#"{"tool_calls":[{"index":1,"function":{"arguments":"{}"}}]}"#, "null");
+    for (stream, is_cut) in [
+        ([&a, &b, &end_a].map(String::as_str).concat(), true),
+        ([&b, &a, &end_b].map(String::as_str).concat(), true),
+        ([&a, &b, &end_a, &end_b].map(String::as_str).concat(), false),
+        ([&a, &b, &end_a, "data: [DONE]\n\n"].concat(), false),
+        ([&a, &call, &end_a].map(String::as_str).concat(), false),
+    ] {
+        let path = "/v1/chat/completions";
+        let told = is_told_of_cut("openai-chat", path, &chat("p/m", true), &stream);
+        assert_eq!(told, is_cut, "{stream}");
+    }
+    let gemini = |index: u8, finish: &str| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"x\"}}]}}{finish},\"index\":{index}}}]}}\n\n"
+        )
+    };
+    let (begun, end) = (gemini(0, "") + &gemini(1, ""), ",\"finishReason\":\"STOP\"");
+    for (stream, is_cut) in [
+        (begun.clone() + &gemini(0, end), true),
+        (begun + &gemini(0, end) + &gemini(1, end), false),
+    ] {
+        let path = "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
+        assert_eq!(is_told_of_cut("gemini", path, GEMINI, &stream), is_cut, "{stream}");
+    }
 }

@@ -87,3 +87,78 @@ fn an_error_under_a_good_status_is_an_error_with_its_words() {
         }
     }
 }
+
+/// Streams that have begun well and then repeat the key in an error, in the manner of each protocol.
+fn streams_that_tell_the_key() -> [(&'static str, &'static str, String); 5] {
+    let chat = chat_chunk("begun");
+    let late = r#"{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"message":"sk-upstream is not a key","code":401}}"#;
+    let responses = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"created_at\":1,\"status\":\"in_progress\",\"model\":\"m\",\"output\":[]}}\n\n\
+        event: error\ndata: {\"type\":\"error\",\"code\":\"sk-upstream\",\"message\":\"sk-upstream is not a key\",\"param\":null}\n\n";
+    let messages = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n\
+        event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"sk-upstream is not a key\"}}\n\n";
+    let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"begun\"}],\"role\":\"model\"}}]}\n\n\
+        data: {\"error\":{\"code\":401,\"message\":\"sk-upstream is not a key\",\"status\":\"UNAUTHENTICATED\"}}\n\n";
+    let error = r#"{"error":{"message":"sk-upstream is not a key","type":"invalid_request_error","code":"sk-upstream"}}"#;
+    [
+        ("openai-chat", "/v1/chat/completions", format!("{chat}data: {error}\n\n")),
+        ("openai-chat", "/v1/chat/completions", format!("{chat}data: {late}\n\n")),
+        ("openai-responses", "/v1/responses", responses.to_owned()),
+        ("anthropic-messages", "/v1/messages", messages.to_owned()),
+        ("gemini", "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse", gemini.to_owned()),
+    ]
+}
+
+/// Asks for a stream and checks that it tells of the error and not of the key.
+#[track_caller]
+fn check_key_stays(protocol: &str, path: &str, scripts: Vec<Script>) {
+    let provider = Provider::start(scripts);
+    let gateway = Running::start(&provider.toml("p", protocol));
+    let body = match path.contains("Generate") {
+        true => r#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#,
+        false => {
+            r#"{"model":"p/m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}],"input":"x"}"#
+        }
+    };
+    let reply = gateway.post(path, body);
+    assert_eq!(reply.status, 200, "{protocol} {path}: {}", reply.body);
+    assert!(reply.body.contains("[key] is not a key"), "{protocol} {path}: {}", reply.body);
+    assert!(!reply.body.contains("sk-upstream"), "{protocol} {path}: {}", reply.body);
+}
+
+#[test]
+fn a_key_that_is_repeated_inside_a_stream_does_not_leave() {
+    let streams = streams_that_tell_the_key();
+    for (protocol, own, stream) in &streams {
+        // The last event may lack its blank line.
+        for stream in [stream.as_str(), stream.trim_end()] {
+            for (_, path, _) in &streams {
+                check_key_stays(protocol, path, vec![Script::Say(sse(stream))]);
+            }
+        }
+        let (begun, error) = stream.split_at(stream.find("upstream").unwrap());
+        check_key_stays(protocol, own, vec![in_two(&sse(begun), error)]);
+    }
+}
+
+#[test]
+fn a_key_that_is_repeated_inside_a_list_does_not_leave() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    let list = r#"[{"candidates":[{"content":{"parts":[{"text":"sk-begun"}],"role":"model"}}]},
+        {"error":{"code":401,"message":"sk-upstream is not a key","status":"UNAUTHENTICATED"}}]"#;
+    let path = "/v1beta/models/p%2Fm:streamGenerateContent";
+    check_key_stays("gemini", path, vec![Script::Say(format!("{head}{list}"))]);
+    let (begun, error) = list.split_at(list.find("upstream").unwrap());
+    check_key_stays("gemini", path, vec![in_two(&format!("{head}{begun}"), error)]);
+}
+
+/// A provider that pauses between two parts of its answer.
+fn in_two(first: &str, second: &str) -> Script {
+    let (sender, pieces) = std::sync::mpsc::channel();
+    sender.send(first.to_owned()).unwrap();
+    let second = second.to_owned();
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        sender.send(second)
+    });
+    Script::Pieces(std::sync::Arc::new(std::sync::Mutex::new(pieces)))
+}

@@ -45,6 +45,33 @@ impl Protocol {
         found
     }
 
+    /// Tells the number of every candidate that a frame's data speaks of, and whether it ends there. Protocols that have one
+    /// answer tell of none.
+    ///
+    /// ```
+    /// use sabir_wire::Protocol;
+    ///
+    /// let frame = r#"{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}"#;
+    /// let mut seen = Vec::new();
+    /// Protocol::OpenaiChat.candidates_in(frame, &mut |number, ends| seen.push((number, ends))).unwrap();
+    /// assert_eq!(seen, [(1, true)]);
+    /// ```
+    pub fn candidates_in(self, json: &str, see: &mut dyn FnMut(u64, bool)) -> Result<()> {
+        let (list, end) = match self {
+            Self::OpenaiChat => ("choices", "finish_reason"),
+            Self::Gemini => ("candidates", "finishReason"),
+            Self::OpenaiResponses | Self::AnthropicMessages => return Ok(()),
+        };
+        Reader::new(json).object(|key, reader| match reader.kind()? {
+            Kind::Array if key == list => reader.array(|_, reader| {
+                let (number, ends) = read_candidate(reader, end)?;
+                see(number, ends);
+                Ok(())
+            }),
+            _ => reader.skip(),
+        })
+    }
+
     /// Looks for the usage in an object and in the answer that a frame may wrap.
     fn look(self, reader: &mut Reader<'_>, found: &mut Option<Counts>) -> Result<()> {
         reader.object(|key, reader| {
@@ -62,6 +89,23 @@ impl Protocol {
         usage.read(self, reader)?;
         Ok(usage.counts())
     }
+}
+
+/// The number of a candidate, and whether it has the member that ends it.
+fn read_candidate(reader: &mut Reader<'_>, end: &str) -> Result<(u64, bool)> {
+    let (mut number, mut ends) = (0, false);
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("index", Kind::Number) => number = reader.number()?.as_u64().unwrap_or_default(),
+            (key, Kind::String) if key == end => {
+                ends = true;
+                reader.skip()?;
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok((number, ends))
 }
 
 /// The counts as the vendors divide them.

@@ -226,7 +226,7 @@ impl Decoder {
     fn grow<'f>(
         &mut self,
         reader: &mut Reader<'f>,
-        _place: Place,
+        place: Place,
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         let mut index = 0;
@@ -236,11 +236,14 @@ impl Decoder {
             "delta" => growth.read(reader),
             _ => reader.skip(),
         })?;
+        if matches!(&growth, Growth::Words(text) if !text.is_empty()) {
+            self.ensure_open(index, place, emit);
+        }
         let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else {
             return Ok(());
         };
         match (block, growth) {
-            (Block::Growing { part, .. }, Growth::Text(text)) => {
+            (Block::Growing { part, .. }, Growth::Words(text) | Growth::Text(text)) => {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
@@ -248,12 +251,25 @@ impl Decoder {
                 emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
             }
             (Block::Growing { signature, .. }, Growth::Signature(more)) => signature.push(&more),
-            (Block::Held { input, .. }, Growth::Text(more)) => input.push(&more),
+            (Block::Held { input, .. }, Growth::Words(more) | Growth::Text(more)) => {
+                input.push(&more)
+            }
             (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
             | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
         }
         Ok(())
+    }
+
+    /// Begins a text whose beginning was not told.
+    fn ensure_open<'f>(&mut self, index: u64, place: Place, emit: &mut dyn FnMut(Event<'f>)) {
+        if self.open.iter().any(|(open, _)| *open == index) {
+            return;
+        }
+        self.ensure_started(place, &mut |event| emit(event.into_owned()));
+        let text = Part::text(Text::default()).with_semantics(NodeSemantics::at(place));
+        let block = self.open_block(text, emit);
+        self.open.push((index, block));
     }
 
     fn end_block<'f>(
@@ -363,6 +379,9 @@ impl Decoder {
 /// How a block grows.
 #[derive(Default)]
 enum Growth<'f> {
+    /// What the model says.
+    Words(Text<'f>),
+    /// Anything else that comes as text.
     Text(Text<'f>),
     Citation(Json<'f>),
     Signature(Text<'f>),
@@ -374,7 +393,8 @@ impl<'f> Growth<'f> {
     fn read(&mut self, reader: &mut Reader<'f>) -> Result<()> {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
-                ("text" | "thinking" | "partial_json", Kind::String) => {
+                ("text", Kind::String) => *self = Self::Words(reader.string()?),
+                ("thinking" | "partial_json", Kind::String) => {
                     *self = Self::Text(reader.string()?);
                 }
                 // A compaction comes as text of this name.

@@ -428,6 +428,32 @@ fn a_stream_that_stops_early_ends_in_an_error() {
 }
 
 #[test]
+fn a_text_that_never_began_arrives() {
+    let text = stream(&[
+        start(),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": "unannounced"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ]);
+    let whole = folded(events(&text));
+    assert_eq!(whole["content"], json!([{"type": "text", "text": "unannounced"}]));
+}
+
+#[test]
+fn nothing_follows_an_error() {
+    let chunks = [
+        chunk(json!({"content": "a"}), None),
+        chunk(json!({}), Some("stop")),
+        json!({"error": {"message": "too much", "type": "server_error"}}),
+    ];
+    let text: String = chunks.iter().map(|it| format!("data: {it}\n\n")).collect();
+    let out = encoded(Protocol::OpenaiChat, events_of(Protocol::OpenaiChat, &text));
+    let (_, error) = out.split_once("event: error\n").unwrap();
+    assert!(error.contains("too much") && !error.contains("event: "), "{out}");
+}
+
+#[test]
 fn errors_come_back_as_they_were_and_tell_their_class() {
     for (status, kind) in
         [(529, "overloaded_error"), (413, "request_too_large"), (402, "billing_error")]

@@ -321,6 +321,8 @@ impl Writing<'_> {
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {
         self.state = State::Over;
+        // An end that was told before and waits for the usage is none any more.
+        self.finish = None;
         frames::error(out, fault);
     }
 

@@ -1,5 +1,7 @@
 //! Writing the items of an answer, for whole answers and for the end of an item in a stream.
 
+use std::collections::HashSet;
+
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -254,12 +256,11 @@ pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
 pub(in crate::protocol::openai_responses) fn is_doubled(
     losing: &mut Losing<'_>,
     part: &Part<'_>,
-    taken: &mut Vec<Text<'static>>,
+    taken: &mut HashSet<String>,
 ) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Some(id) = call.id.as_ref().filter(|_| !losing.is_same()) else { return false };
-    if !taken.iter().any(|taken| taken == id) {
-        taken.push(id.clone().into_owned());
+    if taken.insert(id.to_str().into_owned()) {
         return false;
     }
     let place = part.semantics().place();

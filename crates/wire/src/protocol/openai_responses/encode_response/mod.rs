@@ -2,6 +2,8 @@
 
 mod item;
 
+use std::collections::HashSet;
+
 use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
@@ -109,7 +111,7 @@ fn encode_output(
     let last = last.filter(|_| ending.is_early() && !losing.is_same());
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
-    let mut taken = Vec::new();
+    let mut taken = HashSet::new();
     while at < parts.len() {
         let item = &parts[at..at + output_len(losing, &parts[at..])];
         if takes(losing, &item[0]) {

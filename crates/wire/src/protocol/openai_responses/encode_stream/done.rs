@@ -47,11 +47,14 @@ pub(super) fn write_told_logprobs(
 impl Encoder<'_> {
     /// Completes the items all of whose parts are closed.
     pub(super) fn finish_closed(&mut self, out: &mut String) {
-        for item in 0..self.items.len() {
-            if self.items[item].is_closed() {
-                self.finish_item(item, out);
+        let mut unfinished = std::mem::take(&mut self.unfinished);
+        unfinished.retain(|item| {
+            if self.items[*item].is_closed() {
+                self.finish_item(*item, out);
             }
-        }
+            self.items[*item].json.is_none()
+        });
+        self.unfinished = unfinished;
     }
 
     /// Completes every item.
@@ -115,11 +118,13 @@ impl Encoder<'_> {
 
     /// Completes the closed parts of a message that goes on.
     pub(super) fn finish_parts(&mut self, item: usize, out: &mut String) {
-        for at in 0..self.items[item].parts.len() {
+        for at in self.items[item].finished..self.items[item].parts.len() {
             if self.items[item].states[at].closed {
                 self.part_done((item, at), out);
             }
         }
+        let OutItem { states, finished, .. } = &mut self.items[item];
+        *finished += states[*finished..].iter().take_while(|state| state.done).count();
     }
 
     /// Tells that a part is complete, with all that it has grown to; once.

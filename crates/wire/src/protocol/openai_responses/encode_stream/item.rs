@@ -48,6 +48,9 @@ pub(super) struct OutItem {
     pub(super) states: Vec<PartState>,
     /// The complete item.
     pub(super) json: Option<String>,
+    /// How many parts at its beginning have been told of, as far as they ever are, and how many as complete.
+    begun: usize,
+    pub(super) finished: usize,
     /// Whether an earlier call has the same id.
     pub(super) doubled: bool,
 }
@@ -139,9 +142,17 @@ impl Encoder<'_> {
     /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
     /// alone, and Chat's have one field for all that is thought.
     fn report_border(&mut self, part: &Part<'static>) {
-        let mut before = self.items.iter().flat_map(|item| &item.parts);
         let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+        let may_flow = match self.source {
+            Protocol::Gemini => is_text(part) || is_thought(part),
+            Protocol::OpenaiChat => is_thought(part),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+        };
+        if !may_flow {
+            return;
+        }
+        let mut before = self.items.iter().flat_map(|item| &item.parts);
         let is_alike = |other: &&Part<'_>| {
             is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
         };
@@ -149,8 +160,7 @@ impl Encoder<'_> {
         let is_heard = |other: &&Part<'_>| !matches!(other.content(), Content::Media(_));
         let lost = match self.source {
             Protocol::Gemini => before.rfind(is_heard).filter(is_alike),
-            Protocol::OpenaiChat => before.filter(|_| is_thought(part)).rfind(is_alike),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => None,
+            _ => before.rfind(is_alike),
         };
         let lost = lost.map(|before| before.semantics().place());
         let own = lost.map(|_| part.semantics().place());
@@ -211,7 +221,10 @@ impl Encoder<'_> {
             writer.field("item", &Json::trusted(item.into()));
         });
         let states = vec![PartState::of(&part)];
-        self.items.push(OutItem { id, parts: vec![part], states, json: None, doubled });
+        let parts = vec![part];
+        let (begun, finished) = (0, 0);
+        self.items.push(OutItem { id, parts, states, json: None, begun, finished, doubled });
+        self.unfinished.push(index);
         (index, 0)
     }
 
@@ -270,7 +283,7 @@ impl Encoder<'_> {
         if self.items[item].states[at].added {
             return;
         }
-        for before in 0..at {
+        for before in self.items[item].begun..at {
             let part = &self.items[item].parts[before];
             let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
             if is_text && !self.items[item].states[before].added && !is_no_part(part) {
@@ -278,6 +291,8 @@ impl Encoder<'_> {
             }
         }
         self.add_one((item, at), out);
+        let begun = &mut self.items[item].begun;
+        *begun = at.max(*begun);
     }
 
     fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {

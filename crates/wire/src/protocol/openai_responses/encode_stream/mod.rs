@@ -5,6 +5,8 @@ mod done;
 mod item;
 mod thought;
 
+use std::collections::HashSet;
+
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -60,10 +62,12 @@ pub struct Encoder<'a> {
     stage: Stage,
     start: Start<'static>,
     items: Vec<OutItem>,
+    /// The items that were not complete when the last one began, and that one.
+    unfinished: Vec<usize>,
     /// Where each part went, by its number.
     places: Vec<Placed>,
     /// The ids of the calls so far.
-    taken: Vec<Text<'static>>,
+    taken: HashSet<String>,
     /// Parts that have no place here; the report speaks of them.
     left_out: Vec<Part<'static>>,
     /// Whether something was left out behind the last item, so that no text behind it continues that.
@@ -106,8 +110,9 @@ impl<'a> Encoder<'a> {
             stage: Stage::Before,
             start: Start::default(),
             items: Vec::new(),
+            unfinished: Vec::new(),
             places: Vec::new(),
-            taken: Vec::new(),
+            taken: HashSet::new(),
             left_out: Vec::new(),
             interrupted: false,
             usage: None,
@@ -310,7 +315,9 @@ impl<'a> Encoder<'a> {
 
     /// How the answer ends, as far as is known.
     fn ending(&self) -> Ending<'_> {
-        let refused = self.parts().any(is_refusal);
+        let says_refused = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
+        let refused =
+            self.finish.as_ref().is_some_and(says_refused) && self.parts().any(is_refusal);
         match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
             Ending::Open => Ending::Completed,
             ending => ending,

@@ -1,0 +1,85 @@
+//! How the cost of a stream grows with the number of its parts.
+
+use std::time::Duration;
+use std::time::Instant;
+
+use sabir_wire::Protocol;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::StreamDecoder;
+use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::sse::Frame;
+
+/// A Chat stream of thoughts and texts in turn.
+fn thoughts_and_texts(parts: usize) -> Vec<String> {
+    let chunk = |number| {
+        let field = if number % 2 == 0 { "reasoning_content" } else { "content" };
+        format!(
+            r#"{{"id":"c","model":"m","choices":[{{"index":0,"delta":{{"{field}":"x"}},"finish_reason":null}}]}}"#
+        )
+    };
+    let end = r#"{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    (0..parts).map(chunk).chain([end.to_owned()]).collect()
+}
+
+/// A Messages stream of blocks, each as `block` says.
+fn blocks(parts: usize, block: &dyn Fn(usize) -> String) -> Vec<String> {
+    let start = r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#;
+    let mut frames = vec![start.to_owned()];
+    for index in 0..parts {
+        let block = block(index);
+        frames.push(format!(
+            r#"{{"type":"content_block_start","index":{index},"content_block":{block}}}"#
+        ));
+        frames.push(format!(r#"{{"type":"content_block_stop","index":{index}}}"#));
+    }
+    frames.push(r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#.to_owned());
+    frames.push(r#"{"type":"message_stop"}"#.to_owned());
+    frames
+}
+
+fn calls(parts: usize) -> Vec<String> {
+    blocks(parts, &|index| {
+        format!(r#"{{"type":"tool_use","id":"toolu_{index}","name":"f","input":{{}}}}"#)
+    })
+}
+
+fn texts(parts: usize) -> Vec<String> {
+    blocks(parts, &|_| r#"{"type":"text","text":"x"}"#.to_owned())
+}
+
+/// The least time of several that it takes to tell a Responses client what a provider streams.
+#[expect(clippy::unwrap_used, reason = "what cannot be read fails its test")]
+fn time_of(source: Protocol, frames: &[String]) -> Duration {
+    let time = |_| {
+        let mut out = String::new();
+        let mut decoder = StreamDecoder::new(source);
+        let mut encoder =
+            Some(StreamEncoder::new(Protocol::OpenaiResponses, source, Asked::default()));
+        let began = Instant::now();
+        for data in frames {
+            let frame = Frame { event: None, data };
+            let step = decoder.step(&frame, &mut |event| {
+                encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
+            });
+            decoder = step.unwrap();
+        }
+        let _ = encoder.map(|encoder| encoder.end(&mut out));
+        began.elapsed()
+    };
+    (0..3).map(time).min().unwrap()
+}
+
+#[track_caller]
+fn check_growth(source: Protocol, stream: fn(usize) -> Vec<String>) {
+    let few = time_of(source, &stream(500));
+    let many = time_of(source, &stream(8_000));
+    // Sixteen times as much, and room for a machine that is busy; each part against each would be far beyond.
+    assert!(many < few * 60, "{few:?}, then {many:?}");
+}
+
+#[test]
+fn many_parts_take_no_longer_each_than_few() {
+    check_growth(Protocol::OpenaiChat, thoughts_and_texts);
+    check_growth(Protocol::AnthropicMessages, calls);
+    check_growth(Protocol::AnthropicMessages, texts);
+}
