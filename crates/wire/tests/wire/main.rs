@@ -1,5 +1,5 @@
 //! The crate from outside: what its users can and cannot do.
 
 mod forging;
-mod growth;
 mod identity;
+mod many;

@@ -1,7 +1,4 @@
-//! How the cost of a stream grows with the number of its parts.
-
-use std::time::Duration;
-use std::time::Instant;
+//! Streams of many parts.
 
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
@@ -47,39 +44,38 @@ fn texts(parts: usize) -> Vec<String> {
     blocks(parts, &|_| r#"{"type":"text","text":"x"}"#.to_owned())
 }
 
-/// The least time of several that it takes to tell a Responses client what a provider streams.
+/// What a Responses client is told of what a provider streams.
 #[expect(clippy::unwrap_used, reason = "what cannot be read fails its test")]
-fn time_of(source: Protocol, frames: &[String]) -> Duration {
-    let time = |_| {
-        let mut out = String::new();
-        let mut decoder = StreamDecoder::new(source);
-        let mut encoder =
-            Some(StreamEncoder::new(Protocol::OpenaiResponses, source, Asked::default()));
-        let began = Instant::now();
-        for data in frames {
-            let frame = Frame { event: None, data };
-            let step = decoder.step(&frame, &mut |event| {
-                encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
-            });
-            decoder = step.unwrap();
-        }
-        let _ = encoder.map(|encoder| encoder.end(&mut out));
-        began.elapsed()
-    };
-    (0..3).map(time).min().unwrap()
+fn told(source: Protocol, frames: &[String]) -> String {
+    let mut out = String::new();
+    let mut decoder = StreamDecoder::new(source);
+    let mut encoder = Some(StreamEncoder::new(Protocol::OpenaiResponses, source, Asked::default()));
+    for data in frames {
+        let frame = Frame { event: None, data };
+        let step = decoder.step(&frame, &mut |event| {
+            encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
+        });
+        decoder = step.unwrap();
+    }
+    let _ = encoder.map(|encoder| encoder.end(&mut out));
+    out
 }
 
+/// So many that looking at each part for each other one would take minutes.
+const MANY: usize = 20_000;
+
 #[track_caller]
-fn check_growth(source: Protocol, stream: fn(usize) -> Vec<String>) {
-    let few = time_of(source, &stream(500));
-    let many = time_of(source, &stream(8_000));
-    // Sixteen times as much, and room for a machine that is busy; each part against each would be far beyond.
-    assert!(many < few * 60, "{few:?}, then {many:?}");
+fn check(source: Protocol, stream: fn(usize) -> Vec<String>, event: &str, expected: usize) {
+    let told = told(source, &stream(MANY));
+    let events = told.lines().filter(|line| line.strip_prefix("event: ") == Some(event)).count();
+    assert_eq!(events, expected);
+    assert!(told.contains("event: response.completed"));
 }
 
 #[test]
-fn many_parts_take_no_longer_each_than_few() {
-    check_growth(Protocol::OpenaiChat, thoughts_and_texts);
-    check_growth(Protocol::AnthropicMessages, calls);
-    check_growth(Protocol::AnthropicMessages, texts);
+fn many_parts_arrive_each_and_in_time() {
+    let done = "response.output_item.done";
+    check(Protocol::OpenaiChat, thoughts_and_texts, done, MANY);
+    check(Protocol::AnthropicMessages, calls, done, MANY);
+    check(Protocol::AnthropicMessages, texts, "response.content_part.done", MANY);
 }
