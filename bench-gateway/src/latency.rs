@@ -123,7 +123,7 @@ fn median(timings: &[Timing], of: impl Fn(&Timing) -> Duration) -> Duration {
 
 /// Many streams at once with an event each 10 ms: what they cost, and when their first event comes.
 pub(crate) fn paced(stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
-    let rounds = if stage.effort == Effort::Quick { 1 } else { 2 };
+    let rounds = if stage.effort == Effort::Quick { 1 } else { 4 };
     let times = PACED_CONNECTIONS * rounds;
     let upstream = Protocol::OpenaiChat;
     let plain = answers::to_mock(stage.nginx.address, upstream, Mode::Paced, Size::Small);
