@@ -14,9 +14,9 @@ pub(crate) struct Call<'b> {
     /// The model as the client names it.
     pub(crate) model: String,
     pub(crate) delivery: Delivery,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: &'b HeaderMap,
     /// The query of the URL, for a provider of the same protocol.
-    pub(crate) query: Option<String>,
+    pub(crate) query: Option<&'b str>,
     /// The body as it was sent, compression taken off.
     pub(crate) body: &'b str,
     /// The same without a byte order mark, with what the first reading found out.

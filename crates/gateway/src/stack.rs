@@ -1,11 +1,11 @@
 //! Every layer that a request passes, in order, with a sentence on why it stands there.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::Method;
-use http::Request;
 use http::StatusCode;
 use http::Uri;
 use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
@@ -16,6 +16,7 @@ use http::header::ACCESS_CONTROL_REQUEST_METHOD;
 use http::header::EXPECT;
 use http::header::ORIGIN;
 use http::header::VARY;
+use http::request::Parts;
 use http_body::Body;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
@@ -39,72 +40,73 @@ use crate::ingress::FromPath;
 use crate::observe::Trace;
 use crate::route;
 
-/// Answers a request.
-pub(crate) async fn handle<B>(gateway: &Arc<Gateway>, client: &Client, request: Request<B>) -> Reply
+/// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
+/// makes of that.
+pub(crate) async fn handle<B>(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    head: &Parts,
+    body: &mut B,
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let (head, mut body) = request.into_parts();
-    let origin = head.headers.get(ORIGIN).cloned();
-    let expects_word = head.headers.contains_key(EXPECT);
     let mut reply = match head.method {
-        Method::OPTIONS if is_preflight(&head) => preflight(gateway, &head.uri, &head.headers),
-        _ => serve(gateway, client, head, &mut body).await,
+        Method::OPTIONS if is_preflight(head) => preflight(gateway, &head.uri, &head.headers),
+        _ => serve(gateway, client, head, body).await,
     };
     // Who waits for a word before it sends anything gets the refusal in its place.
-    if !reply.status().is_success() && !expects_word {
-        ingress::drain(&mut body).await;
+    if !reply.status().is_success() && !head.headers.contains_key(EXPECT) {
+        ingress::drain(body).await;
     }
-    if let Some(origin) = origin
+    if let Some(origin) = head.headers.get(ORIGIN)
         && ingress::is_allowed_origin(gateway, origin.as_bytes())
     {
         let headers = reply.headers_mut();
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, http::HeaderValue::from_static("*"));
         headers.append(VARY, http::HeaderValue::from_static("origin"));
     }
     reply
 }
 
-async fn serve<B>(
-    gateway: &Arc<Gateway>,
-    client: &Client,
-    head: http::request::Parts,
-    body: B,
-) -> Reply
+async fn serve<B>(gateway: &Arc<Gateway>, client: &Client, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let http::request::Parts { method, uri, headers, .. } = head;
-    let endpoint = ingress::find_endpoint(&method, &uri, &headers);
+    let Parts { method, uri, headers, .. } = head;
+    let endpoint = ingress::find_endpoint(method, uri, headers);
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
-    let admitted = ingress::admit(gateway, &uri, &headers);
+    let admitted = ingress::admit(gateway, uri, headers);
     // Then heads that are too long, which nobody should have to look at twice.
-    let admitted = admitted.and_then(|()| ingress::check_head(gateway, &uri, &headers));
+    let admitted = admitted.and_then(|()| ingress::check_head(gateway, uri, headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
     let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
         true => Ok(None),
-        false => ingress::identify(gateway, &uri, &headers),
+        false => ingress::identify(gateway, uri, headers),
     });
     let key = match admitted {
         Ok(key) => key,
         Err(failure) => return egress::rescue(manner, *failure, Trace::begin(gateway, manner)),
     };
+    // What is not a call is boxed: every connection has room for the largest future of all.
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {
             let asked = Asked { protocol, action, from_path, headers, uri, key };
-            call(gateway, client, asked, body).await
+            call(gateway, client, &asked, body).await
         }
-        Endpoint::Own(own) => admin::own(gateway, own, &headers, body).await,
+        Endpoint::Own(own) => Box::pin(admin::own(gateway, own, headers, body)).await,
         Endpoint::Models { shape, listing } => {
-            let asked = admin::ModelsAsked { shape, listing, headers: &headers };
-            admin::models(gateway, client, asked).await
+            let asked = admin::ModelsAsked { shape, listing, headers };
+            Box::pin(admin::models(gateway, client, asked)).await
         }
-        Endpoint::Embeddings => admin::embeddings(gateway, client, (headers, key), body).await,
+        Endpoint::Embeddings => {
+            Box::pin(admin::embeddings(gateway, client, (headers, key), body)).await
+        }
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers, key };
-            admin::passthrough(gateway, client, &provider, outgoing, body).await
+            Box::pin(admin::passthrough(gateway, client, &provider, outgoing, body)).await
         }
         Endpoint::Unknown(protocol) => {
             let message = format!("{method} {} is not served here", route::shown(uri.path()));
@@ -115,23 +117,23 @@ where
 }
 
 /// A call before its body is read.
-struct Asked {
+struct Asked<'h> {
     protocol: Protocol,
     action: Action,
     from_path: Option<FromPath>,
-    headers: HeaderMap,
-    uri: Uri,
+    headers: &'h HeaderMap,
+    uri: &'h Uri,
     /// The gateway key that it came with.
     key: Option<usize>,
 }
 
-async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: Asked, body: B) -> Reply
+async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: &Asked<'_>, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let protocol = asked.protocol;
     let mut trace = Trace::begin(gateway, protocol).with_key(asked.key);
-    let body = match read(gateway, &asked, body, &mut trace).await {
+    let body = match read(gateway, asked, body, &mut trace).await {
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
@@ -139,7 +141,11 @@ where
         Ok(call) => call,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
-    match gateway.until_over(answer(gateway, client, &call, &mut trace)).await {
+    let outcome = {
+        let answering = pin!(answer(gateway, client, &call, &mut trace));
+        gateway.until_over(answering).await
+    };
+    match outcome {
         Ok(opened) => egress::opened(&call, opened, trace),
         Err(failure) => egress::rescue(protocol, *failure, trace),
     }
@@ -147,8 +153,8 @@ where
 
 async fn read<B>(
     gateway: &Arc<Gateway>,
-    asked: &Asked,
-    body: B,
+    asked: &Asked<'_>,
+    body: &mut B,
     trace: &mut Trace,
 ) -> Result<Vec<u8>>
 where
@@ -156,14 +162,14 @@ where
 {
     // A place among the requests in flight comes before the body: bodies are what takes memory.
     trace.enters()?;
-    ingress::read_body(body, &asked.headers, gateway.config.limits.body_bytes_max).await
+    ingress::read_body(body, asked.headers, gateway.config.limits.body_bytes_max).await
 }
 
-fn understand<'b>(asked: Asked, body: &'b [u8], trace: &mut Trace) -> Result<Call<'b>> {
+fn understand<'b>(asked: &'b Asked<'_>, body: &'b [u8], trace: &mut Trace) -> Result<Call<'b>> {
     let body = ingress::text(body)?;
     let skimmed = ingress::skim(asked.protocol, body)?;
-    let (model, delivery) = match asked.from_path {
-        Some(FromPath { model, delivery }) => (model, delivery),
+    let (model, delivery) = match &asked.from_path {
+        Some(FromPath { model, delivery }) => (model.clone(), *delivery),
         None => {
             let delivery = if skimmed.is_stream { Delivery::Stream } else { Delivery::Whole };
             (skimmed.model.unwrap_or_default(), delivery)
@@ -180,7 +186,7 @@ fn understand<'b>(asked: Asked, body: &'b [u8], trace: &mut Trace) -> Result<Cal
         action: asked.action,
         model,
         delivery,
-        query: asked.uri.query().map(str::to_owned),
+        query: asked.uri.query(),
         headers: asked.headers,
         body,
         survey: skimmed.survey,
@@ -216,12 +222,12 @@ async fn answer(
         })?;
     match call.action {
         Action::Generate => attempt::answer(means, call, &resolved, trace).await,
-        Action::CountTokens => attempt::count(means, call, &resolved, trace).await,
+        Action::CountTokens => Box::pin(attempt::count(means, call, &resolved, trace)).await,
     }
 }
 
 /// Whether a web page may be asking for leave, and not a client what a provider offers.
-fn is_preflight(head: &http::request::Parts) -> bool {
+fn is_preflight(head: &Parts) -> bool {
     head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
         || !ingress::is_passthrough(head.uri.path())
 }

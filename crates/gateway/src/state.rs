@@ -2,6 +2,7 @@
 
 use std::hash::BuildHasher;
 use std::hash::RandomState;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -84,13 +85,16 @@ impl Gateway {
     }
 
     /// Works until the gateway ends. Whoever ends it also wakes the connections, so that this looks again.
-    pub(crate) async fn until_over<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let mut work = std::pin::pin!(work);
-        std::future::poll_fn(|cx| match self.is_over() {
+    ///
+    /// The work stays where it is: a future that was handed over would take its room twice in that of every request.
+    pub(crate) fn until_over<T>(
+        &self,
+        mut work: Pin<&mut impl Future<Output = Result<T>>>,
+    ) -> impl Future<Output = Result<T>> {
+        std::future::poll_fn(move |cx| match self.is_over() {
             true => Poll::Ready(Err(Failure::shutdown())),
             false => work.as_mut().poll(cx),
         })
-        .await
     }
 
     /// How many requests for a `[[model]]` there were before this one.

@@ -105,7 +105,9 @@ impl Client {
             }
         }
         let proxy = self.proxies.for_address(outgoing.address)?;
-        let connection = connect::connect(outgoing.address, proxy, timeouts.connect).await?;
+        // Boxed, since few requests need a connection of their own and all would make room for it.
+        let connecting = connect::connect(outgoing.address, proxy, timeouts.connect);
+        let connection = Box::pin(connecting).await?;
         self.exchange(connection, outgoing, timeouts.first_byte).await
     }
 

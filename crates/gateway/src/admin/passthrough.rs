@@ -1,5 +1,6 @@
 //! What else a provider offers: its own paths with its key, limits and counters, bytes untouched.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -35,11 +36,11 @@ use crate::route;
 use crate::route::Route;
 
 /// A request that goes on as it is.
-pub(crate) struct Raw {
-    pub(crate) method: Method,
+pub(crate) struct Raw<'h> {
+    pub(crate) method: &'h Method,
     /// The path with its query, from the root of the provider's host.
     pub(crate) path: String,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: &'h HeaderMap,
     /// The gateway key that it came with.
     pub(crate) key: Option<usize>,
 }
@@ -48,7 +49,7 @@ pub(crate) async fn passthrough<B>(
     gateway: &Arc<Gateway>,
     client: &Client,
     provider: &str,
-    raw: Raw,
+    raw: Raw<'_>,
     body: B,
 ) -> Reply
 where
@@ -70,9 +71,10 @@ where
         return egress::rescue(manner, *failure, trace);
     }
     let bytes_max = gateway.config.limits.body_bytes_max;
-    let outcome = match ingress::read_raw(body, &raw.headers, bytes_max).await {
+    let outcome = match ingress::read_raw(body, raw.headers, bytes_max).await {
         Ok(body) => {
-            let passing = pass(Means { gateway, client }, (index, 0), raw, body, &mut trace);
+            let means = Means { gateway, client };
+            let passing = pin!(pass(means, (index, 0), raw, body, &mut trace));
             gateway.until_over(passing).await
         }
         Err(failure) => Err(failure),
@@ -87,15 +89,18 @@ where
 pub(crate) async fn embeddings<B>(
     gateway: &Arc<Gateway>,
     client: &Client,
-    (headers, key): (HeaderMap, Option<usize>),
+    (headers, key): (&HeaderMap, Option<usize>),
     body: B,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut trace = Trace::begin(gateway, Protocol::OpenaiChat).with_key(key);
-    let embedding = embed(Means { gateway, client }, headers, body, &mut trace);
-    match gateway.until_over(embedding).await {
+    let outcome = {
+        let embedding = pin!(embed(Means { gateway, client }, headers, body, &mut trace));
+        gateway.until_over(embedding).await
+    };
+    match outcome {
         Ok(passed) => passed.reply(trace),
         Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
     }
@@ -103,7 +108,7 @@ where
 
 async fn embed<B>(
     means: Means<'_>,
-    headers: HeaderMap,
+    headers: &HeaderMap,
     body: B,
     trace: &mut Trace,
 ) -> Result<Passed>
@@ -112,7 +117,7 @@ where
 {
     trace.enters()?;
     let config = &means.gateway.config;
-    let body = ingress::read_body(body, &headers, config.limits.body_bytes_max).await?;
+    let body = ingress::read_body(body, headers, config.limits.body_bytes_max).await?;
     let body = ingress::text(&body)?;
     let skimmed = ingress::skim(Protocol::OpenaiChat, body)?;
     let Some(model) = skimmed.model else {
@@ -139,10 +144,10 @@ where
         headers.iter().filter(|(name, _)| attempt::is_vendors_own(Protocol::OpenaiChat, name));
     let mut kept: HeaderMap = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for hop in attempt::gateways(&headers) {
+    for hop in attempt::gateways(headers) {
         kept.append(header::VIA, hop.clone());
     }
-    let raw = Raw { method: Method::POST, path, headers: kept, key: None };
+    let raw = Raw { method: &Method::POST, path, headers: &kept, key: None };
     goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
     pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
 }
@@ -214,7 +219,7 @@ impl Passed {
 async fn pass(
     means: Means<'_>,
     (provider, endpoint): (usize, usize),
-    raw: Raw,
+    raw: Raw<'_>,
     body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<Passed> {
@@ -228,17 +233,17 @@ async fn pass(
         trace.holds(permit);
     }
     let mut headers = HeaderMap::new();
-    let own = end_to_end(&raw.headers).filter(|(name, _)| !is_private(name));
+    let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
-    for hop in attempt::gateways(&raw.headers) {
+    for hop in attempt::gateways(raw.headers) {
         headers.append(header::VIA, hop.clone());
     }
     for (name, value) in &config.headers {
         headers.insert(name.clone(), value.clone());
     }
     let request =
-        RawRequest { method: &raw.method, path: &raw.path, headers: &headers, body: &body.into() };
+        RawRequest { method: raw.method, path: &raw.path, headers: &headers, body: &body.into() };
     let (status, headers, mut feed) =
         attempt::begin_raw(means, provider, endpoint, request).await?;
     let body = if raw.method == Method::HEAD || matches!(status, 204 | 304) {

@@ -56,7 +56,7 @@ pub(crate) async fn count(
     };
     prepared.path = path;
     if upstream == call.client {
-        let query = call.query.as_deref().map(prepare::without_key).filter(|it| !it.is_empty());
+        let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
         prepared.path.extend(query.map(|query| format!("?{query}")));
     } else {
         prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();

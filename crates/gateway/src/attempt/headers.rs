@@ -61,7 +61,7 @@ pub(crate) fn outgoing<'e>(
             }
         }
     }
-    for hop in gateways(&call.headers) {
+    for hop in gateways(call.headers) {
         headers.to_mut().append(VIA, hop.clone());
     }
     if let Cow::Owned(headers) = &mut headers {

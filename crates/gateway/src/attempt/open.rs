@@ -108,7 +108,7 @@ pub(crate) async fn open(
         (Manner::Through, true) => {
             let frames = Frames::of(&headers, frame_bytes_max);
             let along = Along::new(call.client, frames, frame_bytes_max).hiding(key.clone());
-            through(along, headers, feed, frame_bytes_max).await
+            through(Box::new(along), headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
             let body = whole_body(&mut feed, &headers, bytes_max).await?;
@@ -239,7 +239,7 @@ fn packed() -> Box<Failure> {
 
 /// Waits for the first event of a stream that passes through: an error in its place, or anything else, is a failure.
 async fn through(
-    mut along: Along,
+    mut along: Box<Along>,
     headers: HeaderMap,
     mut feed: Feed,
     bytes_max: usize,
@@ -261,8 +261,7 @@ async fn through(
     if !along.has_begun() && !along.is_complete() {
         return Err(unreadable());
     }
-    let (along, feed) = (Box::new(along), Box::new(feed));
-    Ok(Opened::Through { headers, first: first.into(), along, feed })
+    Ok(Opened::Through { headers, first: first.into(), along, feed: Box::new(feed) })
 }
 
 /// Waits for the first event of a stream that is translated.

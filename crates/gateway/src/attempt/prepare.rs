@@ -207,7 +207,7 @@ fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> 
             format!("{base}/models/{model}:{verb}")
         }
     };
-    let own_query = call.query.as_deref().filter(|_| is_through).map(without_key);
+    let own_query = call.query.filter(|_| is_through).map(without_key);
     match (own_query, endpoint.protocol) {
         (Some(query), _) if !query.is_empty() => format!("{path}?{query}"),
         (_, Protocol::Gemini) if call.delivery.is_stream() && !is_through => {

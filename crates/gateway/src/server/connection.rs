@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::net::TcpStream;
-use std::rc::Rc;
 
 use http::Request;
 use hyper::body::Incoming;
@@ -10,12 +9,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
-use tokio::sync::watch;
 
 use crate::server::arrival::Arrival;
 use crate::server::watched::Watched;
 use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
+use crate::server::worker::Phase;
 use crate::stack;
 
 /// How much of a body is read at once, if the headers may not be longer anyway.
@@ -25,7 +24,7 @@ const READ_BYTES_MAX: usize = 128 * 1024;
 /// the refusal can be in the client's protocol.
 const HEADS_READ: usize = 2;
 
-pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::Receiver<bool>) {
+pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
     let Ok(stream) = stream
         .set_nodelay(true)
@@ -36,9 +35,10 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
     };
     let arrival = Arrival::default();
     let service = service_fn(|request: Request<Incoming>| {
-        let request = arrival.begin(request);
-        async {
-            let reply = stack::handle(&desk.gateway, &desk.client, request).await;
+        let (head, mut body) = arrival.begin(request).into_parts();
+        let arrival = &arrival;
+        async move {
+            let reply = stack::handle(&desk.gateway, &desk.client, &head, &mut body).await;
             arrival.end();
             Ok::<_, Infallible>(reply)
         }
@@ -52,28 +52,21 @@ pub(super) async fn serve(desk: &Rc<Desk>, stream: TcpStream, mut stop: watch::R
         .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
         .serve_connection(TokioIo::new(Watched::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
-    let told = async {
-        let _ = stop.wait_for(|is_told| *is_told).await;
-    };
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,
-        () = told => {
+        () = desk.reached(Phase::Stopping) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
                 () = silence(&arrival) => return,
                 // The answers look at the gateway, see that it ends, and say so.
-                () = over(desk) => connection.await,
+                () = desk.reached(Phase::Over) => connection.await,
             }
         }
     };
     if let Err(error) = outcome {
         tracing::debug!(target: "sabir", %error, "a connection ended early");
     }
-}
-
-async fn over(desk: &Desk) {
-    let _ = desk.over.subscribe().wait_for(|is_over| *is_over).await;
 }
 
 /// Waits until it is plain that the client does not go on asking: nobody waits for an answer to half a request.

@@ -115,7 +115,6 @@ impl Server {
             let seat = worker::Seat {
                 gateway: Arc::clone(&self.gateway),
                 proxies: self.proxies.clone(),
-                stop: self.stop.subscribe(),
                 load: Arc::clone(&load),
             };
             let (worker, handle) = worker::start(number, seat, load)?;

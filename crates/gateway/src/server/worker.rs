@@ -39,7 +39,6 @@ pub(super) struct Worker {
 pub(super) struct Seat {
     pub(super) gateway: Arc<Gateway>,
     pub(super) proxies: Proxies,
-    pub(super) stop: watch::Receiver<bool>,
     pub(super) load: Arc<AtomicUsize>,
 }
 
@@ -60,16 +59,16 @@ pub(super) fn start(
 }
 
 async fn serve(seat: Seat, mut incoming: mpsc::Receiver<TcpStream>) {
-    let client = Client::new(seat.proxies.clone());
-    let (over, _) = watch::channel(false);
-    let desk = Rc::new(Desk { client, gateway: seat.gateway, load: seat.load, over });
+    let Seat { gateway, proxies, load } = seat;
+    let (phase, _) = watch::channel(Phase::Serving);
+    let desk = Rc::new(Desk { client: Client::new(proxies), gateway, load, phase });
     let mut serving = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP_EVERY);
     loop {
         tokio::select! {
             stream = incoming.recv() => match stream {
                 Some(stream) => {
-                    serving.spawn_local(attend(Rc::clone(&desk), stream, seat.stop.clone()));
+                    serving.spawn_local(attend(Rc::clone(&desk), stream));
                 }
                 None => break,
             },
@@ -77,12 +76,14 @@ async fn serve(seat: Seat, mut incoming: mpsc::Receiver<TcpStream>) {
             Some(_) = serving.join_next(), if !serving.is_empty() => {}
         }
     }
+    // Nobody hands over connections any more: the gateway stops.
+    desk.enter(Phase::Stopping);
     let grace = desk.gateway.config.limits.shutdown_grace;
     finish(&mut serving, grace).await;
     // The other threads may still have time, unless this one has run out of it.
     if !serving.is_empty() {
         desk.gateway.end();
-        desk.over.send_replace(true);
+        desk.enter(Phase::Over);
         finish(&mut serving, FAREWELL_MAX).await;
     }
 }
@@ -98,13 +99,34 @@ pub(super) struct Desk {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
     load: Arc<AtomicUsize>,
-    /// Tells the connections that no answer may go on.
-    pub(super) over: watch::Sender<bool>,
+    /// The thread's own, not the gateway's: every connection looks at it whenever it does anything.
+    phase: watch::Sender<Phase>,
 }
 
-async fn attend(desk: Rc<Desk>, stream: TcpStream, stop: watch::Receiver<bool>) {
+/// How far the end of a gateway has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    Serving,
+    /// Connections close behind their answers.
+    Stopping,
+    /// No answer may go on.
+    Over,
+}
+
+impl Desk {
+    fn enter(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    /// Waits until the end has come so far.
+    pub(super) async fn reached(&self, phase: Phase) {
+        let _ = self.phase.subscribe().wait_for(|now| *now >= phase).await;
+    }
+}
+
+async fn attend(desk: Rc<Desk>, stream: TcpStream) {
     let _present = Present::begin(&desk);
-    connection::serve(&desk, stream, stop).await;
+    connection::serve(&desk, stream).await;
 }
 
 /// A connection that is counted, until it ends in whichever way: even a panic must not leave a thread with a load that
@@ -136,8 +158,8 @@ mod tests {
         let config = crate::config::parse("env_providers = false", Path::new("s"), &|_| None);
         let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
         let load = Arc::new(AtomicUsize::new(1));
-        let (over, _) = watch::channel(false);
-        let desk = Desk { gateway, client: Client::default(), load: Arc::clone(&load), over };
+        let (phase, _) = watch::channel(Phase::Serving);
+        let desk = Desk { gateway, client: Client::default(), load: Arc::clone(&load), phase };
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _present = Present::begin(&desk);
             assert!(desk.gateway.metrics.render().contains("sabir_connections 1"));
