@@ -17,7 +17,7 @@ use crate::process::Process;
 use crate::stage::Stage;
 
 /// The numbers of connections at which the rows of the table are measured.
-pub(crate) const CONNECTIONS: [usize; 3] = [1, 32, 256];
+const CONNECTIONS: [usize; 3] = [1, 32, 256];
 /// The number at which the bars hold.
 pub(crate) const GATED: usize = 32;
 
@@ -140,35 +140,65 @@ impl Cost {
     }
 }
 
-/// All clients of one upstream, with nginx in the same repeats.
+/// All clients of one upstream at one number of connections, with nginx in the same repeats.
 pub(crate) struct Group {
     pub(crate) connections: usize,
     pub(crate) nginx: Cost,
     pub(crate) works: Vec<(Work, Cost)>,
 }
 
-/// Measures works that share an upstream and a shape. Nginx and all of them take turns.
-pub(crate) fn measure(stage: &Stage, works: &[Work], connections: usize) -> Result<Group> {
-    let first = works.first().context("nothing to measure")?;
-    let Work { upstream, shape, .. } = *first;
-    let plain = answers::to_mock(stage.nginx.address, upstream, shape.mode(), shape.size());
-    let requests = stage.scaled(shape.requests(), connections);
-    let mut nginx = Runner::new(&stage.nginx, plain, connections, shape)?;
-    let mut others: Vec<(Work, Runner<'_>)> = Vec::new();
-    for work in works {
-        let request = work.to_sabir(&stage.sabir);
-        let runner =
-            Runner::new(&stage.sabir, request, connections, shape).with_context(|| work.name())?;
-        others.push((*work, runner));
-    }
-    for _ in 0..stage.repeats {
-        nginx.run(requests)?;
-        for (work, runner) in &mut others {
-            runner.run(requests).with_context(|| work.name())?;
+/// Measures works that share an upstream and a shape. Nginx and all of them take turns, at every number of connections:
+/// a machine that is slower for some seconds must not make one of them look dearer than another.
+pub(crate) fn measure(stage: &Stage, works: &[Work]) -> Result<Vec<Group>> {
+    let mut lanes: Vec<Lane<'_>> = Vec::new();
+    for connections in CONNECTIONS {
+        let is_measured = |work: &&Work| connections == GATED || work.is_main();
+        let works: Vec<Work> = works.iter().filter(is_measured).copied().collect();
+        if !works.is_empty() {
+            lanes.push(Lane::new(stage, &works, connections)?);
         }
     }
-    let works = others.into_iter().map(|(work, runner)| (work, runner.cost)).collect();
-    Ok(Group { connections, nginx: nginx.cost, works })
+    for _ in 0..stage.repeats {
+        lanes.iter_mut().try_for_each(Lane::run)?;
+    }
+    Ok(lanes.into_iter().map(Lane::into_group).collect())
+}
+
+/// Those that take turns at one number of connections.
+struct Lane<'p> {
+    connections: usize,
+    requests: usize,
+    nginx: Runner<'p>,
+    works: Vec<(Work, Runner<'p>)>,
+}
+
+impl<'p> Lane<'p> {
+    fn new(stage: &'p Stage, works: &[Work], connections: usize) -> Result<Self> {
+        let Work { upstream, shape, .. } = *works.first().context("nothing to measure")?;
+        let plain = answers::to_mock(stage.nginx.address, upstream, shape.mode(), shape.size());
+        let nginx = Runner::new(&stage.nginx, plain, connections, shape)?;
+        let runner = |work: &Work| {
+            let request = work.to_sabir(&stage.sabir);
+            let runner = Runner::new(&stage.sabir, request, connections, shape);
+            anyhow::Ok((*work, runner.with_context(|| work.name())?))
+        };
+        let works = works.iter().map(runner).collect::<Result<_>>()?;
+        let requests = stage.scaled(shape.requests(), connections);
+        Ok(Self { connections, requests, nginx, works })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        self.nginx.run(self.requests)?;
+        for (work, runner) in &mut self.works {
+            runner.run(self.requests).with_context(|| work.name())?;
+        }
+        Ok(())
+    }
+
+    fn into_group(self) -> Group {
+        let works = self.works.into_iter().map(|(work, runner)| (work, runner.cost)).collect();
+        Group { connections: self.connections, nginx: self.nginx.cost, works }
+    }
 }
 
 /// One process and the request that it is asked.

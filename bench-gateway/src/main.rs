@@ -19,8 +19,6 @@ use anyhow::Context;
 use anyhow::Result;
 use sabir_wire::Protocol;
 
-use crate::case::CONNECTIONS;
-use crate::case::GATED;
 use crate::case::Group;
 use crate::case::Shape;
 use crate::case::Work;
@@ -83,16 +81,9 @@ fn requests(plan: &Plan, stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
                 .map(|client| Work { client, upstream, shape })
                 .filter(|work| plan.wants(&work.name()))
                 .collect();
-            for connections in CONNECTIONS {
-                let is_wanted = |work: &&Work| connections == GATED || work.is_main();
-                let works: Vec<Work> = works.iter().filter(is_wanted).copied().collect();
-                if works.is_empty() {
-                    continue;
-                }
-                let group = case::measure(stage, &works, connections)?;
-                report::rows(&group, verdicts);
-                groups.push(group);
-            }
+            let measured = case::measure(stage, &works)?;
+            measured.iter().for_each(|group| report::rows(group, verdicts));
+            groups.extend(measured);
         }
     }
     report::flatness(&groups, verdicts);
