@@ -11,7 +11,7 @@ use clap::Args;
 use sabir_backend::sim::Server;
 use sabir_gateway::config::parse_listen;
 use tokio::net::TcpListener;
-use tokio::task::LocalSet;
+use tokio::runtime::LocalRuntime;
 
 use crate::output;
 
@@ -29,8 +29,7 @@ pub(crate) struct Sim {
 
 impl Sim {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        LocalSet::new().block_on(&runtime, self.serve())?;
+        LocalRuntime::new()?.block_on(self.serve())?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -56,7 +56,7 @@ impl Default for Server {
 }
 
 impl Server {
-    /// Serves until the future is dropped. It spawns a local task for each connection, so it needs a `LocalSet`.
+    /// Serves until the future is dropped. It spawns a local task for each connection, so it needs a runtime of one thread.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let server = Rc::new(self);
         loop {
