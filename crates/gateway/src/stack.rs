@@ -142,7 +142,8 @@ where
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
     let outcome = {
-        let answering = pin!(answer(gateway, client, &call, &mut trace));
+        let means = Means { gateway, client };
+        let answering = pin!(answer(means, &call, asked.action, &mut trace));
         gateway.until_over(answering).await
     };
     match outcome {
@@ -183,7 +184,6 @@ fn understand<'b>(asked: &'b Asked<'_>, body: &'b [u8], trace: &mut Trace) -> Re
     trace.asks(&model, delivery.is_stream());
     Ok(Call {
         client: asked.protocol,
-        action: asked.action,
         model,
         delivery,
         query: asked.uri.query(),
@@ -209,18 +209,17 @@ fn check_model(model: &str) -> Result<()> {
 }
 
 async fn answer(
-    gateway: &Arc<Gateway>,
-    client: &Client,
+    means: Means<'_>,
     call: &Call<'_>,
+    action: Action,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    let means = Means { gateway, client };
     let resolved =
-        route::resolve(&gateway.config, &call.model, call.client).map_err(|not_found| {
+        route::resolve(&means.gateway.config, &call.model, call.client).map_err(|not_found| {
             let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
             failure.with_param("model").with_code("model_not_found")
         })?;
-    match call.action {
+    match action {
         Action::Generate => attempt::answer(means, call, &resolved, trace).await,
         Action::CountTokens => Box::pin(attempt::count(means, call, &resolved, trace)).await,
     }
