@@ -19,6 +19,7 @@ use http::header::VARY;
 use http::request::Parts;
 use http_body::Body;
 use sabir_backend::http::Client;
+use sabir_backend::http::add_reason;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
@@ -55,6 +56,7 @@ where
         Method::OPTIONS if is_preflight(head) => preflight(gateway, &head.uri, &head.headers),
         _ => serve(gateway, client, head, body).await,
     };
+    add_reason(&mut reply);
     // Who waits for a word before it sends anything gets the refusal in its place.
     if !reply.status().is_success() && !head.headers.contains_key(EXPECT) {
         ingress::drain(body).await;

@@ -1,5 +1,6 @@
 //! Who is let in, what is refused, and in which shape.
 
+use std::io::BufRead;
 use std::io::Write;
 
 use crate::harness::*;
@@ -306,5 +307,25 @@ fn whoever_sends_all_before_listening_learns_why_it_was_refused() {
         (&open, "POST /passthrough/nobody/v1/files", 404),
     ] {
         assert_eq!(gateway.request(head, &long).status, status, "{head}");
+    }
+}
+
+#[test]
+fn every_status_has_a_reason_that_a_person_can_read() {
+    for (status, expected) in [
+        (529, "HTTP/1.1 529 Overloaded\r\n"),
+        (499, "HTTP/1.1 499 Client Error\r\n"),
+        (521, "HTTP/1.1 521 Server Error\r\n"),
+        (429, "HTTP/1.1 429 Too Many Requests\r\n"),
+    ] {
+        let refusal = json(status, "", r#"{"type":"error","error":{"type":"x","message":"no"}}"#);
+        let provider = Provider::start(vec![Script::Say(refusal)]);
+        let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
+        for path in ["/v1/messages", "/passthrough/p/v1/messages"] {
+            let mut line = String::new();
+            let mut reader = gateway.send(&format!("POST {path}"), &messages("p/m", false));
+            reader.read_line(&mut line).unwrap();
+            assert_eq!(line, expected, "{path}");
+        }
     }
 }
