@@ -154,6 +154,14 @@ fn headers_over_their_limit_are_refused_in_the_clients_shape() {
             assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
             assert!(reply.body.contains("max_header_size"), "{error}");
         }
+        for number in [101, 200] {
+            let head = format!("POST {path}\r\n{}", "x-many: many\r\n".repeat(number));
+            let reply = gateway.request(&head, &messages("p/m", false));
+            assert_eq!(reply.status, 431, "{number}");
+            let error = reply.json();
+            assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
+            assert!(reply.body.contains("more than 100 headers"), "{error}");
+        }
         let head = format!("POST {path}\r\n{}", long_line(16_000));
         assert_ne!(gateway.request(&head, &messages("p/m", false)).status, 431, "{path}");
     }
