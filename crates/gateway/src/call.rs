@@ -6,11 +6,10 @@ use http::HeaderMap;
 use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
 
-/// A request for an answer, or for a count of its tokens.
+/// A request that names a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'b> {
     pub(crate) client: Protocol,
-    pub(crate) action: Action,
     /// The model as the client names it.
     pub(crate) model: String,
     pub(crate) delivery: Delivery,
@@ -27,6 +26,7 @@ pub(crate) struct Call<'b> {
     pub(crate) session: Option<&'static str>,
 }
 
+/// What is wanted of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Generate,

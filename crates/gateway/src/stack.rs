@@ -19,6 +19,7 @@ use http::header::VARY;
 use http::request::Parts;
 use http_body::Body;
 use sabir_backend::http::Client;
+use sabir_backend::http::add_reason;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
@@ -55,6 +56,7 @@ where
         Method::OPTIONS if is_preflight(head) => preflight(gateway, &head.uri, &head.headers),
         _ => serve(gateway, client, head, body).await,
     };
+    add_reason(&mut reply);
     // Who waits for a word before it sends anything gets the refusal in its place.
     if !reply.status().is_success() && !head.headers.contains_key(EXPECT) {
         ingress::drain(body).await;
@@ -142,7 +144,8 @@ where
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
     let outcome = {
-        let answering = pin!(answer(gateway, client, &call, &mut trace));
+        let means = Means { gateway, client };
+        let answering = pin!(answer(means, &call, asked.action, &mut trace));
         gateway.until_over(answering).await
     };
     match outcome {
@@ -183,7 +186,6 @@ fn understand<'b>(asked: &'b Asked<'_>, body: &'b [u8], trace: &mut Trace) -> Re
     trace.asks(&model, delivery.is_stream());
     Ok(Call {
         client: asked.protocol,
-        action: asked.action,
         model,
         delivery,
         query: asked.uri.query(),
@@ -209,18 +211,17 @@ fn check_model(model: &str) -> Result<()> {
 }
 
 async fn answer(
-    gateway: &Arc<Gateway>,
-    client: &Client,
+    means: Means<'_>,
     call: &Call<'_>,
+    action: Action,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    let means = Means { gateway, client };
     let resolved =
-        route::resolve(&gateway.config, &call.model, call.client).map_err(|not_found| {
+        route::resolve(&means.gateway.config, &call.model, call.client).map_err(|not_found| {
             let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
             failure.with_param("model").with_code("model_not_found")
         })?;
-    match call.action {
+    match action {
         Action::Generate => attempt::answer(means, call, &resolved, trace).await,
         Action::CountTokens => Box::pin(attempt::count(means, call, &resolved, trace)).await,
     }

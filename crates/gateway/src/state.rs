@@ -102,6 +102,11 @@ impl Gateway {
         model.and_then(|model| self.turns.get(model)).map_or(0, |turns| turns.fetch_add(1, Relaxed))
     }
 
+    /// The same for a request that does not count as one.
+    pub(crate) fn next_turn(&self, model: Option<usize>) -> u64 {
+        model.and_then(|model| self.turns.get(model)).map_or(0, |turns| turns.load(Relaxed))
+    }
+
     /// An id for a request: sortable by time, never repeated.
     pub(crate) fn next_id(&self, now_ms: u64) -> String {
         let number = self.requests.fetch_add(1, Relaxed);

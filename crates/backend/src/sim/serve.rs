@@ -30,6 +30,7 @@ use super::ReplyBody;
 use super::Simulator;
 use super::Step;
 use super::recorder::Recorder;
+use crate::http::add_reason;
 
 const BODY_BYTES_MAX: usize = 64 << 20;
 
@@ -121,7 +122,9 @@ async fn respond(
     };
     let path = head.uri.path_and_query().map_or("/", |it| it.as_str());
     let incoming = Incoming { method: &head.method, path, headers: &head.headers, body: &body };
-    Ok(server.answer(incoming).into_response())
+    let mut response = server.answer(incoming).into_response();
+    add_reason(&mut response);
+    Ok(response)
 }
 
 fn too_large() -> Reply {

@@ -225,6 +225,9 @@ async fn a_server_answers_for_all_four() {
             let cut = exchange(address, "/openai/v1/chat/completions", &streamed).await;
             assert!(cut.contains("chat.completion.chunk"), "{cut}");
             assert!(!cut.contains("[DONE]") && !cut.ends_with("0\r\n\r\n"), "{cut}");
+            let overloaded = body(Protocol::AnthropicMessages, "fault-529");
+            let refusal = exchange(address, "/anthropic/v1/messages", &overloaded).await;
+            assert!(refusal.starts_with("HTTP/1.1 529 Overloaded\r\n"), "{refusal}");
             let nowhere = exchange(address, "/nowhere", &json!({})).await;
             assert!(nowhere.starts_with("HTTP/1.1 404"), "{nowhere}");
         })

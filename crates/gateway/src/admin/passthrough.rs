@@ -15,12 +15,13 @@ use http_body::Body;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
-use sabir_wire::protocol::splice_model;
 
 use crate::Gateway;
 use crate::attempt;
 use crate::attempt::Means;
 use crate::attempt::RawRequest;
+use crate::call::Call;
+use crate::call::Delivery;
 use crate::egress;
 use crate::egress::Live;
 use crate::egress::Reply;
@@ -74,7 +75,7 @@ where
     let outcome = match ingress::read_raw(body, raw.headers, bytes_max).await {
         Ok(body) => {
             let means = Means { gateway, client };
-            let passing = pin!(pass(means, (index, 0), raw, body, &mut trace));
+            let passing = pin!(pass(means, index, raw, body, &mut trace));
             gateway.until_over(passing).await
         }
         Err(failure) => Err(failure),
@@ -129,45 +130,20 @@ where
         let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
         failure.with_param("model").with_code("model_not_found")
     })?;
-    let target = &resolved.targets[0];
-    let endpoints = &means.gateway.upstreams[target.provider].endpoints;
-    let speaks_openai =
-        |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
-    let Some(at) = endpoints.iter().position(|endpoint| speaks_openai(endpoint.protocol)) else {
-        let name = &config.providers[target.provider].name;
-        let message = format!("{name} has no embeddings in this protocol's shape");
-        return Err(Failure::client(FaultKind::NotFound, message).with_param("model"));
+    let call = Call {
+        client: Protocol::OpenaiChat,
+        model,
+        delivery: Delivery::Whole,
+        headers,
+        query: None,
+        body,
+        survey: skimmed.survey,
+        model_at: skimmed.model_at,
+        session: None,
     };
-    let body = splice_model(body, &target.model)?.unwrap_or_else(|| body.to_owned());
-    let path = format!("{}/embeddings", endpoints[at].base_path);
-    let own =
-        headers.iter().filter(|(name, _)| attempt::is_vendors_own(Protocol::OpenaiChat, name));
-    let mut kept: HeaderMap = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-    kept.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for hop in attempt::gateways(headers) {
-        kept.append(header::VIA, hop.clone());
-    }
-    let raw = Raw { method: &Method::POST, path, headers: &kept, key: None };
-    goes_to(means.gateway, (target.provider, at), &target.model, resolved.route, trace);
-    pass(means, (target.provider, at), raw, body.into_bytes(), trace).await
-}
-
-/// Says whom a request goes to, and why.
-fn goes_to(
-    gateway: &Gateway,
-    (provider, endpoint): (usize, usize),
-    model: &str,
-    route: Route,
-    trace: &mut Trace,
-) {
-    let upstream = Upstream {
-        provider: Arc::clone(&gateway.upstreams[provider].name),
-        protocol: gateway.upstreams[provider].endpoints[endpoint].protocol,
-        model: model.to_owned(),
-        route: route.as_str().into(),
-        attempts: 1,
-    };
-    trace.goes_to(provider, upstream);
+    let attempt::Embedded { status, headers, feed } =
+        attempt::embed(means, &call, resolved, trace).await?;
+    Ok(Passed { status, headers, body: PassedBody::Live(feed) })
 }
 
 /// What came back, before it is sent on.
@@ -218,17 +194,22 @@ impl Passed {
 
 async fn pass(
     means: Means<'_>,
-    (provider, endpoint): (usize, usize),
+    provider: usize,
     raw: Raw<'_>,
     body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<Passed> {
     let Means { gateway, .. } = means;
     let config = &gateway.config.providers[provider];
-    if trace.upstream().is_none() {
-        goes_to(gateway, (provider, endpoint), "", Route::Direct, trace);
-    }
-    let endpoint = &gateway.upstreams[provider].endpoints[endpoint];
+    let endpoint = &gateway.upstreams[provider].endpoints[0];
+    let upstream = Upstream {
+        provider: Arc::clone(&gateway.upstreams[provider].name),
+        protocol: endpoint.protocol,
+        model: String::new(),
+        route: Route::Direct.as_str().into(),
+        attempts: 1,
+    };
+    trace.goes_to(provider, upstream);
     if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
         trace.holds(permit);
     }

@@ -1,7 +1,6 @@
 //! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -17,6 +16,9 @@ use crate::attempt::Means;
 use crate::attempt::Opened;
 use crate::attempt::Prepared;
 use crate::attempt::Whole;
+use crate::attempt::ask;
+use crate::attempt::ask::Bearing;
+use crate::attempt::ask::Question;
 use crate::attempt::estimate;
 use crate::attempt::open;
 use crate::attempt::open::collect;
@@ -29,55 +31,75 @@ use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
 
-/// Asks the first target; a count is not worth a second one.
+/// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(
     means: Means<'_>,
     call: &Call<'_>,
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    let candidate = &resolved.targets[0];
-    let unwrapped = unwrapped(means.gateway, call, candidate);
-    let mut prepared =
-        prepare::prepare(means.gateway, unwrapped.as_ref().unwrap_or(call), candidate, trace)?;
-    let upstream = prepared.endpoint.protocol;
-    trace.goes_to(
-        candidate.provider,
-        crate::observe::Upstream {
-            provider: Arc::clone(&means.gateway.upstreams[candidate.provider].name),
-            protocol: upstream,
-            model: candidate.model.clone(),
-            route: resolved.route.as_str().into(),
-            attempts: 1,
-        },
-    );
-    let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
-        return Ok(estimated(call, &prepared));
-    };
-    prepared.path = path;
-    if upstream == call.client {
-        let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
-        prepared.path.extend(query.map(|query| format!("?{query}")));
-    } else {
-        prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
+    ask::ask(means, &Count(call), resolved, trace).await
+}
+
+struct Count<'c>(&'c Call<'c>);
+
+impl Question for Count<'_> {
+    type Answer = Opened;
+
+    const BEARING: Bearing = Bearing::Aside;
+
+    fn prepare<'a>(
+        &'a self,
+        means: Means<'a>,
+        candidate: &Candidate,
+        trace: &mut Trace,
+    ) -> Result<Prepared<'a>> {
+        let unwrapped = unwrapped(means.gateway, self.0, candidate);
+        let call = unwrapped.as_ref().unwrap_or(self.0);
+        let mut prepared = prepare::prepare(means.gateway, call, candidate, trace)?;
+        let upstream = prepared.endpoint.protocol;
+        let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model)
+        else {
+            return Ok(prepared);
+        };
+        prepared.path = path;
+        if upstream == call.client {
+            let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
+            prepared.path.extend(query.map(|query| format!("?{query}")));
+        } else {
+            prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
+        }
+        Ok(prepared)
     }
-    if let Some(permit) = means.gateway.upstreams[candidate.provider].queue.enter().await? {
-        trace.holds(permit);
+
+    fn known(&self, prepared: &Prepared<'_>) -> Option<Opened> {
+        let is_countless = prepared.endpoint.protocol == Protocol::OpenaiChat;
+        is_countless.then(|| estimated(self.0, prepared))
     }
-    let (status, headers, mut feed) = open::begin(means, candidate.provider, &prepared).await?;
-    let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
-    if is_missing(status, &body) {
-        return Ok(estimated(call, &prepared));
+
+    async fn open(
+        &self,
+        means: Means<'_>,
+        provider: usize,
+        prepared: &Prepared<'_>,
+        _trace: &mut Trace,
+    ) -> Result<Opened> {
+        let (call, protocol) = (self.0, prepared.endpoint.protocol);
+        let (status, headers, mut feed) = open::begin(means, provider, prepared).await?;
+        let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
+        if is_missing(status, &body) {
+            return Ok(estimated(call, prepared));
+        }
+        if !(200..300).contains(&status) {
+            let key = &means.gateway.upstreams[provider].key;
+            return Err(refusal(key, Refusal { protocol, status, headers, body }));
+        }
+        if protocol == call.client {
+            return Ok(Opened::Whole(Whole { headers, body }));
+        }
+        let Some(tokens) = tokens_in(&body) else { return Ok(estimated(call, prepared)) };
+        Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
     }
-    if !(200..300).contains(&status) {
-        let key = &means.gateway.upstreams[candidate.provider].key;
-        return Err(refusal(key, Refusal { protocol: upstream, status, headers, body }));
-    }
-    if upstream == call.client {
-        return Ok(Opened::Whole(Whole { headers, body }));
-    }
-    let Some(tokens) = tokens_in(&body) else { return Ok(estimated(call, &prepared)) };
-    Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
 }
 
 /// A count for Gemini whose request stands inside `generateContentRequest`: for a provider of another protocol what stands

@@ -8,6 +8,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::Gateway;
+use crate::attempt::ask::Bearing;
 use crate::config::types::Strategy;
 use crate::route::Candidate;
 use crate::route::Resolved;
@@ -59,10 +60,18 @@ pub(crate) struct Ranked<'r> {
 }
 
 /// The targets in the order to try them: as configured or by weight, those in good health first.
-pub(crate) fn in_order<'r>(gateway: &Gateway, resolved: &'r Resolved) -> Vec<Ranked<'r>> {
+pub(super) fn in_order<'r>(
+    gateway: &Gateway,
+    resolved: &'r Resolved,
+    bearing: Bearing,
+) -> Vec<Ranked<'r>> {
     let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
     if resolved.strategy == Strategy::Weighted {
-        let first = weighted(&resolved.targets, gateway.turn(resolved.model));
+        let turn = match bearing {
+            Bearing::Answer => gateway.turn(resolved.model),
+            Bearing::Aside => gateway.next_turn(resolved.model),
+        };
+        let first = weighted(&resolved.targets, turn);
         order[..=first].rotate_right(1);
     }
     let ranked = order.into_iter().enumerate();

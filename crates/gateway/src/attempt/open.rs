@@ -30,6 +30,10 @@ use crate::attempt::Feed;
 use crate::attempt::Means;
 use crate::attempt::Payload;
 use crate::attempt::Prepared;
+use crate::attempt::ask;
+use crate::attempt::ask::Bearing;
+use crate::attempt::ask::Question;
+use crate::attempt::prepare;
 use crate::attempt::prepare::Manner;
 use crate::attempt::refusal::refusal;
 use crate::attempt::upstream::End;
@@ -46,6 +50,8 @@ use crate::failure::Result;
 use crate::ingress;
 use crate::observe::Trace;
 use crate::observe::Whose;
+use crate::route::Candidate;
+use crate::route::Resolved;
 
 /// An answer that has begun.
 #[derive(Debug)]
@@ -80,7 +86,44 @@ struct Answer {
     body: AnswerBody,
 }
 
-pub(crate) async fn open(
+/// Asks the targets for an answer.
+pub(crate) async fn answer(
+    means: Means<'_>,
+    call: &Call<'_>,
+    resolved: &Resolved,
+    trace: &mut Trace,
+) -> Result<Opened> {
+    ask::ask(means, &Generation(call), resolved, trace).await
+}
+
+struct Generation<'c>(&'c Call<'c>);
+
+impl Question for Generation<'_> {
+    type Answer = Opened;
+
+    const BEARING: Bearing = Bearing::Answer;
+
+    fn prepare<'a>(
+        &'a self,
+        means: Means<'a>,
+        candidate: &Candidate,
+        trace: &mut Trace,
+    ) -> Result<Prepared<'a>> {
+        prepare::prepare(means.gateway, self.0, candidate, trace)
+    }
+
+    async fn open(
+        &self,
+        means: Means<'_>,
+        provider: usize,
+        prepared: &Prepared<'_>,
+        trace: &mut Trace,
+    ) -> Result<Opened> {
+        open(means, self.0, provider, prepared, trace).await
+    }
+}
+
+async fn open(
     means: Means<'_>,
     call: &Call<'_>,
     provider: usize,
@@ -219,7 +262,11 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
 }
 
 /// A whole body without the compression that nobody asked for.
-async fn whole_body(feed: &mut Feed, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes> {
+pub(super) async fn whole_body(
+    feed: &mut Feed,
+    headers: &HeaderMap,
+    bytes_max: usize,
+) -> Result<Bytes> {
     let body = collect(feed, bytes_max).await?;
     if !is_packed(headers) {
         return Ok(body);

@@ -49,16 +49,13 @@ pub(crate) enum Manner {
 
 pub(crate) fn prepare<'a>(
     gateway: &'a Gateway,
-    call: &'a Call<'_>,
+    call: &Call<'a>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
     let provider = &gateway.config.providers[candidate.provider];
     let upstream = &gateway.upstreams[candidate.provider];
-    let Some(endpoint) = upstream.endpoint_for(call.client) else {
-        let message = "the provider has no endpoint";
-        return Err(Failure::new(Whose::Gateway, FaultKind::Internal, message));
-    };
+    let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     trace.starts_over();
     let (body, manner) = if endpoint.protocol == call.client {
         let changed = own::rewritten(gateway, call, candidate, trace)?;
@@ -76,8 +73,12 @@ pub(crate) fn prepare<'a>(
     })
 }
 
+pub(super) fn without_endpoint() -> Box<Failure> {
+    Failure::new(Whose::Gateway, FaultKind::Internal, "the provider has no endpoint")
+}
+
 /// The client's own bytes with the target's model.
-fn spliced<'c>(call: &'c Call<'_>, model: &str) -> Payload<'c> {
+pub(super) fn spliced<'c>(call: &Call<'c>, model: &str) -> Payload<'c> {
     match call.model_at.clone() {
         Some(place) if call.model != model => {
             let mut name = Writer::default();

@@ -2,6 +2,7 @@
 
 use sabir_backend::Secret;
 use sabir_wire::Protocol;
+use sabir_wire::target::Dialect;
 
 use crate::config::presets::PRESETS;
 use crate::config::presets::Preset;
@@ -38,8 +39,17 @@ pub(super) fn simulators() -> impl Iterator<Item = Provider> {
         let default_model = Some(SIMULATED_MODEL.to_owned());
         // They ask for a key, as the real ones do, and take any.
         let key = Some(Secret::new(SIMULATED_MODEL));
-        Provider { default_model, key, ..Provider::new(simulator_name(protocol), vec![endpoint]) }
+        let provider = Provider::new(simulator_name(protocol), vec![endpoint]);
+        Provider { default_model, key, dialect: simulated_dialect(protocol), ..provider }
     })
+}
+
+/// Whose manners a simulator has: that of Chat refuses what OpenAI does, thinking in a history among it.
+fn simulated_dialect(protocol: Protocol) -> Option<Dialect> {
+    match protocol {
+        Protocol::OpenaiChat => Some(Dialect::OPENAI),
+        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => None,
+    }
 }
 
 /// What the simulator of a protocol is called.

@@ -131,7 +131,6 @@ impl Along {
     /// them is none of the protocol. Nothing from there on can.
     pub(crate) fn push(&mut self, bytes: &[u8], pass: &mut dyn FnMut(&[u8])) {
         let passable = self.read(bytes);
-        let passable = if self.seen.is_sse { passable } else { self.search(bytes, passable) };
         let (now, later) = bytes.split_at(passable);
         if !now.is_empty() && std::mem::take(&mut self.seen.tells_key) {
             let told = [&std::mem::take(&mut self.held), now].concat();
@@ -151,14 +150,6 @@ impl Along {
         }
     }
 
-    /// Looks for the key in a list: any part of one is passed on, so half a key at the end waits for its other half.
-    fn search(&mut self, bytes: &[u8], passable: usize) -> usize {
-        let Self { seen, held, .. } = self;
-        let read = [held, &bytes[..passable]].concat();
-        seen.tells_key |= seen.key.is_in(&read);
-        passable.saturating_sub(seen.key.begun_in(&read))
-    }
-
     /// How many of the bytes come before an event that has not ended, or that nobody can read.
     fn read(&mut self, bytes: &[u8]) -> usize {
         let Self { frames: Some(frames), seen, .. } = self else { return 0 };
@@ -171,9 +162,7 @@ impl Along {
                 break;
             }
             read += piece.len();
-            if frames.is_at_boundary() {
-                passable = read;
-            }
+            passable = frames.ended(read).unwrap_or(passable);
         }
         passable
     }

@@ -32,12 +32,12 @@ impl Frames {
         matches!(self, Self::Sse(_))
     }
 
-    /// Whether what came so far can be sent on: half an event would be read as one when the next thing is sent. A list is
-    /// read as a whole, so any part of it can.
-    pub(super) fn is_at_boundary(&self) -> bool {
+    /// How many of the bytes that were just read come before an event that has not ended. None can be told where it began
+    /// before them.
+    pub(super) fn ended(&self, bytes: usize) -> Option<usize> {
         match self {
-            Self::Sse(parser) => parser.is_between_frames(),
-            Self::Array(_) => true,
+            Self::Sse(parser) => parser.is_between_frames().then_some(bytes),
+            Self::Array(parser) => bytes.checked_sub(parser.begun_bytes()),
         }
     }
 

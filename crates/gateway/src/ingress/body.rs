@@ -1,6 +1,8 @@
 //! Reading a body: within its limit, compression taken off.
 
+use std::future::poll_fn;
 use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +12,8 @@ use http_body::Body;
 use http_body::Frame;
 use sabir_wire::FaultKind;
 use sabir_wire::utf8;
+use tokio::time::Instant;
+use tokio::time::timeout_at;
 
 use crate::failure::Failure;
 use crate::failure::Result;
@@ -47,10 +51,9 @@ where
         return Err(too_large(bytes_max));
     }
     let mut whole = Vec::with_capacity(stated.min(RESERVED_BYTES_MAX));
+    let mut patience = Patience::default();
     loop {
-        let next = next_frame(&mut body);
-        let Some(frame) = tokio::time::timeout(SILENCE_MAX, next).await.map_err(|_| silent())?
-        else {
+        let Some(frame) = patience.next_frame(&mut body, whole.len()).await? else {
             return Ok(whole);
         };
         let frame = frame.map_err(|_| {
@@ -65,11 +68,41 @@ where
     }
 }
 
-async fn next_frame<B>(body: &mut B) -> Option<std::result::Result<Frame<Bytes>, B::Error>>
+/// How long a body has been waited for. Most come with their head, and nobody looks at the clock.
+#[derive(Debug, Default)]
+struct Patience {
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// The next frame, unless the client falls silent or is slower than anybody's line.
+    async fn next_frame<B>(&mut self, body: &mut B, bytes: usize) -> Result<Option<Arrived<B>>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let at_once = poll_fn(|cx| Poll::Ready(Pin::new(&mut *body).poll_frame(cx))).await;
+        if let Poll::Ready(frame) = at_once {
+            return Ok(frame);
+        }
+        let silent_at = Instant::now() + SILENCE_MAX;
+        let slow_at = *self.since.get_or_insert_with(Instant::now) + allowed(bytes);
+        let next = timeout_at(silent_at.min(slow_at), next_frame(body)).await;
+        next.map_err(|_| if silent_at <= slow_at { silent() } else { slow() })
+    }
+}
+
+type Arrived<B> = std::result::Result<Frame<Bytes>, <B as Body>::Error>;
+
+async fn next_frame<B>(body: &mut B) -> Option<Arrived<B>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
+    poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await
+}
+
+/// How long a body may be under way of which so much has come.
+fn allowed(bytes: usize) -> Duration {
+    START_MAX + Duration::from_secs((bytes / BYTES_PER_SECOND_MIN) as u64)
 }
 
 /// Takes what is left of a body that nobody reads. Many clients listen only when they have sent all of it: closing the
@@ -91,8 +124,24 @@ const DRAIN_MAX: Duration = Duration::from_secs(2);
 /// How long a client may send nothing of a body that it has begun.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
+/// How long a body may be under way however little of it comes.
+const START_MAX: Duration = Duration::from_secs(60);
+
+/// The rate at which the rest must come, on average over the whole: less than the slowest modem had.
+const BYTES_PER_SECOND_MIN: usize = 1024;
+
 fn silent() -> Box<Failure> {
-    let message = format!("nothing of the body came for {SILENCE_MAX:?}");
+    late(format!("nothing of the body came for {SILENCE_MAX:?}"))
+}
+
+fn slow() -> Box<Failure> {
+    late(format!(
+        "the body comes too slowly: less than {BYTES_PER_SECOND_MIN} bytes each second, after a \
+         start of {START_MAX:?}"
+    ))
+}
+
+fn late(message: String) -> Box<Failure> {
     Failure::client(FaultKind::Timeout, message).with_status(408)
 }
 
@@ -100,4 +149,75 @@ pub(super) fn too_large(bytes_max: usize) -> Box<Failure> {
     let message =
         format!("the body is larger than {bytes_max} bytes; raise `max_body_size` in [limits]");
     Failure::client(FaultKind::TooLarge, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::iter::repeat;
+    use std::iter::repeat_n;
+    use std::task::Context;
+    use std::task::ready;
+
+    use tokio::time::Sleep;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// A body that comes in pieces, each of so many bytes and after a pause.
+    struct Slow<P>(P, Option<(Pin<Box<Sleep>>, usize)>);
+
+    impl<P: Iterator<Item = (u64, usize)> + Unpin> Body for Slow<P> {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<std::result::Result<Frame<Bytes>, Infallible>>> {
+            let Self(pieces, next) = self.get_mut();
+            if next.is_none() {
+                let piece = pieces.next();
+                *next = piece.map(|(s, bytes)| (Box::pin(sleep(Duration::from_secs(s))), bytes));
+            }
+            let Some((alarm, bytes)) = next else { return Poll::Ready(None) };
+            ready!(alarm.as_mut().poll(cx));
+            let data = vec![b'x'; *bytes].into();
+            *next = None;
+            Poll::Ready(Some(Ok(Frame::data(data))))
+        }
+    }
+
+    const LIMIT: usize = 64 << 20;
+
+    /// How many bytes were read, or which status refused them after how many seconds.
+    async fn read(
+        pieces: impl Iterator<Item = (u64, usize)> + Unpin,
+    ) -> std::result::Result<usize, (Option<u16>, u64)> {
+        let began = Instant::now();
+        let read = read_raw(Slow(pieces, None), &HeaderMap::new(), LIMIT).await;
+        read.map(|body| body.len()).map_err(|it| (it.status, began.elapsed().as_secs()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_trickles_in_is_given_up_after_a_minute() {
+        assert_eq!(read(repeat((1, 1))).await, Err((Some(408), 60)));
+        assert_eq!(read(repeat((59, 1))).await, Err((Some(408), 60)));
+        let (_, after_s) = read(repeat((1, 512))).await.unwrap_err();
+        assert!((110..125).contains(&after_s), "half of the rate has twice the time: {after_s}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_falls_silent_is_given_up_whatever_it_has_sent() {
+        for sent in [0, 30] {
+            let pieces = repeat_n((0, 1 << 20), sent).chain([(3_600, 1)]);
+            assert_eq!(read(pieces).await, Err((Some(408), 60)));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_line_has_the_time_that_the_largest_body_takes() {
+        assert_eq!(read(repeat_n((1, 1_100), LIMIT / 1_100)).await, Ok(LIMIT / 1_100 * 1_100));
+        assert_eq!(read(repeat_n((55, 60_000), 100)).await, Ok(6_000_000));
+    }
 }

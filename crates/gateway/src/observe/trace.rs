@@ -134,11 +134,17 @@ impl Trace {
 
     /// A try begins. If there was one before, it failed.
     pub(crate) fn tries(&mut self) {
-        if let Some(before) = self.tried.replace(self.place()) {
-            self.gateway.metrics.failed(before);
-        }
+        self.tries_nobody();
+        self.tried = Some(self.place());
         if let Some((_, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
+        }
+    }
+
+    /// The answer is known without a try. If there was one before, it failed.
+    pub(crate) fn tries_nobody(&mut self) {
+        if let Some(before) = self.tried.take() {
+            self.gateway.metrics.failed(before);
         }
     }
 

@@ -24,6 +24,9 @@ const READ_BYTES_MAX: usize = 128 * 1024;
 /// the refusal can be in the client's protocol.
 const HEADS_READ: usize = 2;
 
+/// The same for their lines: room for so many is made for every request, so it is no more than a few times what is allowed.
+const LINES_READ: usize = 256;
+
 pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
     let Ok(stream) = stream
@@ -48,6 +51,7 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_read_timeout)
+        .max_headers(LINES_READ)
         .max_header_size(head_bytes_max)
         .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
         .serve_connection(TokioIo::new(Watched::new(stream)), service);

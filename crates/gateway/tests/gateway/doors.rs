@@ -1,5 +1,6 @@
 //! Who is let in, what is refused, and in which shape.
 
+use std::io::BufRead;
 use std::io::Write;
 
 use crate::harness::*;
@@ -152,6 +153,14 @@ fn headers_over_their_limit_are_refused_in_the_clients_shape() {
             let error = reply.json();
             assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
             assert!(reply.body.contains("max_header_size"), "{error}");
+        }
+        for number in [101, 200] {
+            let head = format!("POST {path}\r\n{}", "x-many: many\r\n".repeat(number));
+            let reply = gateway.request(&head, &messages("p/m", false));
+            assert_eq!(reply.status, 431, "{number}");
+            let error = reply.json();
+            assert_eq!(error.pointer(place).unwrap(), kind, "{error}");
+            assert!(reply.body.contains("more than 100 headers"), "{error}");
         }
         let head = format!("POST {path}\r\n{}", long_line(16_000));
         assert_ne!(gateway.request(&head, &messages("p/m", false)).status, 431, "{path}");
@@ -306,5 +315,25 @@ fn whoever_sends_all_before_listening_learns_why_it_was_refused() {
         (&open, "POST /passthrough/nobody/v1/files", 404),
     ] {
         assert_eq!(gateway.request(head, &long).status, status, "{head}");
+    }
+}
+
+#[test]
+fn every_status_has_a_reason_that_a_person_can_read() {
+    for (status, expected) in [
+        (529, "HTTP/1.1 529 Overloaded\r\n"),
+        (499, "HTTP/1.1 499 Client Error\r\n"),
+        (521, "HTTP/1.1 521 Server Error\r\n"),
+        (429, "HTTP/1.1 429 Too Many Requests\r\n"),
+    ] {
+        let refusal = json(status, "", r#"{"type":"error","error":{"type":"x","message":"no"}}"#);
+        let provider = Provider::start(vec![Script::Say(refusal)]);
+        let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
+        for path in ["/v1/messages", "/passthrough/p/v1/messages"] {
+            let mut line = String::new();
+            let mut reader = gateway.send(&format!("POST {path}"), &messages("p/m", false));
+            reader.read_line(&mut line).unwrap();
+            assert_eq!(line, expected, "{path}");
+        }
     }
 }

@@ -15,4 +15,5 @@ mod refusals;
 mod repair;
 mod requests;
 mod stopping;
+mod targets;
 mod translate;

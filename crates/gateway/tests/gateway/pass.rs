@@ -1,5 +1,6 @@
 //! The same protocol on both sides: bytes pass as they are, but for the model's name.
 
+use serde_json::Value;
 use serde_json::json;
 
 use crate::harness::*;
@@ -267,4 +268,36 @@ fn thinking_that_a_server_refuses_is_not_sent_back_to_it() {
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     gateway.post("/v1/chat/completions", body);
     assert_eq!(provider.received()[0].body, own, "nothing is known of the server");
+}
+
+/// What an assistant says to a Chat client, as clients keep it that know `reasoning_content`.
+fn said_by(model: &str, gateway: &Running, messages: &[Value], choice: &str) -> Value {
+    let look = json!({"name": "look", "parameters": {"type": "object", "properties": {}}});
+    let body = json!({
+        "model": model, "messages": messages, "reasoning_effort": "high", "tool_choice": choice,
+        "tools": [{"type": "function", "function": look}],
+    });
+    let reply = gateway.post("/v1/chat/completions", &body.to_string());
+    assert_eq!(reply.status, 200, "{model}: {}", reply.body);
+    reply.json()["choices"][0]["message"].clone()
+}
+
+#[test]
+fn thinking_that_a_simulator_showed_can_be_sent_back_to_any_other() {
+    let gateway = Running::start("");
+    let simulators = ["sim-chat/m", "sim-responses/m", "sim-anthropic/m", "sim-gemini/m"];
+    for (first, choice) in simulators.into_iter().flat_map(|it| [(it, "none"), (it, "required")]) {
+        let asked = json!({"role": "user", "content": "hello"});
+        let said = said_by(first, &gateway, std::slice::from_ref(&asked), choice);
+        if choice == "none" {
+            assert_eq!(said.get("reasoning_content").is_some(), first != "sim-chat/m", "{said}");
+        }
+        let next = match said["tool_calls"][0]["id"].as_str() {
+            Some(id) => json!({"role": "tool", "tool_call_id": id, "content": "seen"}),
+            None => json!({"role": "user", "content": "and then?"}),
+        };
+        for second in simulators {
+            said_by(second, &gateway, &[asked.clone(), said.clone(), next.clone()], "auto");
+        }
+    }
 }

@@ -151,6 +151,40 @@ fn a_key_that_is_repeated_inside_a_list_does_not_leave() {
     check_key_stays("gemini", path, vec![in_two(&format!("{head}{begun}"), error)]);
 }
 
+#[test]
+fn what_a_model_says_passes_in_a_list_as_it_does_in_events() {
+    let said = r#"{"candidates":[{"content":{"parts":[{"text":"sk-upstream"}],"role":"model"}}]}"#;
+    let end = r#"{"candidates":[{"finishReason":"STOP"}]}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    let (events, list) = (format!("data: {said}\n\ndata: {end}\n\n"), format!("[{said}\n,{end}]"));
+    for (query, answer, expected) in
+        [("?alt=sse", sse(&events), events), ("", format!("{head}{list}"), list)]
+    {
+        let provider = Provider::start(vec![Script::Say(answer)]);
+        let gateway = Running::start(&provider.toml("p", "gemini"));
+        let path = format!("/v1beta/models/p%2Fm:streamGenerateContent{query}");
+        let body = r#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#;
+        assert_eq!(gateway.post(&path, body).body, expected);
+    }
+}
+
+#[test]
+fn an_element_of_a_list_does_not_wait_for_the_next() {
+    let (sender, pieces) = std::sync::mpsc::channel();
+    let pieces = std::sync::Arc::new(std::sync::Mutex::new(pieces));
+    let provider = Provider::start(vec![Script::Pieces(pieces)]);
+    let gateway = Running::start(&provider.toml("p", "gemini"));
+    let element = r#"{"candidates":[{"content":{"parts":[{"text":"one"}],"role":"model"}}]}"#;
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#;
+    let mut client = gateway.send("POST /v1beta/models/p%2Fm:streamGenerateContent", body);
+    sender.send(format!("{head}[{element}\n,{}", &element[..20])).unwrap();
+    read_head(&mut client);
+    assert_eq!(read_chunk(&mut client).unwrap(), format!("[{element}\n,").as_bytes());
+    sender.send(format!("{}\n", &element[20..])).unwrap();
+    assert_eq!(read_chunk(&mut client).unwrap(), format!("{element}\n").as_bytes());
+}
+
 /// A provider that pauses between two parts of its answer.
 fn in_two(first: &str, second: &str) -> Script {
     let (sender, pieces) = std::sync::mpsc::channel();

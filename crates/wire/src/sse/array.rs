@@ -97,6 +97,11 @@ impl JsonArray {
         self.stage == Stage::List
     }
 
+    /// How many bytes have come of an element that has not ended.
+    pub fn begun_bytes(&self) -> usize {
+        self.element.len()
+    }
+
     fn between(&mut self, byte: u8) -> Result<()> {
         match (self.stage, byte) {
             (_, b' ' | b'\t' | b'\r' | b'\n') => Ok(()),
@@ -227,6 +232,15 @@ mod tests {
         ];
         for (bytes, expected) in cases {
             assert_eq!(elements(&[bytes.as_bytes()]).unwrap(), expected, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn what_has_come_of_an_element_is_told_until_it_ends() {
+        let mut list = JsonArray::default();
+        for (bytes, begun) in [("[{\"a\"", 4), (":1", 6), ("}\n,", 0), ("{", 1), ("}]", 0)] {
+            list.push(bytes.as_bytes(), &mut |_| Ok(())).unwrap();
+            assert_eq!(list.begun_bytes(), begun, "{bytes}");
         }
     }
 
