@@ -144,6 +144,9 @@ impl Losing<'_> {
         for path in semantics.respelled() {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
+        for field in semantics.quoted() {
+            self.field(root, *field, LossKind::Renamed, "a number is spelled as such");
+        }
         for (path, reason) in semantics.unsaid() {
             self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
         }
