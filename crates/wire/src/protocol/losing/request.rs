@@ -145,7 +145,7 @@ impl Losing<'_> {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
         for field in semantics.quoted() {
-            self.field(root, *field, LossKind::Renamed, "a number is spelled as such");
+            self.field(root, *field, LossKind::Renamed, "a number is not written as a string");
         }
         for (path, reason) in semantics.unsaid() {
             self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
