@@ -93,16 +93,14 @@ impl Translation {
     /// The provider's stream has ended.
     pub(crate) fn end(&mut self) {
         let Self { frames, decoder, writing } = self;
+        let read = frames.take().map(|it| it.end(&mut |frame| step(decoder, &frame, writing)));
         // Half a frame behind the end of the answer is none of it, and nothing is missing without it.
-        if let Some(parser) = frames.take()
-            && parser.end(&mut |frame| step(decoder, &frame, writing)).is_err()
-            && !writing.has_finished()
-        {
-            *decoder = None;
-            writing.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
+        if matches!(read, Some(Err(_))) && !self.has_finished() {
+            self.decoder = None;
+            self.writing.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
         }
-        if let Some(decoder) = decoder.take() {
-            decoder.end(&mut |event| writing.event(event));
+        if let Some(decoder) = self.decoder.take() {
+            decoder.end(&mut |event| self.writing.event(event));
         }
         self.finish();
     }
@@ -135,7 +133,7 @@ impl Translation {
 
     /// Whether every candidate has said its last word: all that can follow is bookkeeping.
     pub(crate) fn has_finished(&self) -> bool {
-        self.writing.has_finished()
+        self.writing.has_finished() || self.decoder.as_ref().is_some_and(StreamDecoder::is_ending)
     }
 
     pub(crate) fn is_over(&self) -> bool {

@@ -159,6 +159,20 @@ fn choice(index: u8, delta: &str, finish: &str) -> String {
 }
 
 #[test]
+fn what_comes_behind_the_finish_reason_is_heard() {
+    let said = choice(0, "{\"content\":\"High water \"}", "null");
+    let behind = choice(0, "{}", "\"stop\"") + &choice(0, "{\"content\":\"at noon\"}", "null");
+    for end in ["", "data: [DONE]\n\n"] {
+        let stream = sse(&(said.clone() + &behind + end));
+        let provider = Provider::start(vec![Script::Say(stream)]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let reply = gateway.post("/v1/messages", &messages("p/m", true));
+        assert!(reply.body.contains("at noon"), "{}", reply.body);
+        assert!(reply.body.contains("message_stop"), "{}", reply.body);
+    }
+}
+
+#[test]
 fn an_answer_goes_on_while_one_of_its_candidates_does() {
     let (say, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);

@@ -301,6 +301,15 @@ impl StreamDecoder {
         Ok(self)
     }
 
+    /// Whether the end of the answer has been read and is held back, since more may come before it; [`StreamDecoder::end`]
+    /// tells it.
+    pub fn is_ending(&self) -> bool {
+        match self {
+            Self::OpenaiChat(decoder) => decoder.is_complete(),
+            Self::OpenaiResponses(_) | Self::AnthropicMessages(_) | Self::Gemini(_) => false,
+        }
+    }
+
     /// Says that no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
     pub fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
         match self {

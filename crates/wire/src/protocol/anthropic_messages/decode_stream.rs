@@ -236,14 +236,22 @@ impl Decoder {
             "delta" => growth.read(reader),
             _ => reader.skip(),
         })?;
-        if matches!(&growth, Growth::Words(text) if !text.is_empty()) {
-            self.ensure_open(index, place, emit);
+        if !self.is_open(index)
+            && let Some(block) = growth.beginning()
+        {
+            self.begin_unsaid(index, block, place, emit)?;
         }
         let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else {
             return Ok(());
         };
         match (block, growth) {
-            (Block::Growing { part, .. }, Growth::Words(text) | Growth::Text(text)) => {
+            (
+                Block::Growing { part, .. },
+                Growth::Words(text)
+                | Growth::Thought(text)
+                | Growth::Input(text)
+                | Growth::Summary(text),
+            ) => {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
@@ -251,9 +259,13 @@ impl Decoder {
                 emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
             }
             (Block::Growing { signature, .. }, Growth::Signature(more)) => signature.push(&more),
-            (Block::Held { input, .. }, Growth::Words(more) | Growth::Text(more)) => {
-                input.push(&more)
-            }
+            (
+                Block::Held { input, .. },
+                Growth::Words(more)
+                | Growth::Thought(more)
+                | Growth::Input(more)
+                | Growth::Summary(more),
+            ) => input.push(&more),
             (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
             | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
@@ -261,15 +273,24 @@ impl Decoder {
         Ok(())
     }
 
-    /// Begins a text whose beginning was not told.
-    fn ensure_open<'f>(&mut self, index: u64, place: Place, emit: &mut dyn FnMut(Event<'f>)) {
-        if self.open.iter().any(|(open, _)| *open == index) {
-            return;
-        }
+    fn is_open(&self, index: u64) -> bool {
+        self.open.iter().any(|(open, _)| *open == index)
+    }
+
+    /// Begins a block whose beginning was not told.
+    fn begin_unsaid<'f>(
+        &mut self,
+        index: u64,
+        block: &'static str,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) -> Result<()> {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
-        let text = Part::text(Text::default()).with_semantics(NodeSemantics::at(place));
-        let block = self.open_block(text, emit);
+        let at = place.step(Step::Delta);
+        let part = blocks::read_any_block(&mut Reader::new(block), at)?;
+        let block = self.open_block(part, emit);
         self.open.push((index, block));
+        Ok(())
     }
 
     fn end_block<'f>(
@@ -381,8 +402,12 @@ impl Decoder {
 enum Growth<'f> {
     /// What the model says.
     Words(Text<'f>),
-    /// Anything else that comes as text.
-    Text(Text<'f>),
+    /// What it thinks.
+    Thought(Text<'f>),
+    /// The input of a call.
+    Input(Text<'f>),
+    /// What stands for a conversation that was compacted.
+    Summary(Text<'f>),
     Citation(Json<'f>),
     Signature(Text<'f>),
     #[default]
@@ -394,11 +419,9 @@ impl<'f> Growth<'f> {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
                 ("text", Kind::String) => *self = Self::Words(reader.string()?),
-                ("thinking" | "partial_json", Kind::String) => {
-                    *self = Self::Text(reader.string()?);
-                }
-                // A compaction comes as text of this name.
-                ("content", Kind::String) => *self = Self::Text(reader.string()?),
+                ("thinking", Kind::String) => *self = Self::Thought(reader.string()?),
+                ("partial_json", Kind::String) => *self = Self::Input(reader.string()?),
+                ("content", Kind::String) => *self = Self::Summary(reader.string()?),
                 ("signature", Kind::String) => *self = Self::Signature(reader.string()?),
                 ("citation", Kind::Object) => *self = Self::Citation(reader.raw()?),
                 _ => reader.skip()?,
@@ -407,6 +430,25 @@ impl<'f> Growth<'f> {
         })
     }
 }
+
+impl Growth<'_> {
+    /// The empty block that grows so, for one that never began; none if there is nothing to add to it.
+    fn beginning(&self) -> Option<&'static str> {
+        let (text, block) = match self {
+            Self::Words(text) => (text, TEXT),
+            Self::Citation(_) => return Some(TEXT),
+            Self::Thought(text) | Self::Signature(text) => (text, THINKING),
+            // Nobody can make a call that has no name, but its input is not lost without a word.
+            Self::Input(text) => (text, r#"{"type":"tool_use","input":{}}"#),
+            Self::Summary(text) => (text, r#"{"type":"compaction","content":null}"#),
+            Self::Unknown => return None,
+        };
+        (!text.is_empty()).then_some(block)
+    }
+}
+
+const TEXT: &str = r#"{"type":"text","text":""}"#;
+const THINKING: &str = r#"{"type":"thinking","thinking":""}"#;
 
 /// A held block with the input or the content that came for it piece by piece.
 fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
@@ -422,6 +464,7 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
             object.key(&key);
             match (&*key, Json::parse_text(input)) {
                 ("input", Ok(whole)) => object.value(&whole),
+                ("input", Err(_)) => object.value(input),
                 ("content", _) if opaque.kind == "compaction" => object.value(input),
                 _ => object.value(&json),
             }

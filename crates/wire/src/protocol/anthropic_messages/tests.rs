@@ -428,16 +428,50 @@ fn a_stream_that_stops_early_ends_in_an_error() {
 }
 
 #[test]
-fn a_text_that_never_began_arrives() {
-    let text = stream(&[
-        start(),
-        json!({"type": "content_block_delta", "index": 0,
-            "delta": {"type": "text_delta", "text": "unannounced"}}),
-        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
-        json!({"type": "message_stop"}),
-    ]);
-    let whole = folded(events(&text));
-    assert_eq!(whole["content"], json!([{"type": "text", "text": "unannounced"}]));
+fn blocks_that_never_began_arrive() {
+    for (deltas, block) in [
+        (
+            vec![
+                json!({"type": "text_delta", "text": "un"}),
+                json!({"type": "text_delta", "text": "said"}),
+            ],
+            json!({"type": "text", "text": "unsaid"}),
+        ),
+        (
+            vec![
+                json!({"type": "thinking_delta", "thinking": "hm"}),
+                json!({"type": "signature_delta", "signature": "c2ln"}),
+            ],
+            json!({"type": "thinking", "thinking": "hm", "signature": "c2ln"}),
+        ),
+        (
+            vec![json!({"type": "signature_delta", "signature": "c2ln"})],
+            json!({"type": "thinking", "thinking": "", "signature": "c2ln"}),
+        ),
+        (
+            vec![
+                json!({"type": "input_json_delta", "partial_json": "{\"x\""}),
+                json!({"type": "input_json_delta", "partial_json": ":1}"}),
+            ],
+            json!({"type": "tool_use", "input": {"x": 1}}),
+        ),
+        (
+            vec![json!({"type": "input_json_delta", "partial_json": "{\"x\""})],
+            json!({"type": "tool_use", "input": "{\"x\""}),
+        ),
+        (
+            vec![json!({"type": "compaction_delta", "content": "so far"})],
+            json!({"type": "compaction", "content": "so far"}),
+        ),
+    ] {
+        let mut chunks = vec![start()];
+        let delta = |delta| json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        chunks.extend(deltas.into_iter().map(delta));
+        chunks.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
+        chunks.push(json!({"type": "message_stop"}));
+        let whole = folded(events(&stream(&chunks)));
+        assert_eq!(whole["content"], json!([block]));
+    }
 }
 
 #[test]

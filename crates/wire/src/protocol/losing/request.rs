@@ -144,6 +144,9 @@ impl Losing<'_> {
         for path in semantics.respelled() {
             self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
         }
+        for field in semantics.quoted() {
+            self.field(root, *field, LossKind::Renamed, "a number is not written as a string");
+        }
         for (path, reason) in semantics.unsaid() {
             self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
         }

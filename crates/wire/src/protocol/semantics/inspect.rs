@@ -164,6 +164,7 @@ impl Semantics<'_> {
             extras,
             shape,
             respelled,
+            quoted,
             unsaid,
         } = self;
         optional(writer, "session", Some(session));
@@ -177,6 +178,10 @@ impl Semantics<'_> {
         show_shape(*shape, writer);
         if !respelled.is_empty() {
             writer.field("respelled", respelled);
+        }
+        if !quoted.is_empty() {
+            let names: Vec<&str> = quoted.iter().map(|field| field.name()).collect();
+            writer.field("quoted", &names);
         }
         if !unsaid.is_empty() {
             let paths: Vec<&str> = unsaid.iter().map(|(path, _)| *path).collect();

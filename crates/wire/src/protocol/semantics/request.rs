@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::protocol::Field;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
@@ -22,6 +23,8 @@ pub struct Semantics<'a> {
     pub(super) shape: Shape,
     /// Paths of fields that were spelled in an older or a server's own way.
     pub(super) respelled: Vec<&'static str>,
+    /// Numbers that were spelled as texts.
+    pub(super) quoted: Vec<Field>,
     /// Paths of fields that the request leaves out and every translation states, each with the reason.
     pub(super) unsaid: Vec<(&'static str, &'static str)>,
 }
@@ -80,6 +83,15 @@ impl<'a> Semantics<'a> {
         &self.respelled
     }
 
+    /// Says that the number of this field was spelled as a text.
+    pub(in crate::protocol) fn quote(&mut self, field: Field) {
+        self.quoted.push(field);
+    }
+
+    pub(in crate::protocol) fn quoted(&self) -> &[Field] {
+        &self.quoted
+    }
+
     /// Says that the field at `path` (without a leading slash) was left out, and why every translation states it.
     pub(in crate::protocol) fn leave_unsaid(&mut self, path: &'static str, reason: &'static str) {
         self.unsaid.push((path, reason));
@@ -134,6 +146,7 @@ impl<'a> Semantics<'a> {
             extras: self.extras.into_owned(),
             shape: self.shape,
             respelled: self.respelled,
+            quoted: self.quoted,
             unsaid: self.unsaid,
         }
     }

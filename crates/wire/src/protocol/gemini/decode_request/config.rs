@@ -14,6 +14,7 @@ use crate::json::Kind;
 use crate::json::Number;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::protocol::Field;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -27,6 +28,7 @@ use crate::protocol::gemini::types::tool_config_scope;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Semantics;
 
 use super::Draft;
 
@@ -71,19 +73,20 @@ impl<'a> Draft<'a> {
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
         let sampling = &mut self.request.sampling;
-        let number = match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "temperature" => &mut sampling.temperature,
-            "topP" => &mut sampling.top_p,
-            "topK" => &mut sampling.top_k,
-            "seed" => &mut sampling.seed,
-            "presencePenalty" => &mut sampling.presence_penalty,
-            "frequencyPenalty" => &mut sampling.frequency_penalty,
-            "candidateCount" => &mut sampling.candidates,
-            "logprobs" => &mut sampling.top_logprobs,
-            "maxOutputTokens" => &mut self.request.max_output_tokens,
+        let (field, number) = match camel(REQUEST_NAMES, key, &mut self.shape) {
+            "temperature" => (Field::Temperature, &mut sampling.temperature),
+            "topP" => (Field::TopP, &mut sampling.top_p),
+            "topK" => (Field::TopK, &mut sampling.top_k),
+            "seed" => (Field::Seed, &mut sampling.seed),
+            "presencePenalty" => (Field::PresencePenalty, &mut sampling.presence_penalty),
+            "frequencyPenalty" => (Field::FrequencyPenalty, &mut sampling.frequency_penalty),
+            "candidateCount" => (Field::Candidates, &mut sampling.candidates),
+            "logprobs" => (Field::TopLogprobs, &mut sampling.top_logprobs),
+            "maxOutputTokens" => (Field::MaxOutputTokens, &mut self.request.max_output_tokens),
             _ => return self.generation_other(key, reader, extras),
         };
-        read_number(reader, number)
+        *number = Some(read_number(field, reader, &mut self.semantics)?);
+        Ok(Member::Read)
     }
 
     fn generation_other(
@@ -151,19 +154,17 @@ impl<'a> Draft<'a> {
     }
 
     fn thinking_budget(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
+        let budget = read_number(Field::ThinkingBudget, reader, &mut self.semantics)?;
         let thinking = &mut self.request.thinking;
-        let mut budget = None;
-        let member = read_number(reader, &mut budget)?;
-        match budget.as_ref().map(Number::as_str) {
-            Some("-1") => thinking.mode = Some(ThinkingMode::Adaptive),
-            Some("0") => thinking.mode = Some(ThinkingMode::Disabled),
-            Some(_) => {
+        match budget.as_str() {
+            "-1" => thinking.mode = Some(ThinkingMode::Adaptive),
+            "0" => thinking.mode = Some(ThinkingMode::Disabled),
+            _ => {
                 thinking.mode = Some(ThinkingMode::Enabled);
-                thinking.budget = budget;
+                thinking.budget = Some(budget);
             }
-            None => {}
         }
-        Ok(member)
+        Ok(Member::Read)
     }
 
     fn thinking_level(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
@@ -328,17 +329,25 @@ fn text_list<'a>(reader: &mut Reader<'a>) -> Result<Vec<Text<'a>>> {
     Ok(texts)
 }
 
-/// Reads a number. The vendor takes numbers in strings too; those come back as they were, but mean nothing here. No
-/// vendor takes other strings.
-fn read_number<'a>(reader: &mut Reader<'a>, number: &mut Option<Number<'a>>) -> Result<Member> {
-    if reader.kind()? == Kind::String && holds_number(&reader.checkpoint().string()?.to_str()) {
-        return Ok(Member::Unknown);
+/// Reads a number. The vendor takes numbers in texts too, but no other texts.
+fn read_number<'a>(
+    field: Field,
+    reader: &mut Reader<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<Number<'a>> {
+    if reader.kind()? == Kind::String
+        && let Some(number) = number_in(&reader.checkpoint().string()?.to_str())
+    {
+        reader.skip()?;
+        semantics.quote(field);
+        return Ok(number);
     }
-    *number = Some(reader.number()?);
-    Ok(Member::Read)
+    reader.number()
 }
 
-fn holds_number(text: &str) -> bool {
+/// The number that a text is; white space around it makes it none.
+fn number_in(text: &str) -> Option<Number<'static>> {
     let mut reader = Reader::new(text);
-    reader.number().is_ok() && reader.finish().is_ok()
+    let number = reader.number().ok().filter(|number| number.as_str() == text)?;
+    Some(number.into_owned())
 }

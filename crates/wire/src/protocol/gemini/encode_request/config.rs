@@ -93,7 +93,7 @@ impl<'x> Scribe<'x, '_> {
         let root = Place::default();
         let key = self.name(key);
         if self.is_same() {
-            return object.field(key, number);
+            return self.as_spelled(object, (key, field), number);
         }
         if field == Field::Seed && !fits_32_bits(number) {
             let reason = "the vendor's seeds have 32 bits";
@@ -114,6 +114,19 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
+    /// Writes a number as its request spelled it, which may be as a text.
+    pub(super) fn as_spelled(
+        &self,
+        object: &mut Object<'_, '_>,
+        (key, field): (&'static str, Field),
+        number: &Number<'_>,
+    ) {
+        match self.is_same() && self.exchange.semantics().quoted().contains(&field) {
+            true => object.field(key, number.as_str()),
+            false => object.field(key, number),
+        }
+    }
+
     fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
         let Some(logprobs) = self.exchange.request.sampling.logprobs else { return };
         if self.is_same() || accepts != Accepts::Nothing {
@@ -126,7 +139,7 @@ impl<'x> Scribe<'x, '_> {
     fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
         let key = self.name("maxOutputTokens");
         match (&self.exchange.request.max_output_tokens, self.target.max_output_tokens) {
-            (Some(tokens), _) => object.field(key, tokens),
+            (Some(tokens), _) => self.as_spelled(object, (key, Field::MaxOutputTokens), tokens),
             (None, Some(tokens)) if !self.is_same() => {
                 object.field(key, &tokens);
                 let reason = "the operator's limit";

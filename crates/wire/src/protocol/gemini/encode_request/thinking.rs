@@ -43,12 +43,15 @@ impl<'x> Scribe<'x, '_> {
 
     fn same_thinking(&self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
         let Thinking { mode, effort, budget, show } = thinking;
-        let key = self.name("thinkingBudget");
-        match (budget, mode) {
-            (Some(budget), _) => object.field(key, budget),
-            (None, Some(ThinkingMode::Adaptive)) => object.field(key, &BY_ITSELF),
-            (None, Some(ThinkingMode::Disabled)) => object.field(key, &0_u64),
-            (None, Some(ThinkingMode::Enabled | ThinkingMode::BetweenTools) | None) => {}
+        let budget = match (budget, mode) {
+            (Some(budget), _) => Some(budget.reborrow()),
+            (None, Some(ThinkingMode::Adaptive)) => Some(BY_ITSELF.into()),
+            (None, Some(ThinkingMode::Disabled)) => Some(0_u64.into()),
+            (None, Some(ThinkingMode::Enabled | ThinkingMode::BetweenTools) | None) => None,
+        };
+        if let Some(budget) = budget {
+            let key = self.name("thinkingBudget");
+            self.as_spelled(object, (key, Field::ThinkingBudget), &budget);
         }
         if let Some(effort) = effort {
             let level = match self.shape.has(LEVEL_LOWER) {

@@ -16,6 +16,7 @@ use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
+use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::gemini::encode_response::finish_fate;
@@ -46,6 +47,8 @@ pub struct Encoder<'a> {
     semantics: NodeSemantics<'static>,
     /// The parts that are open, or whose sources may still come.
     parts: Vec<OpenPart>,
+    /// Those that are closed and have log probabilities which have not gone out.
+    late: Vec<PartId>,
     endings: Vec<Ending>,
     usage: Option<Usage<'static>>,
     failed: bool,
@@ -62,6 +65,7 @@ impl<'a> Encoder<'a> {
             tier: None,
             semantics: NodeSemantics::default(),
             parts: Vec::new(),
+            late: Vec::new(),
             endings: Vec::new(),
             usage: None,
             failed: false,

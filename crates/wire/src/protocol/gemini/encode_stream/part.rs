@@ -102,6 +102,7 @@ impl Encoder<'_> {
         let refuses = matches!(opening, Opening::Refusal);
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
+        self.weigh_closed(candidate, out);
         let flow = Flow::of(&opening);
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
@@ -250,6 +251,11 @@ impl Encoder<'_> {
         let same = self.is_same();
         let Some(open) = self.find(part) else { return };
         add_to(&mut open.logprobs, more.clone().into_owned());
+        let is_late = matches!(open.state, State::Closed) && !open.silent;
+        if is_late && !self.late.contains(&part) {
+            self.late.push(part);
+        }
+        let Some(open) = self.find(part) else { return };
         if open.weighed || same {
             return;
         }
@@ -264,6 +270,23 @@ impl Encoder<'_> {
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;
             self.report.extend(report);
+        }
+    }
+
+    /// Tells the log probabilities that came after all of their text: behind another text they would seem to be its.
+    fn weigh_closed(&mut self, candidate: u32, out: &mut String) {
+        let mut all = None;
+        for part in std::mem::take(&mut self.late) {
+            match self.find(part) {
+                Some(open) if open.candidate != candidate => self.late.push(part),
+                Some(OpenPart { logprobs: logprobs @ Some(_), .. }) => {
+                    logprobs.take().into_iter().for_each(|late| add_to(&mut all, late));
+                }
+                Some(_) | None => {}
+            }
+        }
+        if all.is_some() {
+            self.content_frame(candidate, all.as_ref(), out, |_| {});
         }
     }
 
@@ -307,7 +330,11 @@ impl Encoder<'_> {
         let state = std::mem::replace(&mut open.state, State::Closed);
         let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
         open.silent |= is_unsaid && semantics.artefact().is_none();
-        let lonely = open.silent && open.logprobs.is_some();
+        let is_late = open.logprobs.is_some();
+        let lonely = open.silent && is_late;
+        if is_late && !lonely {
+            self.late.push(part);
+        }
         if lonely {
             let reason = "without a text there is nothing that they speak of";
             self.tell(|losing| {

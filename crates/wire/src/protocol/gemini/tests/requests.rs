@@ -65,6 +65,7 @@ fn wrong_types_are_refused_with_their_place() {
         (r#"{"contents":"hi"}"#, "/contents"),
         (r#"{"generationConfig":{"topP":true}}"#, "/generationConfig/topP"),
         (r#"{"generationConfig":{"temperature":"hot"}}"#, "/generationConfig/temperature"),
+        (r#"{"generationConfig":{"topK":" 4"}}"#, "/generationConfig/topK"),
         (r#"{"tools":[{"functionDeclarations":[{}]}]}"#, "/tools/0/functionDeclarations/0"),
         (r#"{"contents":[{"parts":[{"functionCall":{}}]}]}"#, "/contents/0/parts/0/functionCall"),
     ];
@@ -91,11 +92,28 @@ fn both_spellings_mean_the_same() {
 }
 
 #[test]
+fn numbers_in_texts_are_numbers_and_stay_texts_at_home() {
+    let body = r#"{"generation_config":{"temperature":"0.50","topP":0.9,"top_k":"4","maxOutputTokens":"2e1"}}"#;
+    let request = GEMINI.decode_request(body.as_bytes()).unwrap().request;
+    assert_eq!(request.sampling.temperature.unwrap().as_str(), "0.50");
+    assert_eq!(request.sampling.top_k.unwrap().as_str(), "4");
+    assert_eq!(request.max_output_tokens.unwrap().as_str(), "2e1");
+    assert_eq!(value(&back(body)), value(body));
+    for budget in ["0", "-1", "128"] {
+        let body = format!(
+            r#"{{"generationConfig":{{"thinkingConfig":{{"thinkingBudget":"{budget}"}}}}}}"#
+        );
+        assert_eq!(value(&back(&body)), value(&body));
+    }
+}
+
+#[test]
 fn budgets_say_on_off_and_by_itself() {
     let cases = [
         ("0", Some(ThinkingMode::Disabled)),
         ("-1", Some(ThinkingMode::Adaptive)),
         ("128", Some(ThinkingMode::Enabled)),
+        ("\"-1\"", Some(ThinkingMode::Adaptive)),
     ];
     for (budget, mode) in cases {
         let body =

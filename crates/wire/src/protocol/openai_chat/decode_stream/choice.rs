@@ -1,7 +1,6 @@
 //! What the chunks of a stream say of one choice.
 
 use crate::conversation::Content;
-use crate::conversation::Finish;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
@@ -30,6 +29,8 @@ use crate::protocol::openai_chat::decode_response::citation_of;
 use crate::protocol::openai_chat::decode_response::finish_of;
 use crate::protocol::openai_chat::decode_stream::Told;
 use crate::protocol::openai_chat::decode_stream::call::Calls;
+use crate::protocol::openai_chat::decode_stream::ending::Ending;
+use crate::protocol::openai_chat::decode_stream::ending::says_something;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
 use crate::protocol::openai_chat::decode_stream::gathered::ChunkText;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
@@ -100,7 +101,10 @@ impl<'f> Chunk<'f> {
                     chunk.delta = Some(reader.checkpoint());
                     reader.skip()?;
                 }
-                ("finish_reason", Kind::String) => chunk.finish = Some(reader.string()?),
+                // Some servers state it as an empty text until there is one.
+                ("finish_reason", Kind::String) => {
+                    chunk.finish = Some(reader.string()?).filter(|word| !word.is_empty());
+                }
                 ("logprobs", Kind::Object) => chunk.logprobs = Some(reader.raw()?),
                 // Some servers repeat the whole message so far in every chunk.
                 ("message", Kind::Object) => reader.skip()?,
@@ -129,7 +133,7 @@ pub(super) struct Choice {
     nulls: Nulls,
     /// Whether there was any reasoning.
     reasoned: bool,
-    finished: bool,
+    ending: Ending,
 }
 
 #[derive(Debug, Default)]
@@ -160,12 +164,18 @@ impl Choice {
             told: Told::default(),
             nulls: Nulls::default(),
             reasoned: false,
-            finished: false,
+            ending: Ending::default(),
         }
     }
 
-    pub(super) fn is_finished(&self) -> bool {
-        self.finished
+    /// Whether its end was told, passed on or not.
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.ending, Ending::Untold)
+    }
+
+    /// Whether its end was told and is held back.
+    pub(super) fn is_ending(&self) -> bool {
+        matches!(self.ending, Ending::Told(_))
     }
 
     pub(super) fn step<'f>(
@@ -177,8 +187,10 @@ impl Choice {
         for (key, json) in chunk.others {
             self.tell(("", &key), json, place, sink);
         }
-        if self.finished {
-            return Ok(());
+        match &mut self.ending {
+            Ending::Untold => {}
+            Ending::Told(told) => told.hear(chunk.delta.as_ref())?,
+            Ending::Past => return self.tell_late((chunk.delta, chunk.logprobs), place, sink),
         }
         if chunk.has_null_logprobs && !std::mem::replace(&mut self.nulls.logprobs, true) {
             self.tell_null(("", "logprobs"), place, sink)?;
@@ -226,9 +238,30 @@ impl Choice {
             self.probabilities(&json, place.parent(), sink)?;
         }
         if let Some(word) = chunk.finish {
-            self.finish(finish_of(word), place, sink);
+            self.ending.tell(finish_of(word), place);
         }
         Ok(())
+    }
+
+    /// Tells what is said of a choice whose end was passed on: no part may follow, but it is not lost without a word.
+    fn tell_late<'f>(
+        &self,
+        (delta, logprobs): (Option<Reader<'f>>, Option<Json<'f>>),
+        place: Place,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
+        let at = NoteAt::Candidate(self.index);
+        if let Some(json) = logprobs {
+            sink.send(note(at, place, ("", "logprobs"), json));
+        }
+        let Some(mut delta) = delta else { return Ok(()) };
+        delta.object(|key, reader| {
+            if !says_something(&key, &reader.checkpoint())? {
+                return reader.skip();
+            }
+            sink.send(note(at, place.step(Step::Delta), ("message", &key), reader.raw()?));
+            Ok(())
+        })
     }
 
     fn member<'f>(
@@ -454,7 +487,16 @@ impl Choice {
         }
     }
 
-    fn finish<'f>(&mut self, finish: Finish<'f>, place: Place, sink: &mut Sink<'_, 'f>) {
+    /// Passes on the end that was told, once nothing more can come before it.
+    pub(super) fn release(&mut self, sink: &mut Sink<'_, '_>) {
+        if let Some((finish, place)) = self.ending.pass() {
+            self.complete(place, sink);
+            sink.send(Event::Finish { candidate: self.index, place: place.parent(), finish });
+        }
+    }
+
+    /// Closes what is open and tells what waited for the end.
+    fn complete(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         self.close_current(sink);
         self.calls.close_all(self.index, sink);
         self.tell_details(place, sink);
@@ -471,7 +513,5 @@ impl Choice {
             let part = sink.open(self.index, Opening::Text, NodeSemantics::at(place));
             sink.close(part);
         }
-        self.finished = true;
-        sink.send(Event::Finish { candidate: self.index, place: place.parent(), finish });
     }
 }

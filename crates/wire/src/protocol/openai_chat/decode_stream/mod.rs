@@ -2,6 +2,7 @@
 
 mod call;
 mod choice;
+mod ending;
 mod gathered;
 
 use std::borrow::Cow;
@@ -25,6 +26,7 @@ use crate::protocol::Start;
 use crate::protocol::openai_chat::decode_response::read_usage;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
 use crate::protocol::openai_chat::decode_stream::choice::Chunk;
+use crate::protocol::openai_chat::decode_stream::ending::Held;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -43,6 +45,8 @@ pub struct Decoder {
     told: Told,
     /// Vendor fields of chunks that came before the answer began.
     early: Extras<'static>,
+    /// What was said of the answer behind an end that is held back.
+    held: Held,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -66,6 +70,7 @@ impl Decoder {
     ) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.is_complete() {
+            self.release(emit);
             self.state = State::Over;
         }
         if data == DONE || data.is_empty() || self.is_over() {
@@ -77,19 +82,46 @@ impl Decoder {
             self.begin(data, place, emit)?;
         }
         let mut reader = Reader::new(data);
-        reader.object(|key, reader| self.member(&key, reader, place, emit))?;
-        reader.finish()
+        let read = reader.object(|key, reader| self.member(&key, reader, place, emit));
+        let read = read.and_then(|()| reader.finish());
+        if read.is_err() {
+            self.release(emit);
+        }
+        read
     }
 
-    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+    pub(in crate::protocol) fn end(mut self, emit: &mut dyn FnMut(Event<'static>)) {
+        self.release(emit);
         if !self.is_over() && !self.is_complete() {
             let words = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
         }
     }
 
-    fn is_complete(&self) -> bool {
-        !self.choices.is_empty() && self.choices.iter().all(Choice::is_finished)
+    /// Whether every choice has been told to its end.
+    pub(in crate::protocol) fn is_complete(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(Choice::has_ended)
+    }
+
+    /// Passes on the ends that were held back, and what was said behind them.
+    fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
+        let next = &mut self.part;
+        for choice in &mut self.choices {
+            choice.release(&mut choice::Sink { next, emit });
+        }
+        self.held.release(emit);
+    }
+
+    /// Says something of the answer, behind the ends that were told before.
+    fn tell<'f>(&mut self, event: Event<'f>, emit: Emit<'_, 'f>) {
+        match self.is_ending() {
+            true => self.held.add(event),
+            false => emit(event),
+        }
+    }
+
+    fn is_ending(&self) -> bool {
+        self.choices.iter().any(Choice::is_ending)
     }
 
     fn is_over(&self) -> bool {
@@ -152,6 +184,7 @@ impl Decoder {
             (_, Kind::Null) => reader.skip(),
             ("error", _) if self.state != State::Failed => {
                 let fault = fault_within(&reader.raw()?);
+                self.release(emit);
                 self.state = State::Failed;
                 emit(Event::Fault(fault));
                 Ok(())
@@ -162,7 +195,7 @@ impl Decoder {
             }),
             ("usage", Kind::Object) => {
                 let usage = read_usage(reader, place.step(Step::Usage))?;
-                emit(Event::Usage(usage));
+                self.tell(Event::Usage(usage), emit);
                 Ok(())
             }
             // The first chunk has said these.
@@ -183,8 +216,14 @@ impl Decoder {
         if !self.told.is_news(key, &json) {
             return Ok(());
         }
-        emit(note(NoteAt::Response, place, ("", key), json));
+        self.tell(note(NoteAt::Response, place, ("", key), json), emit);
         Ok(())
+    }
+
+    /// Whether this choice is still being told while another has ended: that end need not wait for it.
+    fn goes_on_elsewhere(&self, index: u32) -> bool {
+        let goes_on = |it: &Choice| it.index == index && !it.has_ended();
+        self.choices.len() > 1 && self.choices.iter().any(goes_on) && self.is_ending()
     }
 
     fn choice<'f>(
@@ -200,6 +239,9 @@ impl Decoder {
             .ok_or_else(|| Error::new(ErrorKind::Limit, "expected a smaller number of choices"))?;
         if !self.choices.iter().any(|choice| choice.index == index) {
             self.choices.push(Choice::new(index));
+        }
+        if self.goes_on_elsewhere(index) {
+            self.release(emit);
         }
         let next = &mut self.part;
         match self.choices.iter_mut().find(|choice| choice.index == index) {

@@ -1,6 +1,7 @@
 //! Behaviour that only this protocol has.
 
 mod answers;
+mod endings;
 
 use serde_json::Value;
 use serde_json::json;
