@@ -24,6 +24,9 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
 
+/// How the ids begin that this gateway gives to thinking of other vendors: the item's prefix, then the exchange's.
+const MINTED: &[u8] = b"rs_ex_";
+
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
     gateway: &Gateway,
@@ -93,7 +96,8 @@ fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
 fn may_hold_foreign(call: &Call<'_>) -> bool {
     let is_unsealed = match call.client {
         Protocol::AnthropicMessages => may_hold_unsealed(call.body),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => false,
+        Protocol::OpenaiResponses => memmem::find(call.body.as_bytes(), MINTED).is_some(),
+        Protocol::OpenaiChat | Protocol::Gemini => false,
     };
     is_unsealed || Artefact::may_be_carried_in(call.body)
 }
@@ -121,10 +125,7 @@ fn withhold(request: &mut Request<'_>, own: Protocol) -> Report {
 fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Part<'p>> {
     let is_foreign = match part.semantics().artefact() {
         Some(artefact) => artefact.issuer() != own,
-        // Anthropic seals all thinking of its own.
-        None => {
-            own == Protocol::AnthropicMessages && matches!(part.content(), Content::Reasoning(_))
-        }
+        None => matches!(part.content(), Content::Reasoning(_)) && is_unsealed(&part, own),
     };
     if !is_foreign {
         return Some(part);
@@ -134,6 +135,20 @@ fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Par
     match part.content() {
         Content::Reasoning(_) | Content::Opaque(_) => None,
         _ => Some(Part::new(part.into_content())),
+    }
+}
+
+/// Whether thinking without a seal cannot be the vendor's own.
+fn is_unsealed(part: &Part<'_>, own: Protocol) -> bool {
+    match own {
+        // Anthropic seals all thinking of its own.
+        Protocol::AnthropicMessages => true,
+        // OpenAI would look for an item of that name among those that it keeps.
+        Protocol::OpenaiResponses => {
+            let id = part.semantics().item().and_then(|item| item.id.as_ref());
+            id.is_some_and(|id| id.to_str().as_bytes().starts_with(MINTED))
+        }
+        Protocol::OpenaiChat | Protocol::Gemini => false,
     }
 }
 

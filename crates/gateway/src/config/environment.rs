@@ -2,6 +2,7 @@
 
 use sabir_backend::Secret;
 use sabir_wire::Protocol;
+use sabir_wire::target::Dialect;
 
 use crate::config::presets::PRESETS;
 use crate::config::presets::Preset;
@@ -38,7 +39,10 @@ pub(super) fn simulators() -> impl Iterator<Item = Provider> {
         let default_model = Some(SIMULATED_MODEL.to_owned());
         // They ask for a key, as the real ones do, and take any.
         let key = Some(Secret::new(SIMULATED_MODEL));
-        Provider { default_model, key, ..Provider::new(simulator_name(protocol), vec![endpoint]) }
+        // The one of Chat refuses unknown fields, as OpenAI does.
+        let dialect = (protocol == Protocol::OpenaiChat).then_some(Dialect::OPENAI);
+        let simulator = Provider::new(simulator_name(protocol), vec![endpoint]);
+        Provider { default_model, key, dialect, ..simulator }
     })
 }
 

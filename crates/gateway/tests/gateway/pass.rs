@@ -268,3 +268,43 @@ fn thinking_that_a_server_refuses_is_not_sent_back_to_it() {
     gateway.post("/v1/chat/completions", body);
     assert_eq!(provider.received()[0].body, own, "nothing is known of the server");
 }
+
+#[test]
+fn thinking_that_nobody_sealed_stays_out_of_the_clients_own_responses() {
+    let gemini = Provider::whole(
+        r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"hi"}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"m"}"#,
+    );
+    let own = Provider::whole("{\"id\":\"r\",\"object\":\"response\",\"output\":[]}");
+    let gateway =
+        Running::start(&(gemini.toml("g", "gemini") + &own.toml("o", "openai-responses")));
+    let first = gateway.post("/v1/responses", r#"{"model":"g/m","input":"hello"}"#).json();
+    assert_eq!(first["output"][0]["type"], "reasoning");
+    let mut input = vec![json!({"role": "user", "content": "hello"})];
+    input.extend(first["output"].as_array().unwrap().iter().cloned());
+    let others = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    input.push(others.clone());
+    let request = json!({"model": "o/m", "input": input}).to_string();
+    let reply = gateway.post("/v1/responses", &request);
+    assert_eq!(reply.header("sabir-loss"), Some("withheld=1"));
+    let seen: serde_json::Value = serde_json::from_str(&own.received()[0].body).unwrap();
+    let expected = json!([input[0], input[2], others]);
+    assert_eq!(seen["input"], expected, "what the provider may hold itself stays");
+}
+
+#[test]
+fn a_chat_client_goes_from_a_simulator_that_thinks_to_one_that_does_not_show_it() {
+    let gateway = Running::start("");
+    let mut messages = vec![json!({"role": "user", "content": "hello"})];
+    for model in
+        ["sim-anthropic/claude-sonnet-4-5", "sim-chat/o4-mini", "sim-gemini/gemini-2.5-pro"]
+    {
+        let request = json!({"model": model, "messages": messages, "reasoning_effort": "low"});
+        let reply = gateway.post("/v1/chat/completions", &request.to_string());
+        assert_eq!(reply.status, 200, "{model}: {}", reply.body);
+        let message = reply.json()["choices"][0]["message"].clone();
+        let is_shown = message.get("reasoning_content").is_some();
+        assert_eq!(is_shown, model != "sim-chat/o4-mini", "{message}");
+        messages.push(message);
+        messages.push(json!({"role": "user", "content": "go on"}));
+    }
+}
