@@ -17,6 +17,7 @@ use crate::Gateway;
 use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
+use crate::attempt::unsigned;
 use crate::attempt::unthinking;
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -69,7 +70,11 @@ fn encoded(
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
+    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
     let mut report = withhold(&mut exchange.request, call.client);
+    if call.client == Protocol::Gemini && target.family.needs_thought_signature {
+        report.extend(unsigned::disown(&mut exchange.request));
+    }
     if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
     }
@@ -79,7 +84,6 @@ fn encoded(
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
-    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
     if call.client == Protocol::AnthropicMessages {
         report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
     }
@@ -97,7 +101,8 @@ fn may_hold_foreign(call: &Call<'_>) -> bool {
     let is_unsealed = match call.client {
         Protocol::AnthropicMessages => may_hold_unsealed(call.body),
         Protocol::OpenaiResponses => memmem::find(call.body.as_bytes(), MINTED).is_some(),
-        Protocol::OpenaiChat | Protocol::Gemini => false,
+        Protocol::Gemini => unsigned::may_hold(call.body),
+        Protocol::OpenaiChat => false,
     };
     is_unsealed || Artefact::may_be_carried_in(call.body)
 }

@@ -308,3 +308,36 @@ fn a_chat_client_goes_from_a_simulator_that_thinks_to_one_that_does_not_show_it(
         messages.push(json!({"role": "user", "content": "go on"}));
     }
 }
+
+#[test]
+fn a_gemini_client_goes_on_with_gemini_where_another_vendor_made_the_calls() {
+    let gateway = Running::start("");
+    for first in ["sim-chat/m", "sim-responses/m", "sim-anthropic/m"] {
+        let words = "call f with {}\nthen call f with {}";
+        let mut contents = vec![json!({"role": "user", "parts": [{"text": words}]})];
+        let tools = json!([{"functionDeclarations": [{"name": "f"}]}]);
+        for (model, loss) in [(first, None), ("sim-gemini/gemini-3-pro-preview", Some("none"))] {
+            let request = json!({"contents": contents, "tools": tools}).to_string();
+            let path = format!("/v1beta/models/{model}:generateContent");
+            let reply = gateway.post(&path, &request);
+            assert_eq!(reply.status, 200, "{first}, then {model}: {}", reply.body);
+            assert!(loss.is_none() || reply.header("sabir-loss") == loss, "{first}");
+            let content = reply.json()["candidates"][0]["content"].clone();
+            let id = content["parts"][0]["functionCall"]["id"].clone();
+            assert!(id.is_string(), "{content}");
+            contents.push(content);
+            let response = json!({"id": id, "name": "f", "response": {"output": "ok"}});
+            contents.push(json!({"role": "user", "parts": [{"functionResponse": response}]}));
+        }
+    }
+}
+
+#[test]
+fn a_gemini_client_that_lost_its_own_signatures_is_told_so() {
+    let gateway = Running::start("");
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"id":"x7","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"x7","name":"f","response":{}}}]}],"tools":[{"functionDeclarations":[{"name":"f"}]}]}"#;
+    let reply =
+        gateway.post("/v1beta/models/sim-gemini%2Fgemini-3-pro-preview:generateContent", body);
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    assert!(reply.body.contains("thought_signature"), "{}", reply.body);
+}
