@@ -78,14 +78,15 @@ fn encoded(
     if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
     }
+    let is_claudes = call.client == Protocol::AnthropicMessages;
+    if is_claudes && (!report.is_empty() || unthinking::holds_others(&exchange.request)) {
+        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
+    }
     if report.is_empty() {
         return Ok(None);
     }
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
-    }
-    if call.client == Protocol::AnthropicMessages {
-        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
     }
     let encoded = exchange.encode(call.client, &target)?;
     trace.loses(report);
@@ -99,7 +100,9 @@ fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
 
 fn may_hold_foreign(call: &Call<'_>) -> bool {
     let is_unsealed = match call.client {
-        Protocol::AnthropicMessages => may_hold_unsealed(call.body),
+        Protocol::AnthropicMessages => {
+            may_hold_unsealed(call.body) || unthinking::may_hold_others(call.body)
+        }
         Protocol::OpenaiResponses => memmem::find(call.body.as_bytes(), MINTED).is_some(),
         Protocol::Gemini => unsigned::may_hold(call.body),
         Protocol::OpenaiChat => false,

@@ -1,6 +1,7 @@
 //! Thinking of a Claude in a tool turn that another vendor began: it goes on only from thinking of its own, and is refused
 //! where the last calls have none.
 
+use memchr::memmem;
 use sabir_wire::LossKind;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
@@ -12,6 +13,32 @@ use sabir_wire::conversation::Thinking;
 use sabir_wire::conversation::ThinkingMode;
 use sabir_wire::target;
 use sabir_wire::target::Disable;
+
+/// How the ids of Anthropic's calls begin, and how those do that this gateway makes up in its answers.
+const IDS: [&str; 3] = ["toolu_", "srvtoolu_", "mcptoolu_"];
+const MINTED: &str = "toolu_ex_";
+
+/// Whether a body may hold calls that another vendor made; false only if it holds none.
+pub(super) fn may_hold_others(body: &str) -> bool {
+    const KEY: &str = r#""id":"#;
+    memmem::find_iter(body.as_bytes(), KEY).any(|at| {
+        let id = body[at + KEY.len()..].trim_start().strip_prefix('"');
+        id.is_some_and(is_others)
+    })
+}
+
+/// Whether a conversation holds calls that another vendor made.
+pub(super) fn holds_others(request: &Request<'_>) -> bool {
+    let is_others = |part: &Part<'_>| match part.content() {
+        Content::ToolCall(call) => call.id.as_ref().is_some_and(|id| is_others(&id.to_str())),
+        _ => false,
+    };
+    request.messages.iter().flat_map(|message| &message.parts).any(is_others)
+}
+
+fn is_others(id: &str) -> bool {
+    id.starts_with(MINTED) || !IDS.iter().any(|it| id.starts_with(it))
+}
 
 /// Switches thinking off for a call whose last calls of tools are without it, if the model can do without.
 pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report {

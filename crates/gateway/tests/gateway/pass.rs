@@ -216,6 +216,8 @@ fn a_tool_turn_of_another_vendor_goes_on_without_its_thinking() {
         ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-4-5"),
         ("sim-gemini/gemini-3-pro-preview", "sim-anthropic/claude-sonnet-4-5"),
         ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-5-1"),
+        ("sim-chat/m", "sim-anthropic/claude-sonnet-4-5"),
+        ("sim-gemini/gemini-2.0-flash", "sim-anthropic/claude-sonnet-4-5"),
     ] {
         let gateway = Running::start("");
         let rounds = "call f with {}\nthen call f with {}\nthen call f with {}";
