@@ -12,6 +12,7 @@ use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Artefact;
 use sabir_wire::protocol::splice_model;
+use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::payload::Payload;
@@ -35,8 +36,9 @@ pub(super) fn rewritten(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
-    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call) {
-        true => encoded(gateway, call, candidate, trace)?,
+    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
+    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call, &target) {
+        true => encoded(gateway, call, (candidate, &target), trace)?,
         false => None,
     };
     Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, trace)))
@@ -63,14 +65,13 @@ fn without_thoughts(
 fn encoded(
     gateway: &Gateway,
     call: &Call<'_>,
-    candidate: &Candidate,
+    (candidate, target): (&Candidate, &Target),
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
-    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
     let mut report = withhold(&mut exchange.request, call.client);
     if call.client == Protocol::Gemini && target.family.needs_thought_signature {
         report.extend(unsigned::disown(&mut exchange.request));
@@ -88,7 +89,7 @@ fn encoded(
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
-    let encoded = exchange.encode(call.client, &target)?;
+    let encoded = exchange.encode(call.client, target)?;
     trace.loses(report);
     trace.loses(encoded.report);
     Ok(Some(encoded.body.into_bytes().into()))
@@ -98,13 +99,14 @@ fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
     gateway.config.repair == Repair::Always && call.session.is_none()
 }
 
-fn may_hold_foreign(call: &Call<'_>) -> bool {
+/// Whether the body may hold what another vendor made and this one refuses; false only if it holds none.
+fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
     let is_unsealed = match call.client {
         Protocol::AnthropicMessages => {
             may_hold_unsealed(call.body) || unthinking::may_hold_others(call.body)
         }
         Protocol::OpenaiResponses => memmem::find(call.body.as_bytes(), MINTED).is_some(),
-        Protocol::Gemini => unsigned::may_hold(call.body),
+        Protocol::Gemini => target.family.needs_thought_signature && unsigned::may_hold(call.body),
         Protocol::OpenaiChat => false,
     };
     is_unsealed || Artefact::may_be_carried_in(call.body)

@@ -18,9 +18,13 @@ use sabir_wire::target::Disable;
 const IDS: [&str; 3] = ["toolu_", "srvtoolu_", "mcptoolu_"];
 const MINTED: &str = "toolu_ex_";
 
-/// Whether a body may hold calls that another vendor made; false only if it holds none.
+/// Whether a body may ask for thinking and hold calls that another vendor made; false only if it does not.
 pub(super) fn may_hold_others(body: &str) -> bool {
     const KEY: &str = r#""id":"#;
+    let asks = |mode: &&[u8]| memmem::find(body.as_bytes(), mode).is_some();
+    if ![b"\"enabled\"".as_slice(), b"\"adaptive\""].iter().any(asks) {
+        return false;
+    }
     memmem::find_iter(body.as_bytes(), KEY).any(|at| {
         let id = body[at + KEY.len()..].trim_start().strip_prefix('"');
         id.is_some_and(is_others)
