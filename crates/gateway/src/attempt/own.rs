@@ -8,6 +8,7 @@ use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::ReasoningForm;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Artefact;
@@ -27,7 +28,7 @@ use crate::observe::Trace;
 use crate::route::Candidate;
 
 /// How the ids begin that this gateway gives to thinking of other vendors: the item's prefix, then the exchange's.
-const MINTED: &[u8] = b"rs_ex_";
+const MINTED: &str = "rs_ex_";
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
@@ -105,7 +106,7 @@ fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
         Protocol::AnthropicMessages => {
             may_hold_unsealed(call.body) || unthinking::may_hold_others(call.body)
         }
-        Protocol::OpenaiResponses => memmem::find(call.body.as_bytes(), MINTED).is_some(),
+        Protocol::OpenaiResponses => may_hold_open(call.body),
         Protocol::Gemini => target.family.needs_thought_signature && unsigned::may_hold(call.body),
         Protocol::OpenaiChat => false,
     };
@@ -117,6 +118,19 @@ fn may_hold_unsealed(body: &str) -> bool {
     const KEY: &str = r#""signature":"#;
     memmem::find_iter(body.as_bytes(), KEY)
         .any(|at| body[at + KEY.len()..].trim_start().starts_with(r#""""#))
+}
+
+/// Whether there may be items of thinking that nobody sealed: there are fewer seals than items.
+fn may_hold_open(body: &str) -> bool {
+    let after = |word: &'static str| {
+        let places = memmem::find_iter(body.as_bytes(), word);
+        places.map(move |at| body[at + word.len()..].trim_start())
+    };
+    let items = after(r#""reasoning""#).filter(|rest| !rest.starts_with(':')).count();
+    let is_seal = |rest: &str| {
+        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('"'))
+    };
+    items > 0 && items > after(r#""encrypted_content""#).filter(|rest| is_seal(rest)).count()
 }
 
 /// Takes thinking of other vendors out of a conversation, and their seals off other parts.
@@ -153,10 +167,15 @@ fn is_unsealed(part: &Part<'_>, own: Protocol) -> bool {
     match own {
         // Anthropic seals all thinking of its own.
         Protocol::AnthropicMessages => true,
-        // OpenAI would look for an item of that name among those that it keeps.
         Protocol::OpenaiResponses => {
             let id = part.semantics().item().and_then(|item| item.id.as_ref());
-            id.is_some_and(|id| id.to_str().as_bytes().starts_with(MINTED))
+            match (id, part.content()) {
+                // OpenAI would look for an item of that name among those that it keeps.
+                (Some(id), _) => id.to_str().starts_with(MINTED),
+                // A summary is for people: without a name and a seal it says nothing to anybody else.
+                (None, Content::Reasoning(it)) => it.form == ReasoningForm::Summary,
+                (None, _) => false,
+            }
         }
         Protocol::OpenaiChat | Protocol::Gemini => false,
     }

@@ -283,14 +283,17 @@ fn thinking_that_nobody_sealed_stays_out_of_the_clients_own_responses() {
     assert_eq!(first["output"][0]["type"], "reasoning");
     let mut input = vec![json!({"role": "user", "content": "hello"})];
     input.extend(first["output"].as_array().unwrap().iter().cloned());
-    let others = json!({"type": "reasoning", "id": "rs_1", "summary": []});
-    input.push(others.clone());
+    let kept = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let raw = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]});
+    let mut nameless = input[1].clone();
+    nameless.as_object_mut().unwrap().remove("id");
+    input.extend([kept.clone(), raw.clone(), nameless]);
     let request = json!({"model": "o/m", "input": input}).to_string();
     let reply = gateway.post("/v1/responses", &request);
-    assert_eq!(reply.header("sabir-loss"), Some("withheld=1"));
+    assert_eq!(reply.header("sabir-loss"), Some("withheld=2"));
     let seen: serde_json::Value = serde_json::from_str(&own.received()[0].body).unwrap();
-    let expected = json!([input[0], input[2], others]);
-    assert_eq!(seen["input"], expected, "what the provider may hold itself stays");
+    let expected = json!([input[0], input[2], kept, raw]);
+    assert_eq!(seen["input"], expected, "what the provider may hold itself or can read stays");
 }
 
 #[test]
