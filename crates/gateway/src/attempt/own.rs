@@ -21,6 +21,7 @@ use crate::attempt::repair;
 use crate::attempt::thoughts;
 use crate::attempt::unsigned;
 use crate::attempt::unthinking;
+use crate::call::Action;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -73,6 +74,10 @@ fn encoded(
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
+    // A count may have its conversation one level deeper, where it is looked after on its own.
+    if call.action == Action::CountTokens && exchange.request.messages.is_empty() {
+        return Ok(None);
+    }
     let mut report = withhold(&mut exchange.request, call.client);
     if call.client == Protocol::Gemini && target.family.needs_thought_signature {
         report.extend(unsigned::disown(&mut exchange.request));

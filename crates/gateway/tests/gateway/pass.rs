@@ -346,3 +346,27 @@ fn a_gemini_client_that_lost_its_own_signatures_is_told_so() {
     assert_eq!(reply.status, 400, "{}", reply.body);
     assert!(reply.body.contains("thought_signature"), "{}", reply.body);
 }
+
+#[test]
+fn a_wrapped_count_leaves_out_what_others_sealed() {
+    for toml in ["", "repair = \"always\"\n"] {
+        let gateway = Running::start(toml);
+        let words = json!({"role": "user", "parts": [{"text": "call f with {}"}]});
+        let tools = json!([{"functionDeclarations": [{"name": "f"}]}]);
+        let thinking = json!({"thinkingConfig": {"thinkingBudget": 1024}});
+        let request = json!({"contents": [words], "tools": tools, "generationConfig": thinking});
+        let path = "/v1beta/models/sim-anthropic/claude-sonnet-4-5:generateContent";
+        let reply = gateway.post(path, &request.to_string());
+        assert!(reply.body.contains("thoughtSignature"), "{}", reply.body);
+        let content = &reply.json()["candidates"][0]["content"];
+        let call = content["parts"].as_array().unwrap().last().unwrap()["functionCall"].clone();
+        let result = json!({"id": call["id"], "name": "f", "response": {"output": "ok"}});
+        let results = json!({"role": "user", "parts": [{"functionResponse": result}]});
+        let inner = json!({"model": "models/x", "contents": [words, content, results]});
+        let body = json!({"generateContentRequest": inner}).to_string();
+        let reply =
+            gateway.post("/v1beta/models/sim-gemini/gemini-3-pro-preview:countTokens", &body);
+        assert_eq!(reply.status, 200, "{toml}: {}", reply.body);
+        assert!(reply.json()["totalTokens"].as_u64().unwrap() > 0, "{}", reply.body);
+    }
+}
