@@ -20,6 +20,7 @@ use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
 use crate::attempt::unsigned;
+use crate::attempt::unsigned::Signs;
 use crate::attempt::unthinking;
 use crate::call::Action;
 use crate::call::Call;
@@ -78,15 +79,17 @@ fn encoded(
     if call.action == Action::CountTokens && exchange.request.messages.is_empty() {
         return Ok(None);
     }
+    let is_mended = may_be_mended(gateway, call);
     let mut report = withhold(&mut exchange.request, call.client);
     if call.client == Protocol::Gemini && target.family.needs_thought_signature {
-        report.extend(unsigned::disown(&mut exchange.request));
+        let signs = if is_mended { Signs::All } else { Signs::OfOthers };
+        report.extend(unsigned::disown(&mut exchange.request, signs));
     }
-    if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
+    if is_mended && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
     }
-    let is_claudes = call.client == Protocol::AnthropicMessages;
-    if is_claudes && (!report.is_empty() || unthinking::holds_others(&exchange.request)) {
+    let is_foreign = !report.is_empty() || is_mended || unthinking::holds_others(&exchange.request);
+    if call.client == Protocol::AnthropicMessages && is_foreign {
         report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
     }
     if report.is_empty() {

@@ -51,7 +51,8 @@ pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report
         let mode = takes.by_default().then_some(ThinkingMode::Disabled);
         request.thinking =
             Thinking { mode, effort: request.thinking.effort.take(), ..Thinking::default() };
-        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        let reason =
+            "the last calls of tools come without thinking of this vendor, so that it cannot go on";
         report.lose("/thinking", LossKind::Approximated, reason);
     }
     report

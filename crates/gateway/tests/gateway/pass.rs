@@ -338,13 +338,23 @@ fn a_gemini_client_goes_on_with_gemini_where_another_vendor_made_the_calls() {
 }
 
 #[test]
-fn a_gemini_client_that_lost_its_own_signatures_is_told_so() {
-    let gateway = Running::start("");
+fn a_gemini_client_that_lost_its_own_signatures_is_told_so_unless_repair_is_always() {
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"id":"x7","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"x7","name":"f","response":{}}}]}],"tools":[{"functionDeclarations":[{"name":"f"}]}]}"#;
-    let reply =
-        gateway.post("/v1beta/models/sim-gemini%2Fgemini-3-pro-preview:generateContent", body);
+    let path = "/v1beta/models/sim-gemini%2Fgemini-3-pro-preview:generateContent";
+    let reply = Running::start("").post(path, body);
     assert_eq!(reply.status, 400, "{}", reply.body);
     assert!(reply.body.contains("thought_signature"), "{}", reply.body);
+    let reply = Running::start("repair = \"always\"\n").post(path, body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+#[test]
+fn a_claude_goes_on_without_thinking_after_calls_of_its_own_if_repair_is_always() {
+    let body = r#"{"model":"sim-anthropic/claude-sonnet-4-5","max_tokens":2000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}"#;
+    assert_eq!(Running::start("").post("/v1/messages", body).status, 400);
+    let reply = Running::start("repair = \"always\"\n").post("/v1/messages", body);
+    assert_eq!(reply.header("sabir-loss"), Some("approximated=1"), "{}", reply.body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
 #[test]
