@@ -111,7 +111,8 @@ where
             Box::pin(admin::passthrough(gateway, client, &provider, outgoing, body)).await
         }
         Endpoint::Unknown(protocol) => {
-            let message = format!("{method} {} is not served here", route::shown(uri.path()));
+            let (path, advice) = (route::shown(uri.path()), ingress::advice(uri.path()));
+            let message = format!("{method} {path} is not served here; {advice}");
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
             egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
         }

@@ -22,6 +22,8 @@ use crate::attempt::ask::Question;
 use crate::attempt::estimate;
 use crate::attempt::open;
 use crate::attempt::open::collect;
+use crate::attempt::own;
+use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
 use crate::attempt::refusal::refusal;
 use crate::call::Call;
@@ -66,6 +68,9 @@ impl Question for Count<'_> {
         if upstream == call.client {
             let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
             prepared.path.extend(query.map(|query| format!("?{query}")));
+            if let Some(body) = rewrapped(means.gateway, self.0, candidate, trace)? {
+                prepared.body = body;
+            }
         } else {
             prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
         }
@@ -119,6 +124,30 @@ fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> O
     let start = call.body.len() - whole.len() + inner.start;
     let model_at = Some(start + model.start..start + model.end);
     Some(Call { model_at, ..call.clone() })
+}
+
+/// The same for a provider of Gemini's own that would refuse something of the history.
+fn rewrapped(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Option<Payload<'static>>> {
+    if call.client != Protocol::Gemini {
+        return Ok(None);
+    }
+    let Some(inner) = member(Reader::surveyed(&call.survey), WRAPPERS) else { return Ok(None) };
+    let body = &call.survey.source()[inner];
+    let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
+    let Some(changed) = own::rewritten(gateway, &inner, candidate, trace)? else { return Ok(None) };
+    let mut model = Writer::default();
+    model.value(format!("models/{}", prepare::without_prefix(&candidate.model)).as_str());
+    let mut body =
+        format!(r#"{{"{}":{{"model":{},"#, WRAPPERS[0], model.into_string()).into_bytes();
+    // The request is an object that holds its contents at least.
+    body.extend_from_slice(&changed.whole()[1..]);
+    body.push(b'}');
+    Ok(Some(body.into()))
 }
 
 const WRAPPERS: &[&str] = &["generateContentRequest", "generate_content_request"];

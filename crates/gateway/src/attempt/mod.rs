@@ -19,6 +19,7 @@ mod refusal;
 mod repair;
 mod targets;
 mod thoughts;
+mod unsigned;
 mod unthinking;
 mod upstream;
 mod verdict;

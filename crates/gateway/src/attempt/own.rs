@@ -8,21 +8,28 @@ use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::ReasoningForm;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Artefact;
 use sabir_wire::protocol::splice_model;
+use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
+use crate::attempt::unsigned;
+use crate::attempt::unsigned::Signs;
 use crate::attempt::unthinking;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
+
+/// How the ids begin that this gateway gives to thinking of other vendors: the item's prefix, then the exchange's.
+const MINTED: &str = "rs_ex_";
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
@@ -31,8 +38,9 @@ pub(super) fn rewritten(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
-    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call) {
-        true => encoded(gateway, call, candidate, trace)?,
+    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
+    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call, &target) {
+        true => encoded(gateway, call, (candidate, &target), trace)?,
         false => None,
     };
     Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, trace)))
@@ -59,16 +67,30 @@ fn without_thoughts(
 fn encoded(
     gateway: &Gateway,
     call: &Call<'_>,
-    candidate: &Candidate,
+    (candidate, target): (&Candidate, &Target),
     trace: &mut Trace,
 ) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
+    // A count of Gemini's may have its conversation one level deeper, where it is looked after on its own. Who has none at
+    // all hears so from the provider.
+    if call.client == Protocol::Gemini && exchange.request.messages.is_empty() {
+        return Ok(None);
+    }
+    let is_mended = may_be_mended(gateway, call);
     let mut report = withhold(&mut exchange.request, call.client);
-    if may_be_mended(gateway, call) && !refers_elsewhere(&exchange.request) {
+    if call.client == Protocol::Gemini && target.family.needs_thought_signature {
+        let signs = if is_mended { Signs::All } else { Signs::OfOthers };
+        report.extend(unsigned::disown(&mut exchange.request, signs));
+    }
+    if is_mended && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
+    }
+    let is_foreign = !report.is_empty() || is_mended || unthinking::holds_others(&exchange.request);
+    if call.client == Protocol::AnthropicMessages && is_foreign {
+        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
     }
     if report.is_empty() {
         return Ok(None);
@@ -76,11 +98,7 @@ fn encoded(
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
-    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
-    if call.client == Protocol::AnthropicMessages {
-        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
-    }
-    let encoded = exchange.encode(call.client, &target)?;
+    let encoded = exchange.encode(call.client, target)?;
     trace.loses(report);
     trace.loses(encoded.report);
     Ok(Some(encoded.body.into_bytes().into()))
@@ -90,10 +108,15 @@ fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
     gateway.config.repair == Repair::Always && call.session.is_none()
 }
 
-fn may_hold_foreign(call: &Call<'_>) -> bool {
+/// Whether the body may hold what another vendor made and this one refuses; false only if it holds none.
+fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
     let is_unsealed = match call.client {
-        Protocol::AnthropicMessages => may_hold_unsealed(call.body),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => false,
+        Protocol::AnthropicMessages => {
+            may_hold_unsealed(call.body) || unthinking::may_hold_others(call.body)
+        }
+        Protocol::OpenaiResponses => may_hold_open(call.body),
+        Protocol::Gemini => target.family.needs_thought_signature && unsigned::may_hold(call.body),
+        Protocol::OpenaiChat => false,
     };
     is_unsealed || Artefact::may_be_carried_in(call.body)
 }
@@ -103,6 +126,19 @@ fn may_hold_unsealed(body: &str) -> bool {
     const KEY: &str = r#""signature":"#;
     memmem::find_iter(body.as_bytes(), KEY)
         .any(|at| body[at + KEY.len()..].trim_start().starts_with(r#""""#))
+}
+
+/// Whether there may be items of thinking that nobody sealed: there are fewer seals than items.
+fn may_hold_open(body: &str) -> bool {
+    let after = |word: &'static str| {
+        let places = memmem::find_iter(body.as_bytes(), word);
+        places.map(move |at| body[at + word.len()..].trim_start())
+    };
+    let items = after(r#""reasoning""#).filter(|rest| !rest.starts_with(':')).count();
+    let is_seal = |rest: &str| {
+        rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('"'))
+    };
+    items > 0 && items > after(r#""encrypted_content""#).filter(|rest| is_seal(rest)).count()
 }
 
 /// Takes thinking of other vendors out of a conversation, and their seals off other parts.
@@ -121,10 +157,7 @@ fn withhold(request: &mut Request<'_>, own: Protocol) -> Report {
 fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Part<'p>> {
     let is_foreign = match part.semantics().artefact() {
         Some(artefact) => artefact.issuer() != own,
-        // Anthropic seals all thinking of its own.
-        None => {
-            own == Protocol::AnthropicMessages && matches!(part.content(), Content::Reasoning(_))
-        }
+        None => matches!(part.content(), Content::Reasoning(_)) && is_unsealed(&part, own),
     };
     if !is_foreign {
         return Some(part);
@@ -134,6 +167,25 @@ fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Par
     match part.content() {
         Content::Reasoning(_) | Content::Opaque(_) => None,
         _ => Some(Part::new(part.into_content())),
+    }
+}
+
+/// Whether thinking without a seal cannot be the vendor's own.
+fn is_unsealed(part: &Part<'_>, own: Protocol) -> bool {
+    match own {
+        // Anthropic seals all thinking of its own.
+        Protocol::AnthropicMessages => true,
+        Protocol::OpenaiResponses => {
+            let id = part.semantics().item().and_then(|item| item.id.as_ref());
+            match (id, part.content()) {
+                // OpenAI would look for an item of that name among those that it keeps.
+                (Some(id), _) => id.to_str().starts_with(MINTED),
+                // A summary is for people: without a name and a seal it says nothing to anybody else.
+                (None, Content::Reasoning(it)) => it.form == ReasoningForm::Summary,
+                (None, _) => false,
+            }
+        }
+        Protocol::OpenaiChat | Protocol::Gemini => false,
     }
 }
 

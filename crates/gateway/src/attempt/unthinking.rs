@@ -1,6 +1,7 @@
 //! Thinking of a Claude in a tool turn that another vendor began: it goes on only from thinking of its own, and is refused
 //! where the last calls have none.
 
+use memchr::memmem;
 use sabir_wire::LossKind;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
@@ -13,6 +14,36 @@ use sabir_wire::conversation::ThinkingMode;
 use sabir_wire::target;
 use sabir_wire::target::Disable;
 
+/// How the ids of Anthropic's calls begin, and how those do that this gateway makes up in its answers.
+const IDS: [&str; 3] = ["toolu_", "srvtoolu_", "mcptoolu_"];
+const MINTED: &str = "toolu_ex_";
+
+/// Whether a body may ask for thinking and hold calls that another vendor made; false only if it does not.
+pub(super) fn may_hold_others(body: &str) -> bool {
+    const KEY: &str = r#""id":"#;
+    let asks = |mode: &&[u8]| memmem::find(body.as_bytes(), mode).is_some();
+    if ![b"\"enabled\"".as_slice(), b"\"adaptive\""].iter().any(asks) {
+        return false;
+    }
+    memmem::find_iter(body.as_bytes(), KEY).any(|at| {
+        let id = body[at + KEY.len()..].trim_start().strip_prefix('"');
+        id.is_some_and(is_others)
+    })
+}
+
+/// Whether a conversation holds calls that another vendor made.
+pub(super) fn holds_others(request: &Request<'_>) -> bool {
+    let is_others = |part: &Part<'_>| match part.content() {
+        Content::ToolCall(call) => call.id.as_ref().is_some_and(|id| is_others(&id.to_str())),
+        _ => false,
+    };
+    request.messages.iter().flat_map(|message| &message.parts).any(is_others)
+}
+
+fn is_others(id: &str) -> bool {
+    id.starts_with(MINTED) || !IDS.iter().any(|it| id.starts_with(it))
+}
+
 /// Switches thinking off for a call whose last calls of tools are without it, if the model can do without.
 pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report {
     let mut report = Report::default();
@@ -20,7 +51,8 @@ pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report
         let mode = takes.by_default().then_some(ThinkingMode::Disabled);
         request.thinking =
             Thinking { mode, effort: request.thinking.effort.take(), ..Thinking::default() };
-        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        let reason =
+            "the last calls of tools come without thinking of this vendor, so that it cannot go on";
         report.lose("/thinking", LossKind::Approximated, reason);
     }
     report

@@ -21,6 +21,7 @@ pub(crate) use path::Endpoint;
 pub(crate) use path::FromPath;
 pub(crate) use path::Listing;
 pub(crate) use path::Own;
+pub(crate) use path::advice;
 pub(crate) use path::find as find_endpoint;
 pub(crate) use path::is_passthrough;
 pub(crate) use skim::skim;

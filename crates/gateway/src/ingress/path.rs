@@ -195,6 +195,18 @@ fn is_geminis(path: &str) -> bool {
         || path.strip_prefix("/v1/models/").is_some_and(|rest| rest.contains(':'))
 }
 
+/// What would help a client whose path nobody serves.
+pub(crate) fn advice(path: &str) -> &'static str {
+    const OPENAI: [&str; 4] = ["/chat/completions", "/responses", "/models", "/embeddings"];
+    match path {
+        _ if path.starts_with("/v1/v1/") || path.starts_with("/v1/v1beta/") => {
+            "the base URL of this client ends before /v1"
+        }
+        _ if OPENAI.contains(&path) => "the base URL of OpenAI's clients ends in /v1",
+        _ => "a provider's other paths are below /passthrough/PROVIDER/",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -288,6 +288,21 @@ fn an_unknown_path_is_not_an_unknown_model() {
 }
 
 #[test]
+fn an_unknown_path_comes_with_advice() {
+    let (_provider, gateway) = gateway();
+    for (path, advice) in [
+        ("/v1/v1/messages", "ends before /v1"),
+        ("/v1/v1beta/models/m:generateContent", "ends before /v1"),
+        ("/chat/completions", "ends in /v1"),
+        ("/v1/files", "/passthrough/PROVIDER/"),
+    ] {
+        let reply = gateway.post(path, "{}");
+        assert_eq!(reply.status, 404, "{path}");
+        assert!(reply.body.contains(advice), "{path}: {}", reply.body);
+    }
+}
+
+#[test]
 fn a_refusal_does_not_repeat_all_of_a_long_path() {
     let (_provider, gateway) = gateway();
     let long = "a".repeat(30_000);

@@ -217,6 +217,8 @@ fn a_tool_turn_of_another_vendor_goes_on_without_its_thinking() {
         ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-4-5"),
         ("sim-gemini/gemini-3-pro-preview", "sim-anthropic/claude-sonnet-4-5"),
         ("sim-responses/gpt-5.6", "sim-anthropic/claude-sonnet-5-1"),
+        ("sim-chat/m", "sim-anthropic/claude-sonnet-4-5"),
+        ("sim-gemini/gemini-2.0-flash", "sim-anthropic/claude-sonnet-4-5"),
     ] {
         let gateway = Running::start("");
         let rounds = "call f with {}\nthen call f with {}\nthen call f with {}";
@@ -299,5 +301,97 @@ fn thinking_that_a_simulator_showed_can_be_sent_back_to_any_other() {
         for second in simulators {
             said_by(second, &gateway, &[asked.clone(), said.clone(), next.clone()], "auto");
         }
+    }
+}
+
+#[test]
+fn thinking_that_nobody_sealed_stays_out_of_the_clients_own_responses() {
+    let gemini = Provider::whole(
+        r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"hi"}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"m"}"#,
+    );
+    let own = Provider::whole("{\"id\":\"r\",\"object\":\"response\",\"output\":[]}");
+    let gateway =
+        Running::start(&(gemini.toml("g", "gemini") + &own.toml("o", "openai-responses")));
+    let first = gateway.post("/v1/responses", r#"{"model":"g/m","input":"hello"}"#).json();
+    assert_eq!(first["output"][0]["type"], "reasoning");
+    let mut input = vec![json!({"role": "user", "content": "hello"})];
+    input.extend(first["output"].as_array().unwrap().iter().cloned());
+    let kept = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let raw = json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]});
+    let mut nameless = input[1].clone();
+    nameless.as_object_mut().unwrap().remove("id");
+    input.extend([kept.clone(), raw.clone(), nameless]);
+    let request = json!({"model": "o/m", "input": input}).to_string();
+    let reply = gateway.post("/v1/responses", &request);
+    assert_eq!(reply.header("sabir-loss"), Some("withheld=2"));
+    let seen: serde_json::Value = serde_json::from_str(&own.received()[0].body).unwrap();
+    let expected = json!([input[0], input[2], kept, raw]);
+    assert_eq!(seen["input"], expected, "what the provider may hold itself or can read stays");
+}
+
+#[test]
+fn a_gemini_client_goes_on_with_gemini_where_another_vendor_made_the_calls() {
+    let gateway = Running::start("");
+    for first in ["sim-chat/m", "sim-responses/m", "sim-anthropic/m"] {
+        let words = "call f with {}\nthen call f with {}";
+        let mut contents = vec![json!({"role": "user", "parts": [{"text": words}]})];
+        let tools = json!([{"functionDeclarations": [{"name": "f"}]}]);
+        for (model, loss) in [(first, None), ("sim-gemini/gemini-3-pro-preview", Some("none"))] {
+            let request = json!({"contents": contents, "tools": tools}).to_string();
+            let path = format!("/v1beta/models/{model}:generateContent");
+            let reply = gateway.post(&path, &request);
+            assert_eq!(reply.status, 200, "{first}, then {model}: {}", reply.body);
+            assert!(loss.is_none() || reply.header("sabir-loss") == loss, "{first}");
+            let content = reply.json()["candidates"][0]["content"].clone();
+            let id = content["parts"][0]["functionCall"]["id"].clone();
+            assert!(id.is_string(), "{content}");
+            contents.push(content);
+            let response = json!({"id": id, "name": "f", "response": {"output": "ok"}});
+            contents.push(json!({"role": "user", "parts": [{"functionResponse": response}]}));
+        }
+    }
+}
+
+#[test]
+fn a_gemini_client_that_lost_its_own_signatures_is_told_so_unless_repair_is_always() {
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"id":"x7","name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"x7","name":"f","response":{}}}]}],"tools":[{"functionDeclarations":[{"name":"f"}]}]}"#;
+    let path = "/v1beta/models/sim-gemini%2Fgemini-3-pro-preview:generateContent";
+    let reply = Running::start("").post(path, body);
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    assert!(reply.body.contains("thought_signature"), "{}", reply.body);
+    let reply = Running::start("repair = \"always\"\n").post(path, body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+#[test]
+fn a_claude_goes_on_without_thinking_after_calls_of_its_own_if_repair_is_always() {
+    let body = r#"{"model":"sim-anthropic/claude-sonnet-4-5","max_tokens":2000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}"#;
+    assert_eq!(Running::start("").post("/v1/messages", body).status, 400);
+    let reply = Running::start("repair = \"always\"\n").post("/v1/messages", body);
+    assert_eq!(reply.header("sabir-loss"), Some("approximated=1"), "{}", reply.body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+#[test]
+fn a_wrapped_count_leaves_out_what_others_sealed() {
+    for toml in ["", "repair = \"always\"\n"] {
+        let gateway = Running::start(toml);
+        let words = json!({"role": "user", "parts": [{"text": "call f with {}"}]});
+        let tools = json!([{"functionDeclarations": [{"name": "f"}]}]);
+        let thinking = json!({"thinkingConfig": {"thinkingBudget": 1024}});
+        let request = json!({"contents": [words], "tools": tools, "generationConfig": thinking});
+        let path = "/v1beta/models/sim-anthropic/claude-sonnet-4-5:generateContent";
+        let reply = gateway.post(path, &request.to_string());
+        assert!(reply.body.contains("thoughtSignature"), "{}", reply.body);
+        let content = &reply.json()["candidates"][0]["content"];
+        let call = content["parts"].as_array().unwrap().last().unwrap()["functionCall"].clone();
+        let result = json!({"id": call["id"], "name": "f", "response": {"output": "ok"}});
+        let results = json!({"role": "user", "parts": [{"functionResponse": result}]});
+        let inner = json!({"model": "models/x", "contents": [words, content, results]});
+        let body = json!({"generateContentRequest": inner}).to_string();
+        let reply =
+            gateway.post("/v1beta/models/sim-gemini/gemini-3-pro-preview:countTokens", &body);
+        assert_eq!(reply.status, 200, "{toml}: {}", reply.body);
+        assert!(reply.json()["totalTokens"].as_u64().unwrap() > 0, "{}", reply.body);
     }
 }

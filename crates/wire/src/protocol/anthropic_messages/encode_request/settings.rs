@@ -106,7 +106,8 @@ fn fit_limit<'r>(
         *tokens = (*tokens).min(fit.saturating_sub(1)).max(BUDGET_MIN);
     }
     if fit == asked {
-        return limit;
+        // Integers are refused that have a fraction, be it zero.
+        return if limit.as_u64().is_some() { limit } else { Number::from(asked) };
     }
     let reason = if fit > asked {
         "the limit must leave room for the thinking"
@@ -181,7 +182,21 @@ impl Encoding<'_, '_> {
         };
         body.optional("top_p", top_p.as_ref());
         let top_k = self.fitted(Field::TopK, sampling.top_k.as_ref(), of(rules.top_k));
+        let top_k = top_k.map(|number| self.whole(Field::TopK, number));
         body.optional("top_k", top_k.as_ref());
+    }
+
+    /// The number as an integer, which Gemini's clients spell with a fraction.
+    fn whole<'n>(&mut self, field: Field, number: Number<'n>) -> Number<'n> {
+        let nearest = number.as_f64().map(f64::round).filter(|nearest| *nearest >= 0.0);
+        match (number.as_i64(), number.as_whole(), nearest) {
+            (None, Some(whole), _) => Number::from(whole),
+            (None, None, Some(nearest)) => {
+                self.lose(field, LossKind::Approximated, "a whole number is wanted");
+                Number::from(nearest as u64)
+            }
+            _ => number,
+        }
     }
 
     /// The value of a sampling parameter that can be sent, with what it changes reported.

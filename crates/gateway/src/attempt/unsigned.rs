@@ -1,0 +1,61 @@
+//! Calls that a Gemini client got from another vendor through this gateway, and that nobody signed: newer models of Gemini
+//! want a signature on the first call of each step, and have one for calls from elsewhere.
+
+use memchr::memmem;
+use sabir_wire::LossKind;
+use sabir_wire::Report;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Request;
+use sabir_wire::conversation::Role;
+use sabir_wire::json::Text;
+
+/// How the ids of calls begin that OpenAI, Anthropic and vLLM make; Gemini's do not.
+const IDS: [&str; 3] = ["call_", "toolu_", "chatcmpl-tool-"];
+
+/// Whether a body may hold such calls; false only if it holds none.
+pub(super) fn may_hold(body: &str) -> bool {
+    IDS.iter().any(|id| memmem::find(body.as_bytes(), id.as_bytes()).is_some())
+}
+
+/// Which calls without a signature get one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signs {
+    /// Those that another vendor made.
+    OfOthers,
+    /// Also Gemini's own, of models that sign none or of clients that lost it.
+    All,
+}
+
+/// Forgets where such calls of the current turn stood: the encoder signs what the client did not say itself.
+pub(super) fn disown(request: &mut Request<'_>, signs: Signs) -> Report {
+    let mut report = Report::default();
+    let current = request.messages.iter().rposition(is_asking).unwrap_or_default();
+    for message in &mut request.messages[current..] {
+        let is_call = |part: &&mut Part<'_>| matches!(part.content(), Content::ToolCall(_));
+        let Some(first) = message.parts.iter_mut().find(is_call) else { continue };
+        if is_unsigned(first) && (signs == Signs::All || is_others(first)) {
+            let pointer = format!("{}/thoughtSignature", first.semantics().place());
+            let reason = "the model wants a signature on calls that it did not make";
+            report.lose(pointer, LossKind::Synthesised, reason);
+            *first = Part::new(first.content().clone());
+        }
+    }
+    report
+}
+
+fn is_asking(message: &Message<'_>) -> bool {
+    let is_result = |part: &Part<'_>| matches!(part.content(), Content::ToolResult(_));
+    message.role == Role::User && !message.parts.iter().all(is_result)
+}
+
+fn is_unsigned(part: &Part<'_>) -> bool {
+    part.semantics().artefact().is_none()
+}
+
+fn is_others(part: &Part<'_>) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
+    let is_others = |id: &Text<'_>| IDS.iter().any(|it| id.to_str().starts_with(it));
+    call.id.as_ref().is_some_and(is_others)
+}
