@@ -91,6 +91,14 @@ enum State {
     Closed,
 }
 
+impl OpenPart {
+    /// Whether it is a text of which something has gone out or will.
+    fn speaks(&self) -> bool {
+        let is_unsaid = matches!(self.state, State::Streaming { begun: false, .. });
+        self.flow == Flow::Texts && !self.silent && !is_unsaid
+    }
+}
+
 impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
@@ -218,13 +226,16 @@ impl Encoder<'_> {
         match (&mut open.state, delta) {
             (State::Streaming { thought, begun }, Delta::Text(text)) => {
                 let thought = *thought;
-                *begun = true;
+                let begins = !std::mem::replace(begun, true);
                 let refuses = open.refuses && !text.is_empty();
                 if let Some(kept) = &mut open.text {
                     kept.push(&text);
                 }
                 let logprobs = open.logprobs.take();
                 self.ending(candidate).refused |= refuses;
+                if begins {
+                    self.weigh_closed(candidate, out);
+                }
                 self.text_frame(candidate, (thought, &text), logprobs.as_ref(), out);
             }
             (State::Streaming { thought, begun }, Delta::NextPiece) => {
@@ -251,9 +262,8 @@ impl Encoder<'_> {
         let same = self.is_same();
         let Some(open) = self.find(part) else { return };
         add_to(&mut open.logprobs, more.clone().into_owned());
-        let is_late = matches!(open.state, State::Closed) && !open.silent;
-        if is_late && !self.late.contains(&part) {
-            self.late.push(part);
+        if matches!(open.state, State::Closed) {
+            self.hold_late(part);
         }
         let Some(open) = self.find(part) else { return };
         if open.weighed || same {
@@ -288,6 +298,26 @@ impl Encoder<'_> {
         if all.is_some() {
             self.content_frame(candidate, all.as_ref(), out, |_| {});
         }
+    }
+
+    /// Holds log probabilities of a closed text until something else begins, unless another text has: they would seem to
+    /// be its.
+    fn hold_late(&mut self, part: PartId) {
+        let Some(open) = self.find(part).filter(|open| !open.silent) else { return };
+        let (candidate, place) = (open.candidate, open.place);
+        let mut later = self.parts.iter().rev().take_while(|it| it.id != part);
+        let is_behind = later.any(|it| it.candidate == candidate && it.speaks());
+        if !is_behind {
+            if !self.late.contains(&part) {
+                self.late.push(part);
+            }
+            return;
+        }
+        if let Some(open) = self.find(part) {
+            open.logprobs = None;
+        }
+        let reason = "another text has begun when they come";
+        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -332,8 +362,8 @@ impl Encoder<'_> {
         open.silent |= is_unsaid && semantics.artefact().is_none();
         let is_late = open.logprobs.is_some();
         let lonely = open.silent && is_late;
-        if is_late && !lonely {
-            self.late.push(part);
+        if is_late {
+            self.hold_late(part);
         }
         if lonely {
             let reason = "without a text there is nothing that they speak of";
