@@ -33,6 +33,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("forced-tool-with-a-thinking-budget/anthropic-messages", "forces tool use"),
     ("sampling-beside-thinking/anthropic-messages", "may only be set to 1"),
     ("system-message-in-an-illegal-place/anthropic-messages", "must use the \"user\" role"),
+    ("system-messages-among-turns-that-join/anthropic-messages", "must be last or be followed by"),
     ("text-before-results-moves-behind/anthropic-messages", "must come first"),
     ("text-before-results-moves-behind/gemini", "come first in their turn"),
     ("thinking-budget-not-below-the-limit/anthropic-messages", "must be greater than"),

@@ -221,7 +221,7 @@ fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
         for message in joined.chain(moved) {
             losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
-        is_followed = is_behind;
+        is_followed = is_behind || is_joined && is_followed;
         before = Some(message);
     }
     let is_moved = is_followed
