@@ -56,7 +56,10 @@ impl Serve {
         sabir_gateway::start_log(&config.log);
         let gateway = Gateway::new(config);
         let server = Server::bind(gateway.clone(), Proxies::of(&|name| std::env::var(name).ok()))?;
-        output::send(&banner(gateway.config(), server.address()))?;
+        // Clients are served all the same if nobody reads this.
+        if let Err(error) = output::send(&banner(gateway.config(), server.address())) {
+            output::tell(&format!("warning: {error:#}\n"));
+        }
         server.run()?;
         Ok(ExitCode::SUCCESS)
     }

@@ -15,4 +15,6 @@ mod report;
 mod run;
 mod sim;
 mod stream;
+#[cfg(unix)]
+mod unread;
 mod usage;

@@ -11,7 +11,9 @@ use crate::observe::Seen;
 /// Starts logging for the whole process; a second call changes nothing.
 pub fn start(log: &Log) {
     let filter = EnvFilter::try_new(&log.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // Where a line cannot be written there is no place to say so either: trying would end the request.
     let lines = tracing_subscriber::fmt()
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
