@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use sabir_backend::http::Client;
 use sabir_backend::http::Proxies;
-use tokio::runtime::LocalOptions;
 use tokio::runtime::LocalRuntime;
 use tokio::sync::mpsc;
 use tokio::sync::watch;
@@ -22,10 +21,6 @@ use crate::server::connection;
 
 /// How many new connections may wait for a thread.
 const WAITING_MAX: usize = 1_024;
-
-/// After how many tasks a thread looks whether anything has come. Answers that have come in are better sent on than kept
-/// waiting behind a crowd of new requests.
-const EVENT_INTERVAL: u32 = 16;
 
 /// How often connections to providers that nobody used are closed.
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
@@ -55,7 +50,7 @@ pub(super) fn start(
     let (connections, incoming) = mpsc::channel(WAITING_MAX);
     let (built, is_built) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name(format!("sabir-{number}"));
-    let handle = thread.spawn(move || match runtime() {
+    let handle = thread.spawn(move || match LocalRuntime::new() {
         Ok(runtime) => {
             let _ = built.send(Ok(()));
             runtime.block_on(serve(seat, incoming));
@@ -66,14 +61,6 @@ pub(super) fn start(
     })?;
     is_built.recv().map_err(io::Error::other)??;
     Ok((Worker { connections, load }, handle))
-}
-
-/// Belongs to the thread that builds it.
-fn runtime() -> io::Result<LocalRuntime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .event_interval(EVENT_INTERVAL)
-        .build_local(LocalOptions::default())
 }
 
 async fn serve(seat: Seat, mut incoming: mpsc::Receiver<TcpStream>) {
