@@ -60,15 +60,17 @@ pub(crate) fn head() {
 
 /// Prints a row for each work of a group.
 pub(crate) fn rows(group: &Group, verdicts: &mut Verdicts) {
-    for (work, cost) in &group.works {
-        let figure = ratio(cost.cpu, group.nginx.cpu);
+    let nginx = group.nginx.least();
+    for (work, series) in &group.works {
+        let cost = series.least();
+        let figure = ratio(cost.cpu, nginx.cpu);
         let (figure, bar) = match group.connections == GATED {
             true => {
                 (verdicts.judge(&work.name(), figure, work.bar()), format!("{:.2}", work.bar()))
             }
             false => (format!("{figure:.2}"), String::new()),
         };
-        let throughput = cost.per_second() / group.nginx.per_second();
+        let throughput = cost.per_second() / nginx.per_second();
         let throughput = match is_throughput_gated(*work, group.connections) {
             true => verdicts.judge_least(&format!("{}, throughput", work.name()), throughput, 0.5),
             false => format!("{throughput:.2}"),
@@ -77,9 +79,9 @@ pub(crate) fn rows(group: &Group, verdicts: &mut Verdicts) {
             "| {} | {} | {:.1} | {:.1} | {figure} | {bar} | {:.0} | {:.0} | {throughput} |",
             work.name(),
             group.connections,
-            micros(group.nginx.cpu),
+            micros(nginx.cpu),
             micros(cost.cpu),
-            group.nginx.per_second(),
+            nginx.per_second(),
             cost.per_second(),
         );
     }
@@ -99,13 +101,13 @@ pub(crate) fn flatness(groups: &[Group], verdicts: &mut Verdicts) {
         for (work, dear) in &many.works {
             let is_same = |group: &&Group| group.connections == GATED;
             let found = groups.iter().filter(is_same).find_map(|group| {
-                let (_, cost) = group.works.iter().find(|(other, _)| other == work)?;
-                Some((cost, group.nginx))
+                let (_, series) = group.works.iter().find(|(other, _)| other == work)?;
+                Some((series, &group.nginx))
             });
             let Some((cheap, nginx)) = found else { continue };
             let name = format!("{}, 256 connections over 32", work.name());
-            let figure = verdicts.judge(&name, ratio(dear.cpu, cheap.cpu), FLAT_BAR);
-            let nginx = ratio(many.nginx.cpu, nginx.cpu);
+            let figure = verdicts.judge(&name, dear.over(cheap), FLAT_BAR);
+            let nginx = many.nginx.over(nginx);
             println!("| {} | {nginx:.2} | {figure} | {FLAT_BAR} |", work.name());
         }
     }
