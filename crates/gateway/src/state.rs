@@ -51,7 +51,7 @@ impl Gateway {
                 .iter()
                 .map(|provider| Upstream::new(provider, &config.limits, &instance))
                 .collect(),
-            exchanges: Exchanges::default(),
+            exchanges: Exchanges::new(threads()),
             places: Arc::new(Semaphore::new(config.limits.requests_max)),
             instance,
             requests: AtomicU64::new(0),
@@ -117,6 +117,11 @@ impl Gateway {
         push_hex(&mut id, number, 6);
         id
     }
+}
+
+/// How many threads serve connections.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Adds a number in hexadecimal, with zeros in front where it has fewer digits than asked for.

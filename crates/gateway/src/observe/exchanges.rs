@@ -1,10 +1,15 @@
 //! The last exchanges: who asked whom, how it ended and what was lost. No content.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sabir_wire::Loss;
@@ -16,22 +21,36 @@ use crate::observe::Ending;
 use crate::observe::losses::Losses;
 
 /// How many exchanges are remembered.
-const EXCHANGES_MAX: usize = 1_000;
+const EXCHANGES_MAX: u64 = 1_000;
 
 /// What all loss reports together may take: that of one long conversation alone has thousands of entries.
 const REPORT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-#[derive(Debug, Default)]
-pub(crate) struct Exchanges(Mutex<Memory>);
+/// What is remembered, on one shelf for each thread: what a thread allocates it also frees. Memory that wanders from thread
+/// to thread makes them wait for one another in the allocator.
+#[derive(Debug)]
+pub(crate) struct Exchanges {
+    shelves: Box<[Mutex<Shelf>]>,
+    /// How many were ever remembered.
+    count: AtomicU64,
+}
 
-/// The exchanges, the oldest first.
+/// The exchanges of a thread, the oldest first. Those that are not among the last of all threads stay until the thread has
+/// another one.
 #[derive(Debug, Default)]
-struct Memory {
-    exchanges: VecDeque<Arc<Seen>>,
+struct Shelf {
+    exchanges: VecDeque<Numbered>,
     /// How many of the oldest have no report any more.
     bare: usize,
     /// What the reports of the others take.
     report_bytes: usize,
+}
+
+/// An exchange and how many were remembered before it.
+#[derive(Clone, Debug)]
+struct Numbered {
+    number: u64,
+    seen: Arc<Seen>,
 }
 
 /// What is remembered of one exchange.
@@ -65,17 +84,35 @@ pub(crate) struct Upstream {
     pub(crate) attempts: u32,
 }
 
+thread_local! {
+    /// The thread's number among all that ever had an exchange.
+    static THREAD: usize = {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        THREADS.fetch_add(1, Relaxed)
+    };
+}
+
 impl Exchanges {
+    /// With a shelf for each of so many threads; if there are more of them, some share one.
+    pub(crate) fn new(threads: usize) -> Self {
+        let shelves = std::iter::repeat_with(Mutex::default).take(threads.max(1)).collect();
+        Self { shelves, count: AtomicU64::new(0) }
+    }
+
     /// As much of a report as may be remembered, and how many entries are left out.
-    pub(crate) fn report(losses: Vec<Loss>) -> (Losses, usize) {
+    pub(crate) fn report(&self, losses: Vec<Loss>) -> (Losses, usize) {
         let count = losses.len();
-        let kept = Losses::of(losses, REPORT_BYTES_MAX);
+        let kept = Losses::of(losses, self.report_bytes_max());
         let forgotten = count - kept.len();
         (kept, forgotten)
     }
 
     pub(crate) fn remember(&self, seen: Seen) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+        let number = self.count.fetch_add(1, Relaxed);
+        let shelf = &self.shelves[THREAD.with(|thread| thread % self.shelves.len())];
+        let mut shelf = open(shelf);
+        shelf.push(Numbered { number, seen: Arc::new(seen) });
+        shelf.forget(self.report_bytes_max());
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Seen>> {
@@ -84,28 +121,43 @@ impl Exchanges {
 
     /// The newest first.
     pub(crate) fn all(&self) -> Vec<Arc<Seen>> {
-        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.exchanges.iter().rev().cloned().collect()
+        let mut all = Vec::new();
+        for shelf in &self.shelves {
+            all.extend(open(shelf).exchanges.iter().cloned());
+        }
+        all.sort_unstable_by_key(|it: &Numbered| Reverse(it.number));
+        all.truncate(EXCHANGES_MAX as usize);
+        all.into_iter().map(|it| it.seen).collect()
+    }
+
+    /// What the reports on one shelf may take.
+    fn report_bytes_max(&self) -> usize {
+        REPORT_BYTES_MAX / self.shelves.len()
     }
 }
 
-impl Memory {
-    fn push(&mut self, seen: Seen) {
-        if self.exchanges.len() == EXCHANGES_MAX
-            && let Some(oldest) = self.exchanges.pop_front()
+fn open(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shelf {
+    /// Adds the newest and takes away what is not among the last any more.
+    fn push(&mut self, newest: Numbered) {
+        while let Some(oldest) =
+            self.exchanges.pop_front_if(|it| it.number + EXCHANGES_MAX <= newest.number)
         {
             self.bare = self.bare.saturating_sub(1);
-            self.report_bytes -= oldest.losses.bytes();
+            self.report_bytes -= oldest.seen.losses.bytes();
         }
-        self.report_bytes += seen.losses.bytes();
-        self.exchanges.push_back(Arc::new(seen));
-        self.forget();
+        self.report_bytes += newest.seen.losses.bytes();
+        self.exchanges.push_back(newest);
     }
 
     /// Forgets the oldest reports until the others are few enough. One that is being read waits for the next time.
-    fn forget(&mut self) {
-        while self.report_bytes > REPORT_BYTES_MAX
-            && let Some(oldest) = self.exchanges.get_mut(self.bare).and_then(Arc::get_mut)
+    fn forget(&mut self, report_bytes_max: usize) {
+        while self.report_bytes > report_bytes_max
+            && let Some(oldest) = self.exchanges.get_mut(self.bare)
+            && let Some(oldest) = Arc::get_mut(&mut oldest.seen)
         {
             let losses = std::mem::take(&mut oldest.losses);
             oldest.forgotten += losses.len();
@@ -171,8 +223,12 @@ mod tests {
 
     use super::*;
 
-    fn seen(id: usize, count: usize) -> Seen {
-        let (losses, forgotten) = Exchanges::report(losses(count));
+    fn exchanges() -> Exchanges {
+        Exchanges::new(1)
+    }
+
+    fn seen(exchanges: &Exchanges, id: usize, count: usize) -> Seen {
+        let (losses, forgotten) = exchanges.report(losses(count));
         Seen {
             id: id.to_string(),
             began_ms: 0,
@@ -189,6 +245,10 @@ mod tests {
             losses,
             forgotten,
         }
+    }
+
+    fn remember(exchanges: &Exchanges, id: usize, losses: usize) {
+        exchanges.remember(seen(exchanges, id, losses));
     }
 
     fn losses(count: usize) -> Vec<Loss> {
@@ -211,30 +271,49 @@ mod tests {
 
     #[test]
     fn the_oldest_reports_are_forgotten_first_and_exchanges_later() {
-        let exchanges = Exchanges::default();
+        let exchanges = exchanges();
         let tenth = losses_max() / 10;
-        for id in 0..=EXCHANGES_MAX {
-            exchanges.remember(seen(id, tenth));
+        let last = EXCHANGES_MAX as usize;
+        for id in 0..=last {
+            remember(&exchanges, id, tenth);
         }
         assert_eq!(report_of(&exchanges, 0), None);
-        let first_whole = EXCHANGES_MAX - 9;
+        let first_whole = last - 9;
         assert_eq!(report_of(&exchanges, first_whole - 1), Some((0, tenth)));
         assert_eq!(report_of(&exchanges, first_whole), Some((tenth, 0)));
-        let memory = exchanges.0.lock().unwrap();
-        assert_eq!(memory.bare, EXCHANGES_MAX - 10);
-        assert!(memory.report_bytes <= REPORT_BYTES_MAX);
+        let shelf = open(&exchanges.shelves[0]);
+        assert_eq!(shelf.bare, last - 10);
+        assert!(shelf.report_bytes <= REPORT_BYTES_MAX);
     }
 
     #[test]
     fn a_report_that_is_too_long_by_itself_says_so() {
-        let exchanges = Exchanges::default();
-        exchanges.remember(seen(1, losses_max() + 2));
+        let exchanges = exchanges();
+        remember(&exchanges, 1, losses_max() + 2);
         assert_eq!(report_of(&exchanges, 1), Some((losses_max(), 2)));
         let mut writer = Writer::default();
-        exchanges.remember(seen(2, 1));
+        remember(&exchanges, 2, 1);
         exchanges.find("1").unwrap().write(&mut writer);
         let text = writer.into_string();
         let end = format!(r#""losses":[],"losses_forgotten":{}}}"#, losses_max() + 2);
         assert!(text.ends_with(&end), "{text}");
+    }
+
+    #[test]
+    fn the_last_of_all_threads_are_remembered_in_their_order() {
+        let exchanges = Exchanges::new(2);
+        let last = EXCHANGES_MAX as usize + 100;
+        for id in 0..=last {
+            let in_thread = || remember(&exchanges, id, 0);
+            match id % 3 {
+                0 => in_thread(),
+                _ => std::thread::scope(|scope| drop(scope.spawn(in_thread))),
+            }
+        }
+        let ids: Vec<String> = exchanges.all().iter().map(|seen| seen.id.clone()).collect();
+        let expected: Vec<String> = (101..=last).rev().map(|id| id.to_string()).collect();
+        assert_eq!(ids, expected);
+        assert_eq!(report_of(&exchanges, 100), None);
+        assert_eq!(report_of(&exchanges, 101), Some((0, 0)));
     }
 }

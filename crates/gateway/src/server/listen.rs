@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::Gateway;
 use crate::server::worker;
 use crate::server::worker::Worker;
+use crate::state;
 
 /// A gateway that listens.
 #[derive(Debug)]
@@ -87,8 +88,7 @@ impl Server {
         let failed = |error: io::Error| ServerError(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let (workers, handles) = self.start_workers(threads).map_err(failed)?;
+        let (workers, handles) = self.start_workers(state::threads()).map_err(failed)?;
         let Self { gateway, listener, stop, .. } = self;
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener).map_err(failed)?;
