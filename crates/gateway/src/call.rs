@@ -44,6 +44,11 @@ pub(crate) enum Delivery {
 }
 
 impl Delivery {
+    /// What a body asks for that says so by `stream`.
+    pub(crate) fn of_stream(is_stream: bool) -> Self {
+        if is_stream { Self::Stream } else { Self::Whole }
+    }
+
     pub(crate) fn is_stream(self) -> bool {
         match self {
             Self::Whole => false,

@@ -13,6 +13,7 @@ mod ingress;
 mod observe;
 mod stack;
 mod state;
+mod understand;
 
 pub use observe::start_log;
 pub use state::Gateway;

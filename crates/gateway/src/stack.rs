@@ -21,7 +21,6 @@ use http_body::Body;
 use sabir_backend::http::Client;
 use sabir_backend::http::add_reason;
 use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 
 use crate::Gateway;
 use crate::admin;
@@ -29,17 +28,17 @@ use crate::attempt;
 use crate::attempt::Means;
 use crate::attempt::Opened;
 use crate::call::Action;
-use crate::call::Call;
-use crate::call::Delivery;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
 use crate::ingress::Endpoint;
-use crate::ingress::FromPath;
 use crate::observe::Trace;
 use crate::route;
+use crate::understand::Asked;
+use crate::understand::Understood;
+use crate::understand::understand;
 
 /// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
 /// makes of that.
@@ -119,17 +118,6 @@ where
     }
 }
 
-/// A call before its body is read.
-struct Asked<'h> {
-    protocol: Protocol,
-    action: Action,
-    from_path: Option<FromPath>,
-    headers: &'h HeaderMap,
-    uri: &'h Uri,
-    /// The gateway key that it came with.
-    key: Option<usize>,
-}
-
 async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: &Asked<'_>, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
@@ -140,17 +128,17 @@ where
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
-    let call = match understand(asked, &body, &mut trace) {
-        Ok(call) => call,
+    let mut understood = match understand(gateway, asked, &body, &mut trace) {
+        Ok(understood) => understood,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
     let outcome = {
         let means = Means { gateway, client };
-        let answering = pin!(answer(means, &call, asked.action, &mut trace));
+        let answering = pin!(answer(means, &mut understood, asked.action, &mut trace));
         gateway.until_over(answering).await
     };
     match outcome {
-        Ok(opened) => egress::opened(&call, opened, trace),
+        Ok(opened) => egress::opened(&understood.call, opened, trace),
         Err(failure) => egress::rescue(protocol, *failure, trace),
     }
 }
@@ -169,62 +157,16 @@ where
     ingress::read_body(body, asked.headers, gateway.config.limits.body_bytes_max).await
 }
 
-fn understand<'b>(asked: &'b Asked<'_>, body: &'b [u8], trace: &mut Trace) -> Result<Call<'b>> {
-    let body = ingress::text(body)?;
-    let skimmed = ingress::skim(asked.protocol, body)?;
-    let (model, delivery) = match &asked.from_path {
-        Some(FromPath { model, delivery }) => (model.clone(), *delivery),
-        None => {
-            let delivery = if skimmed.is_stream { Delivery::Stream } else { Delivery::Whole };
-            (skimmed.model.unwrap_or_default(), delivery)
-        }
-    };
-    if model.is_empty() {
-        let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
-        return Err(failure.with_param("model"));
-    }
-    check_model(&model)?;
-    trace.asks(&model, delivery.is_stream());
-    Ok(Call {
-        client: asked.protocol,
-        model,
-        delivery,
-        query: asked.uri.query(),
-        headers: asked.headers,
-        body,
-        survey: skimmed.survey,
-        model_at: skimmed.model_at,
-        session: skimmed.session,
-    })
-}
-
-/// The longest name of a model: it is logged, remembered and sent back in a header.
-const MODEL_BYTES_MAX: usize = 512;
-
-/// Refuses names that no model has: endless ones, and those that would lead elsewhere in a provider's path.
-fn check_model(model: &str) -> Result<()> {
-    let leads_elsewhere = model.split('/').any(|step| matches!(step, "." | ".."));
-    if model.len() <= MODEL_BYTES_MAX && !leads_elsewhere {
-        return Ok(());
-    }
-    let message = "expected the name of a model, found something that cannot be one";
-    Err(Failure::client(FaultKind::BadRequest, message).with_param("model"))
-}
-
 async fn answer(
     means: Means<'_>,
-    call: &Call<'_>,
+    understood: &mut Understood<'_>,
     action: Action,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    let resolved =
-        route::resolve(&means.gateway.config, &call.model, call.client).map_err(|not_found| {
-            let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
-            failure.with_param("model").with_code("model_not_found")
-        })?;
+    let Understood { call, resolved, decoded } = understood;
     match action {
-        Action::Generate => attempt::answer(means, call, &resolved, trace).await,
-        Action::CountTokens => Box::pin(attempt::count(means, call, &resolved, trace)).await,
+        Action::Generate => attempt::answer(means, call, decoded.take(), resolved, trace).await,
+        Action::CountTokens => Box::pin(attempt::count(means, call, resolved, trace)).await,
     }
 }
 

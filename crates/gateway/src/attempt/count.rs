@@ -58,7 +58,7 @@ impl Question for Count<'_> {
     ) -> Result<Prepared<'a>> {
         let unwrapped = unwrapped(means.gateway, self.0, candidate);
         let call = unwrapped.as_ref().unwrap_or(self.0);
-        let mut prepared = prepare::prepare(means.gateway, call, candidate, trace)?;
+        let mut prepared = prepare::prepare(means.gateway, call, None, candidate, trace)?;
         let upstream = prepared.endpoint.protocol;
         let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model)
         else {

@@ -1,5 +1,6 @@
 //! One try: the request is sent, and the beginning of its answer read far enough to know that it is one.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 
 use bytes::Bytes;
@@ -20,6 +21,7 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::json::Json;
 use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Exchange;
 use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::unfold;
 use sabir_wire::target::Target;
@@ -87,16 +89,22 @@ struct Answer {
 }
 
 /// Asks the targets for an answer.
-pub(crate) async fn answer(
+pub(crate) async fn answer<'c>(
     means: Means<'_>,
-    call: &Call<'_>,
+    call: &'c Call<'c>,
+    decoded: Option<Box<Exchange<'c>>>,
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    ask::ask(means, &Generation(call), resolved, trace).await
+    let generation = Generation { call, decoded: RefCell::new(decoded) };
+    ask::ask(means, &generation, resolved, trace).await
 }
 
-struct Generation<'c>(&'c Call<'c>);
+struct Generation<'c> {
+    call: &'c Call<'c>,
+    /// The body taken apart, for the target that is asked first.
+    decoded: RefCell<Option<Box<Exchange<'c>>>>,
+}
 
 impl Question for Generation<'_> {
     type Answer = Opened;
@@ -109,7 +117,7 @@ impl Question for Generation<'_> {
         candidate: &Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        prepare::prepare(means.gateway, self.0, candidate, trace)
+        prepare::prepare(means.gateway, self.call, self.decoded.take(), candidate, trace)
     }
 
     async fn open(
@@ -119,7 +127,7 @@ impl Question for Generation<'_> {
         prepared: &Prepared<'_>,
         trace: &mut Trace,
     ) -> Result<Opened> {
-        open(means, self.0, provider, prepared, trace).await
+        open(means, self.call, provider, prepared, trace).await
     }
 }
 

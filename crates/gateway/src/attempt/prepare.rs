@@ -13,6 +13,7 @@ use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
+use sabir_wire::protocol::Exchange;
 
 use crate::Gateway;
 use crate::attempt::Payload;
@@ -47,9 +48,11 @@ pub(crate) enum Manner {
     Translated(Box<Asked<'static>>),
 }
 
+/// What is sent to a target. Whoever has taken the body apart already hands that over.
 pub(crate) fn prepare<'a>(
     gateway: &'a Gateway,
     call: &Call<'a>,
+    decoded: Option<Box<Exchange<'_>>>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
@@ -61,7 +64,7 @@ pub(crate) fn prepare<'a>(
         let changed = own::rewritten(gateway, call, candidate, trace)?;
         (changed.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
     } else {
-        translated(gateway, call, candidate, endpoint.protocol, trace)?
+        translated(gateway, call, decoded, (candidate, endpoint.protocol), trace)?
     };
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
@@ -135,8 +138,8 @@ fn unthreaded(message: String) -> Box<Failure> {
 fn translated(
     gateway: &Gateway,
     call: &Call<'_>,
-    candidate: &Candidate,
-    upstream: Protocol,
+    decoded: Option<Box<Exchange<'_>>>,
+    (candidate, upstream): (&Candidate, Protocol),
     trace: &mut Trace,
 ) -> Result<(Payload<'static>, Manner)> {
     let provider = &gateway.config.providers[candidate.provider];
@@ -144,7 +147,10 @@ fn translated(
     if let Some(param) = call.session {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
-    let mut exchange = call.client.decode_request_surveyed(&call.survey)?;
+    let mut exchange = match decoded {
+        Some(exchange) => exchange,
+        None => Box::new(call.client.decode_request_surveyed(&call.survey)?),
+    };
     let repairs = match gateway.config.repair {
         Repair::Translated | Repair::Always => {
             repair::mend(&mut exchange.request, call.client, upstream)?

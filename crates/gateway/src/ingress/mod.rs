@@ -24,4 +24,6 @@ pub(crate) use path::Own;
 pub(crate) use path::advice;
 pub(crate) use path::find as find_endpoint;
 pub(crate) use path::is_passthrough;
+pub(crate) use skim::early_model;
 pub(crate) use skim::skim;
+pub(crate) use skim::unmarked;
