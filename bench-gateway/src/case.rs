@@ -119,7 +119,7 @@ pub(crate) fn short(protocol: Protocol) -> &'static str {
     }
 }
 
-/// What a request of one kind costs.
+/// What a request of one kind costs: the least of all repeats.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     /// Processor time per request.
@@ -143,29 +143,8 @@ impl Cost {
 /// All clients of one upstream at one number of connections, with nginx in the same repeats.
 pub(crate) struct Group {
     pub(crate) connections: usize,
-    pub(crate) nginx: Series,
-    pub(crate) works: Vec<(Work, Series)>,
-}
-
-/// What requests of one kind cost in each repeat.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Series(Vec<Cost>);
-
-impl Series {
-    /// The least of all repeats.
-    pub(crate) fn least(&self) -> Cost {
-        self.0.iter().copied().fold(Cost::NONE, Cost::least)
-    }
-
-    /// How many times the processor time of another, in the middle of the repeats: in each of them both were measured
-    /// within seconds.
-    pub(crate) fn over(&self, other: &Self) -> f64 {
-        let pairs = self.0.iter().zip(&other.0);
-        let mut ratios: Vec<f64> =
-            pairs.map(|(one, two)| one.cpu.as_secs_f64() / two.cpu.as_secs_f64()).collect();
-        ratios.sort_by(f64::total_cmp);
-        ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
-    }
+    pub(crate) nginx: Cost,
+    pub(crate) works: Vec<(Work, Cost)>,
 }
 
 /// Measures works that share an upstream and a shape. Nginx and all of them take turns, at every number of connections:
@@ -217,8 +196,8 @@ impl<'p> Lane<'p> {
     }
 
     fn into_group(self) -> Group {
-        let works = self.works.into_iter().map(|(work, runner)| (work, runner.costs)).collect();
-        Group { connections: self.connections, nginx: self.nginx.costs, works }
+        let works = self.works.into_iter().map(|(work, runner)| (work, runner.cost)).collect();
+        Group { connections: self.connections, nginx: self.nginx.cost, works }
     }
 }
 
@@ -227,7 +206,7 @@ struct Runner<'p> {
     process: &'p Process,
     request: Request,
     clients: Clients,
-    costs: Series,
+    cost: Cost,
 }
 
 impl<'p> Runner<'p> {
@@ -246,7 +225,7 @@ impl<'p> Runner<'p> {
         };
         ensure!(answer.contains(mark), "an answer without what the mock says:\n{answer}");
         clients.ask(&request.bytes, connections * 2)?;
-        Ok(Self { process, request, clients, costs: Series::default() })
+        Ok(Self { process, request, clients, cost: Cost::NONE })
     }
 
     fn run(&mut self, requests: usize) -> Result<()> {
@@ -255,7 +234,7 @@ impl<'p> Runner<'p> {
         let wall = began.elapsed();
         let cpu = self.process.cpu().saturating_sub(cpu);
         let count = u32::try_from(requests)?;
-        self.costs.0.push(Cost { cpu: cpu / count, wall: wall / count });
+        self.cost = self.cost.least(Cost { cpu: cpu / count, wall: wall / count });
         Ok(())
     }
 }

@@ -60,9 +60,8 @@ pub(crate) fn head() {
 
 /// Prints a row for each work of a group.
 pub(crate) fn rows(group: &Group, verdicts: &mut Verdicts) {
-    let nginx = group.nginx.least();
-    for (work, series) in &group.works {
-        let cost = series.least();
+    let nginx = group.nginx;
+    for (work, cost) in &group.works {
         let figure = ratio(cost.cpu, nginx.cpu);
         let (figure, bar) = match group.connections == GATED {
             true => {
@@ -101,13 +100,13 @@ pub(crate) fn flatness(groups: &[Group], verdicts: &mut Verdicts) {
         for (work, dear) in &many.works {
             let is_same = |group: &&Group| group.connections == GATED;
             let found = groups.iter().filter(is_same).find_map(|group| {
-                let (_, series) = group.works.iter().find(|(other, _)| other == work)?;
-                Some((series, &group.nginx))
+                let (_, cost) = group.works.iter().find(|(other, _)| other == work)?;
+                Some((cost, group.nginx))
             });
             let Some((cheap, nginx)) = found else { continue };
             let name = format!("{}, 256 connections over 32", work.name());
-            let figure = verdicts.judge(&name, dear.over(cheap), FLAT_BAR);
-            let nginx = many.nginx.over(nginx);
+            let figure = verdicts.judge(&name, ratio(dear.cpu, cheap.cpu), FLAT_BAR);
+            let nginx = ratio(many.nginx.cpu, nginx.cpu);
             println!("| {} | {nginx:.2} | {figure} | {FLAT_BAR} |", work.name());
         }
     }
