@@ -1,6 +1,7 @@
 //! Writing streams: every frame is a response object whose parts go on where the last ones ended.
 
 mod ending;
+mod frame;
 mod part;
 
 use crate::conversation::Finish;

@@ -6,7 +6,6 @@ use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::ToolCall;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
@@ -18,23 +17,15 @@ use crate::protocol::Logprobs;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
-use crate::protocol::gemini::encode_request::write_part;
-use crate::protocol::gemini::encode_response::answer_pen;
-use crate::protocol::gemini::encode_response::is_custom_call;
-use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::INDEX_STATED;
-use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::add_to;
-use crate::sse;
 
 use super::Encoder;
 
@@ -181,7 +172,7 @@ impl Encoder<'_> {
     }
 
     /// Whether the vendor's answers have no word for it.
-    fn is_unsaid(&self, content: &Content<'_>) -> bool {
+    pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
         match content {
             Content::Opaque(opaque) => opaque.protocol != GEMINI,
             Content::ToolResult(_) => !self.is_same(),
@@ -402,86 +393,6 @@ impl Encoder<'_> {
         let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
         let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
         !self.is_same() && own && empty
-    }
-
-    fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
-        if self.is_unsaid(part.content()) {
-            return;
-        }
-        let place = part.semantics().place();
-        if is_call(part) {
-            self.ending(candidate).calls = true;
-        }
-        if is_custom_call(part) {
-            let reason = "free text becomes the one argument of a function";
-            self.tell(|losing| losing.node(place, LossKind::Approximated, reason));
-        }
-        let pen = answer_pen(part, &self.asked, self.is_same());
-        let mut change = None;
-        self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
-        self.ending(candidate).begun = true;
-        if let Some((kind, reason)) = change {
-            self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
-        }
-    }
-
-    fn text_frame(
-        &mut self,
-        candidate: u32,
-        (thought, text): (bool, &Text<'_>),
-        logprobs: Option<&Logprobs<'_>>,
-        out: &mut String,
-    ) {
-        self.content_frame(candidate, logprobs, out, |writer| {
-            writer.begin_object();
-            writer.literal_key("text");
-            writer.value(text);
-            if thought {
-                writer.field("thought", &true);
-            }
-            writer.end_object();
-        });
-        self.ending(candidate).begun = true;
-    }
-
-    fn content_frame(
-        &self,
-        candidate: u32,
-        logprobs: Option<&Logprobs<'_>>,
-        out: &mut String,
-        parts: impl FnOnce(&mut Writer),
-    ) {
-        let logprobs = logprobs.and_then(logprobs_result);
-        let has_index = self.has_index(candidate);
-        sse::guarded_frame(out, |writer| {
-            writer.begin_object();
-            writer.literal_key("candidates");
-            writer.begin_array();
-            writer.begin_object();
-            writer.literal_key("content");
-            writer.begin_object();
-            writer.literal_key("parts");
-            writer.array(parts);
-            writer.word("role", "model");
-            writer.end_object();
-            if has_index {
-                writer.literal_key("index");
-                writer.value(&candidate);
-            }
-            writer.optional(LOGPROBS, logprobs.as_ref());
-            writer.end_object();
-            writer.end_array();
-            writer.optional("modelVersion", self.model.as_ref());
-            writer.optional("responseId", self.id.as_ref());
-            writer.end_object();
-        });
-    }
-
-    /// Whether frames number their candidate: the vendor's own do as they did, the others of necessity.
-    pub(super) fn has_index(&self, candidate: u32) -> bool {
-        let ending = self.endings.get(candidate as usize);
-        let stated = ending.is_some_and(|it| it.semantics.has_shape(INDEX_STATED));
-        !self.is_same() || stated || candidate > 0
     }
 }
 

@@ -17,7 +17,7 @@ use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::openai_chat::decode_stream::choice::Sink;
+use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;

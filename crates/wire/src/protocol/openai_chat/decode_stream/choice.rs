@@ -13,14 +13,12 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
-use crate::protocol::Closed;
 use crate::protocol::Delta;
 use crate::protocol::Event;
 use crate::protocol::Logprobs;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
-use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
@@ -29,6 +27,7 @@ use crate::protocol::openai_chat::decode_response::citation_of;
 use crate::protocol::openai_chat::decode_response::finish_of;
 use crate::protocol::openai_chat::decode_stream::Told;
 use crate::protocol::openai_chat::decode_stream::call::Calls;
+use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Ending;
 use crate::protocol::openai_chat::decode_stream::ending::says_something;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
@@ -36,85 +35,10 @@ use crate::protocol::openai_chat::decode_stream::gathered::ChunkText;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
 use crate::protocol::openai_chat::decode_stream::gathered::chunk_text;
 use crate::protocol::openai_chat::decode_stream::note;
+use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
-
-/// Where events go, and the number that the next part gets.
-pub(super) struct Sink<'s, 'f> {
-    pub(super) next: &'s mut u32,
-    pub(super) emit: &'s mut dyn FnMut(Event<'f>),
-}
-
-impl<'f> Sink<'_, 'f> {
-    pub(super) fn send(&mut self, event: Event<'f>) {
-        (self.emit)(event);
-    }
-
-    pub(super) fn open(
-        &mut self,
-        candidate: u32,
-        opening: Opening<'f>,
-        semantics: NodeSemantics<'f>,
-    ) -> PartId {
-        let part = PartId(*self.next);
-        *self.next += 1;
-        self.send(Event::Open(Open { part, candidate, opening, semantics }));
-        part
-    }
-
-    pub(super) fn close(&mut self, part: PartId) {
-        self.send(Event::Close(Closed { part, semantics: NodeSemantics::default() }));
-    }
-
-    /// Opens and closes a part that comes in one piece.
-    fn whole(&mut self, candidate: u32, content: Content<'f>, semantics: NodeSemantics<'f>) {
-        let part = self.open(candidate, Opening::Whole(content), semantics);
-        self.close(part);
-    }
-}
-
-/// One element of a chunk's `choices`.
-#[derive(Default)]
-pub(super) struct Chunk<'f> {
-    pub(super) index: Option<u64>,
-    delta: Option<Reader<'f>>,
-    finish: Option<Text<'f>>,
-    logprobs: Option<Json<'f>>,
-    /// Whether `logprobs` was a stated null.
-    has_null_logprobs: bool,
-    others: Vec<(String, Json<'f>)>,
-}
-
-impl<'f> Chunk<'f> {
-    pub(super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
-        let mut chunk = Self::default();
-        reader.object(|key, reader| {
-            let kind = reader.kind()?;
-            match (&*key, kind) {
-                (key, Kind::Null) => {
-                    chunk.has_null_logprobs |= key == "logprobs";
-                    reader.skip()?;
-                }
-                ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
-                ("delta", Kind::Object) => {
-                    chunk.delta = Some(reader.checkpoint());
-                    reader.skip()?;
-                }
-                // Some servers state it as an empty text until there is one.
-                ("finish_reason", Kind::String) => {
-                    chunk.finish = Some(reader.string()?).filter(|word| !word.is_empty());
-                }
-                ("logprobs", Kind::Object) => chunk.logprobs = Some(reader.raw()?),
-                // Some servers repeat the whole message so far in every chunk.
-                ("message", Kind::Object) => reader.skip()?,
-                _ => chunk.others.push((key.into_owned(), reader.raw()?)),
-            }
-            Ok(())
-        })?;
-        Ok(chunk)
-    }
-}
 
 /// A choice that is being told.
 #[derive(Debug)]

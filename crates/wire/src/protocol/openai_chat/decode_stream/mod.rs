@@ -2,8 +2,10 @@
 
 mod call;
 mod choice;
+mod chunk;
 mod ending;
 mod gathered;
+mod sink;
 
 use std::borrow::Cow;
 
@@ -25,8 +27,9 @@ use crate::protocol::NoteKind;
 use crate::protocol::Start;
 use crate::protocol::openai_chat::decode_response::read_usage;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
-use crate::protocol::openai_chat::decode_stream::choice::Chunk;
+use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Held;
+use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -107,7 +110,7 @@ impl Decoder {
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
         let next = &mut self.part;
         for choice in &mut self.choices {
-            choice.release(&mut choice::Sink { next, emit });
+            choice.release(&mut Sink { next, emit });
         }
         self.held.release(emit);
     }
@@ -245,7 +248,7 @@ impl Decoder {
         }
         let next = &mut self.part;
         match self.choices.iter_mut().find(|choice| choice.index == index) {
-            Some(choice) => choice.step(chunk, place, &mut choice::Sink { next, emit }),
+            Some(choice) => choice.step(chunk, place, &mut Sink { next, emit }),
             None => Ok(()),
         }
     }

@@ -1,0 +1,100 @@
+//! The frames of a stream that have content: a part that is whole, or a piece of a text.
+
+use crate::conversation::Part;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::Logprobs;
+use crate::protocol::gemini::decode_response::is_call;
+use crate::protocol::gemini::encode_request::write_part;
+use crate::protocol::gemini::encode_response::answer_pen;
+use crate::protocol::gemini::encode_response::is_custom_call;
+use crate::protocol::gemini::encode_response::logprobs_result;
+use crate::protocol::gemini::types::INDEX_STATED;
+use crate::protocol::gemini::types::LOGPROBS;
+use crate::sse;
+
+use super::Encoder;
+
+impl Encoder<'_> {
+    pub(super) fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
+        if self.is_unsaid(part.content()) {
+            return;
+        }
+        let place = part.semantics().place();
+        if is_call(part) {
+            self.ending(candidate).calls = true;
+        }
+        if is_custom_call(part) {
+            let reason = "free text becomes the one argument of a function";
+            self.tell(|losing| losing.node(place, LossKind::Approximated, reason));
+        }
+        let pen = answer_pen(part, &self.asked, self.is_same());
+        let mut change = None;
+        self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
+        self.ending(candidate).begun = true;
+        if let Some((kind, reason)) = change {
+            self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
+        }
+    }
+
+    pub(super) fn text_frame(
+        &mut self,
+        candidate: u32,
+        (thought, text): (bool, &Text<'_>),
+        logprobs: Option<&Logprobs<'_>>,
+        out: &mut String,
+    ) {
+        self.content_frame(candidate, logprobs, out, |writer| {
+            writer.begin_object();
+            writer.literal_key("text");
+            writer.value(text);
+            if thought {
+                writer.field("thought", &true);
+            }
+            writer.end_object();
+        });
+        self.ending(candidate).begun = true;
+    }
+
+    pub(super) fn content_frame(
+        &self,
+        candidate: u32,
+        logprobs: Option<&Logprobs<'_>>,
+        out: &mut String,
+        parts: impl FnOnce(&mut Writer),
+    ) {
+        let logprobs = logprobs.and_then(logprobs_result);
+        let has_index = self.has_index(candidate);
+        sse::guarded_frame(out, |writer| {
+            writer.begin_object();
+            writer.literal_key("candidates");
+            writer.begin_array();
+            writer.begin_object();
+            writer.literal_key("content");
+            writer.begin_object();
+            writer.literal_key("parts");
+            writer.array(parts);
+            writer.word("role", "model");
+            writer.end_object();
+            if has_index {
+                writer.literal_key("index");
+                writer.value(&candidate);
+            }
+            writer.optional(LOGPROBS, logprobs.as_ref());
+            writer.end_object();
+            writer.end_array();
+            writer.optional("modelVersion", self.model.as_ref());
+            writer.optional("responseId", self.id.as_ref());
+            writer.end_object();
+        });
+    }
+
+    /// Whether frames number their candidate: the vendor's own do as they did, the others of necessity.
+    pub(super) fn has_index(&self, candidate: u32) -> bool {
+        let ending = self.endings.get(candidate as usize);
+        let stated = ending.is_some_and(|it| it.semantics.has_shape(INDEX_STATED));
+        !self.is_same() || stated || candidate > 0
+    }
+}

@@ -1,0 +1,49 @@
+//! What one chunk says of a choice, before anybody acts on it.
+
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+
+/// One element of a chunk's `choices`.
+#[derive(Default)]
+pub(super) struct Chunk<'f> {
+    pub(super) index: Option<u64>,
+    pub(super) delta: Option<Reader<'f>>,
+    pub(super) finish: Option<Text<'f>>,
+    pub(super) logprobs: Option<Json<'f>>,
+    /// Whether `logprobs` was a stated null.
+    pub(super) has_null_logprobs: bool,
+    pub(super) others: Vec<(String, Json<'f>)>,
+}
+
+impl<'f> Chunk<'f> {
+    pub(super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
+        let mut chunk = Self::default();
+        reader.object(|key, reader| {
+            let kind = reader.kind()?;
+            match (&*key, kind) {
+                (key, Kind::Null) => {
+                    chunk.has_null_logprobs |= key == "logprobs";
+                    reader.skip()?;
+                }
+                ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
+                ("delta", Kind::Object) => {
+                    chunk.delta = Some(reader.checkpoint());
+                    reader.skip()?;
+                }
+                // Some servers state it as an empty text until there is one.
+                ("finish_reason", Kind::String) => {
+                    chunk.finish = Some(reader.string()?).filter(|word| !word.is_empty());
+                }
+                ("logprobs", Kind::Object) => chunk.logprobs = Some(reader.raw()?),
+                // Some servers repeat the whole message so far in every chunk.
+                ("message", Kind::Object) => reader.skip()?,
+                _ => chunk.others.push((key.into_owned(), reader.raw()?)),
+            }
+            Ok(())
+        })?;
+        Ok(chunk)
+    }
+}
