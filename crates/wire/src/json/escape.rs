@@ -1,6 +1,6 @@
 //! Adds and removes the escapes of JSON strings.
 
-use super::scan;
+use super::special;
 
 /// What a string body says, and which halves of surrogate pairs it holds that no text can.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -44,9 +44,9 @@ pub(super) fn is_blank(body: &str) -> bool {
 
 /// In a checked body nothing but a backslash is special; other specials are passed over.
 fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
-    let mut at = scan::special(body.as_bytes(), 0);
+    let mut at = special::first(body.as_bytes(), 0);
     while *body.as_bytes().get(at)? != b'\\' {
-        at = scan::special(body.as_bytes(), at + 1);
+        at = special::first(body.as_bytes(), at + 1);
     }
     Some((&body[..at], &body[at + 1..]))
 }
@@ -122,13 +122,13 @@ fn unit(digits: &str) -> Option<(u16, &str)> {
 
 /// Whether `text` can stand in a JSON string as it is.
 pub(super) fn is_clean(text: &str) -> bool {
-    scan::special(text.as_bytes(), 0) == text.len()
+    special::first(text.as_bytes(), 0) == text.len()
 }
 
 /// Appends `text` as the body of a JSON string.
 pub(super) fn escape(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
-    let (mut start, mut at) = (0, scan::special(bytes, 0));
+    let (mut start, mut at) = (0, special::first(bytes, 0));
     loop {
         out.push_str(&text[start..at]);
         let Some(&byte) = bytes.get(at) else {
@@ -145,7 +145,7 @@ pub(super) fn escape(out: &mut String, text: &str) {
                 at + 1
             }
         };
-        at = scan::special(bytes, at + 1);
+        at = special::first(bytes, at + 1);
     }
 }
 

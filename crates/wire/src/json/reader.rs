@@ -7,8 +7,10 @@ use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
 use super::scan;
-use super::scan::Escapes;
-use super::scan::Strings;
+use super::special;
+use super::string;
+use super::string::Escapes;
+use super::string::Strings;
 use super::survey::Knowing;
 use super::survey::Survey;
 use super::text::Text;
@@ -81,7 +83,7 @@ impl<'a> Reader<'a> {
             return Err(self.at);
         }
         let start = self.at + 1;
-        let end = match scan::special_nearby(self.bytes(), start) {
+        let end = match special::nearby(self.bytes(), start) {
             Ok(end) => end,
             Err(passed) => self.end_of_long_string(start, passed),
         };
@@ -98,7 +100,7 @@ impl<'a> Reader<'a> {
         match self.strings.body(start) {
             Some(body) if body.escapes == Escapes::Absent => body.end,
             Some(_) => start,
-            None => scan::special_in_long_run(self.bytes(), passed),
+            None => special::in_long_run(self.bytes(), passed),
         }
     }
 
@@ -108,7 +110,7 @@ impl<'a> Reader<'a> {
         let start = self.at + 1;
         let body = match self.strings.body(start) {
             Some(body) => body,
-            None => scan::escaped_string(self.bytes(), special)?,
+            None => string::escaped_string(self.bytes(), special)?,
         };
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))

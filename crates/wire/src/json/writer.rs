@@ -9,7 +9,7 @@ use super::number::Number;
 use super::number::push_whole;
 use super::raw::Json;
 use super::scan;
-use super::scan::Unseen;
+use super::string::Unseen;
 use super::text::Text;
 
 /// Writes JSON from left to right.
