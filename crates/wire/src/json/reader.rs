@@ -70,47 +70,47 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn string(&mut self) -> Result<Text<'a>> {
         match self.clean_string() {
-            Ok(text) => Ok(Text::clean(text)),
-            Err(special) => self.escaped_string(special),
+            Some(text) => Ok(Text::clean(text)),
+            None => self.escaped_string(),
         }
     }
 
-    /// The string that comes next, if there is one without escapes; else the index of the first byte that is in the way.
+    /// The string that comes next, if there is one without escapes; else nothing is consumed.
     ///
     /// This is what most strings are, and what comes back in registers is cheaper than a text.
-    fn clean_string(&mut self) -> Result<&'a str, usize> {
+    fn clean_string(&mut self) -> Option<&'a str> {
         if self.peek() != Some(b'"') {
-            return Err(self.at);
+            return None;
         }
         let start = self.at + 1;
         let end = match special::nearby(self.bytes(), start) {
             Ok(end) => end,
-            Err(passed) => self.end_of_long_string(start, passed),
+            Err(passed) => self.end_of_long_string(start, passed)?,
         };
         if self.bytes().get(end) != Some(&b'"') {
-            return Err(end);
+            return None;
         }
         self.at = end + 1;
-        Ok(&self.source[start..end])
+        self.source.get(start..end)
     }
 
-    /// The end of the string whose body starts at `start` and has nothing special before `passed`, or where an escape of
-    /// it may be.
-    fn end_of_long_string(&mut self, start: usize, passed: usize) -> usize {
+    /// The first special byte of the string whose body starts at `start` and has nothing special before `passed`, unless
+    /// that is known to be an escape.
+    #[inline(never)]
+    fn end_of_long_string(&mut self, start: usize, passed: usize) -> Option<usize> {
         match self.strings.body(start) {
-            Some(body) if body.escapes == Escapes::Absent => body.end,
-            Some(_) => start,
-            None => special::in_long_run(self.bytes(), passed),
+            Some(body) => (body.escapes == Escapes::Absent).then_some(body.end),
+            None => Some(special::in_long_run(self.bytes(), passed)),
         }
     }
 
-    /// The string that comes next, of which `special` is the first special byte.
-    fn escaped_string(&mut self, special: usize) -> Result<Text<'a>> {
+    /// The string that comes next, which is not clean.
+    fn escaped_string(&mut self) -> Result<Text<'a>> {
         self.expect(Kind::String)?;
         let start = self.at + 1;
         let body = match self.strings.body(start) {
             Some(body) => body,
-            None => string::escaped_string(self.bytes(), special)?,
+            None => string::escaped_string(self.bytes(), start)?,
         };
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object)?;
+        self.open(Kind::Object, b'{')?;
         if self.closes(b'}') {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Text<'a>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object)?;
+        self.open(Kind::Object, b'{')?;
         if self.closes(b'}') {
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut element: impl FnMut(usize, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Array)?;
+        self.open(Kind::Array, b'[')?;
         if self.closes(b']') {
             return Ok(());
         }
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
     /// Nothing is consumed. The reading stops at the member, so a tag near the start costs little.
     pub fn peek_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object)?;
+        ahead.open(Kind::Object, b'{')?;
         if ahead.closes(b'}') {
             return Ok(None);
         }
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
     /// The key of the first member of the object that comes next; nothing is consumed.
     pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object)?;
+        ahead.open(Kind::Object, b'{')?;
         if ahead.closes(b'}') {
             return Ok(None);
         }
@@ -331,8 +331,7 @@ impl<'a> Reader<'a> {
     /// The next byte that is not whitespace.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
-        self.at = scan::whitespace(self.bytes(), self.at);
-        self.bytes().get(self.at).copied()
+        scan::peek(self.bytes(), &mut self.at)
     }
 
     fn expect(&mut self, expected: Kind) -> Result<()> {
@@ -342,9 +341,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Enters the container that comes next.
-    fn open(&mut self, kind: Kind) -> Result<()> {
-        self.expect(kind)?;
+    /// Enters the container that comes next, which starts with `first`.
+    #[inline]
+    fn open(&mut self, kind: Kind, first: u8) -> Result<()> {
+        if self.peek() != Some(first) {
+            self.expect(kind)?;
+        }
         self.depth = scan::deeper(self.depth)?;
         self.at += 1;
         Ok(())
@@ -367,7 +369,7 @@ impl<'a> Reader<'a> {
     /// The key that comes next and its colon, if it is spelled without escapes and gaps; else nothing is consumed.
     fn clean_key(&mut self) -> Option<&'a str> {
         let before = self.at;
-        let key = self.clean_string().ok();
+        let key = self.clean_string();
         if key.is_some() && self.bytes().get(self.at) == Some(&b':') {
             self.at += 1;
             return key;

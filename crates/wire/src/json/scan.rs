@@ -9,7 +9,19 @@ use crate::error::Result;
 /// How many arrays and objects may stand inside one another.
 pub const DEPTH_MAX: usize = 128;
 
+/// The next byte that is not whitespace; `at` moves there.
 #[inline]
+pub(super) fn peek(bytes: &[u8], at: &mut usize) -> Option<u8> {
+    match bytes.get(*at) {
+        Some(&byte) if byte > b' ' => Some(byte),
+        _ => {
+            *at = whitespace(bytes, *at);
+            bytes.get(*at).copied()
+        }
+    }
+}
+
+/// The index behind the whitespace at `at`.
 pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
@@ -58,11 +70,14 @@ pub(super) fn value(
     strings: &mut impl Strings,
 ) -> Result<usize> {
     let mut scan = Scan { bytes, at, outside: depth, depth, objects: 0, strings };
-    scan.value()?;
-    while scan.depth > scan.outside {
-        scan.step()?;
+    loop {
+        if scan.passes_value()? && scan.passes_ends()? {
+            return Ok(scan.at);
+        }
+        if scan.is_in_object() {
+            scan.key()?;
+        }
     }
-    Ok(scan.at)
 }
 
 /// The scan of one value: a loop rather than a recursion, so that nesting costs no stack.
@@ -77,83 +92,92 @@ struct Scan<'s, S> {
 }
 
 impl<S: Strings> Scan<'_, S> {
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
-        self.at = whitespace(self.bytes, self.at);
-        self.bytes.get(self.at).copied()
+        peek(self.bytes, &mut self.at)
     }
 
-    /// Opens containers until a scalar or an empty container has been passed.
-    fn value(&mut self) -> Result<()> {
-        loop {
-            match self.peek() {
-                Some(b'{') => {
-                    self.open(1)?;
-                    if self.peek() == Some(b'}') {
-                        return self.close();
-                    }
-                    self.key()?;
+    #[inline]
+    fn is_in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+
+    /// Passes a scalar or an empty container, or only the beginning of another container.
+    #[inline]
+    fn passes_value(&mut self) -> Result<bool> {
+        match self.peek() {
+            Some(b'"') => self.string()?,
+            Some(b'{') => return self.passes_empty(1, b'}'),
+            Some(b'[') => return self.passes_empty(0, b']'),
+            first => self.scalar(first)?,
+        }
+        Ok(true)
+    }
+
+    /// Passes what may follow a value: the ends of containers, and a comma. Says whether the outermost has ended.
+    #[inline]
+    fn passes_ends(&mut self) -> Result<bool> {
+        while self.depth > self.outside {
+            match (self.peek(), self.is_in_object()) {
+                (Some(b','), _) => {
+                    self.at += 1;
+                    return Ok(false);
                 }
-                Some(b'[') => {
-                    self.open(0)?;
-                    if self.peek() == Some(b']') {
-                        return self.close();
-                    }
-                }
-                first => return self.scalar(first),
+                (Some(b'}'), true) | (Some(b']'), false) => self.close(),
+                (_, true) => return Err(syntax("expected `,` or `}`", self.bytes, self.at)),
+                (_, false) => return Err(syntax("expected `,` or `]`", self.bytes, self.at)),
             }
         }
+        Ok(true)
+    }
+
+    /// Opens a container, and closes it again if it is empty.
+    #[inline]
+    fn passes_empty(&mut self, object: u128, end: u8) -> Result<bool> {
+        self.depth = deeper(self.depth)?;
+        self.objects = self.objects << 1 | object;
+        self.at += 1;
+        let is_empty = self.peek() == Some(end);
+        if is_empty {
+            self.close();
+        }
+        Ok(is_empty)
+    }
+
+    #[inline]
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.objects >>= 1;
+        self.at += 1;
+    }
+
+    #[inline]
+    fn key(&mut self) -> Result<()> {
+        if self.peek() != Some(b'"') {
+            return Err(syntax("expected a key", self.bytes, self.at));
+        }
+        self.string()?;
+        if self.peek() != Some(b':') {
+            return Err(syntax("expected `:`", self.bytes, self.at));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self) -> Result<()> {
+        self.at = string::string(self.bytes, self.at + 1, self.strings)?.end + 1;
+        Ok(())
     }
 
     fn scalar(&mut self, first: Option<u8>) -> Result<()> {
         self.at = match first {
-            Some(b'"') => string::string(self.bytes, self.at + 1, self.strings)?.end + 1,
             Some(b'-' | b'0'..=b'9') => number(self.bytes, self.at)?,
             Some(b't') => word(self.bytes, self.at, "true")?,
             Some(b'f') => word(self.bytes, self.at, "false")?,
             Some(b'n') => word(self.bytes, self.at, "null")?,
             _ => return Err(syntax("expected a value", self.bytes, self.at)),
         };
-        Ok(())
-    }
-
-    /// Passes what may follow a value inside a container: its end, or a comma and the next value.
-    fn step(&mut self) -> Result<()> {
-        let in_object = self.objects & 1 == 1;
-        match (self.peek(), in_object) {
-            (Some(b'}'), true) | (Some(b']'), false) => return self.close(),
-            (Some(b','), _) => self.at += 1,
-            (_, true) => return Err(syntax("expected `,` or `}`", self.bytes, self.at)),
-            (_, false) => return Err(syntax("expected `,` or `]`", self.bytes, self.at)),
-        }
-        if in_object {
-            self.key()?;
-        }
-        self.value()
-    }
-
-    fn open(&mut self, object: u128) -> Result<()> {
-        self.depth = deeper(self.depth)?;
-        self.objects = self.objects << 1 | object;
-        self.at += 1;
-        Ok(())
-    }
-
-    fn close(&mut self) -> Result<()> {
-        self.depth -= 1;
-        self.objects >>= 1;
-        self.at += 1;
-        Ok(())
-    }
-
-    fn key(&mut self) -> Result<()> {
-        if self.peek() != Some(b'"') {
-            return Err(syntax("expected a key", self.bytes, self.at));
-        }
-        self.at = string::string(self.bytes, self.at + 1, self.strings)?.end + 1;
-        if self.peek() != Some(b':') {
-            return Err(syntax("expected `:`", self.bytes, self.at));
-        }
-        self.at += 1;
         Ok(())
     }
 }
