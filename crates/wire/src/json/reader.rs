@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use super::kind::Kind;
 use super::number::Number;
@@ -79,6 +80,13 @@ impl<'a> Reader<'a> {
     ///
     /// This is what most strings are, and what comes back in registers is cheaper than a text.
     fn clean_string(&mut self) -> Option<&'a str> {
+        let body = self.pass_clean_string()?;
+        self.source.get(body)
+    }
+
+    /// Passes over the string that comes next, if there is one without escapes, and says where its body stands.
+    #[inline]
+    fn pass_clean_string(&mut self) -> Option<Range<usize>> {
         if self.peek() != Some(b'"') {
             return None;
         }
@@ -91,7 +99,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at = end + 1;
-        self.source.get(start..end)
+        Some(start..end)
     }
 
     /// The first special byte of the string whose body starts at `start` and has nothing special before `passed`, unless
@@ -145,6 +153,15 @@ impl<'a> Reader<'a> {
 
     /// Passes over the next value, checking it to be JSON.
     pub fn skip(&mut self) -> Result<()> {
+        match self.pass_clean_string() {
+            Some(_) => Ok(()),
+            None => self.skip_other(),
+        }
+    }
+
+    /// The same for what is no clean string.
+    #[inline(never)]
+    fn skip_other(&mut self) -> Result<()> {
         self.at = scan::value(self.source.as_bytes(), self.at, self.depth, &mut self.strings)?;
         Ok(())
     }
@@ -270,16 +287,32 @@ impl<'a> Reader<'a> {
     /// as absent.
     ///
     /// Nothing is consumed. The reading stops at the member, so a tag near the start costs little.
+    #[inline]
     pub fn peek_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
+        match self.leading_tag(name) {
+            Some(tag) => Ok(Some(Text::clean(tag))),
+            None => self.find_tag(name),
+        }
+    }
+
+    /// The tag, if it leads the object and nothing is unusual about its spelling.
+    #[inline]
+    fn leading_tag(&self, name: &str) -> Option<&'a str> {
+        let rest = self.bytes().get(self.at..).filter(|_| self.depth < scan::DEPTH_MAX)?;
+        let rest = rest.strip_prefix(b"{\"")?.strip_prefix(name.as_bytes())?;
+        let start = self.source.len() - rest.strip_prefix(b"\":\"")?.len();
+        let end = special::nearby(self.bytes(), start).ok()?;
+        self.source.get(start..end).filter(|_| self.bytes()[end] == b'"')
+    }
+
+    #[inline(never)]
+    fn find_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
         ahead.open(Kind::Object, b'{')?;
         if ahead.closes(b'}') {
             return Ok(None);
         }
         loop {
-            if ahead.passes_tag(name) {
-                return ahead.string().map(Some).map_err(|error| error.under_key(name));
-            }
             if ahead.key()? == *name {
                 return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
@@ -288,21 +321,6 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
         }
-    }
-
-    /// Passes over the key `name`, if it comes next, is spelled without escapes and gaps, and a string follows.
-    #[inline]
-    fn passes_tag(&mut self, name: &str) -> bool {
-        let rest = self.bytes().get(self.at..).unwrap_or_default();
-        let value = rest
-            .strip_prefix(b"\"")
-            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-            .and_then(|rest| rest.strip_prefix(b"\":"))
-            .filter(|rest| rest.first() == Some(&b'"'));
-        if let Some(value) = value {
-            self.at += rest.len() - value.len();
-        }
-        value.is_some()
     }
 
     /// The key of the first member of the object that comes next; nothing is consumed.
