@@ -127,26 +127,30 @@ pub(super) fn is_clean(text: &str) -> bool {
 
 /// Appends `text` as the body of a JSON string.
 pub(super) fn escape(out: &mut String, text: &str) {
-    let bytes = text.as_bytes();
-    let (mut start, mut at) = (0, special::first(bytes, 0));
-    loop {
-        out.push_str(&text[start..at]);
-        let Some(&byte) = bytes.get(at) else {
-            return;
-        };
-        start = match byte {
-            // These stand for themselves behind a backslash, so that they go with what follows.
-            b'"' | b'\\' => {
-                out.push('\\');
-                at
-            }
-            _ => {
-                push_control(out, byte);
-                at + 1
-            }
-        };
-        at = special::first(bytes, at + 1);
+    let (mut start, mut at) = (0, 0);
+    while at < text.len() {
+        let (mut specials, looked) = special::mask(&text.as_bytes()[at..]);
+        while specials != 0 {
+            let found = at + specials.trailing_zeros() as usize;
+            specials &= specials - 1;
+            out.push_str(&text[start..found]);
+            start = found + push_escape(out, text.as_bytes()[found]);
+        }
+        at += looked;
     }
+    out.push_str(&text[start..]);
+}
+
+/// Begins the escape of `special`, and says whether that was all of it: what stands for itself behind a backslash goes with
+/// what follows.
+#[inline]
+fn push_escape(out: &mut String, special: u8) -> usize {
+    if matches!(special, b'"' | b'\\') {
+        out.push('\\');
+        return 0;
+    }
+    push_control(out, special);
+    1
 }
 
 fn push_control(out: &mut String, byte: u8) {

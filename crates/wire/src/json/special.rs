@@ -49,12 +49,22 @@ pub(super) fn in_long_run(bytes: &[u8], mut at: usize) -> usize {
 
 /// The same where no whole lane is left.
 fn in_rest(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let mut lane = [b' '; LANE];
-    lane[..rest.len()].copy_from_slice(rest);
-    match lane_mask(&lane) {
+    match rest_mask(bytes.get(at..).unwrap_or_default()) {
         0 => bytes.len(),
         mask => at + mask.trailing_zeros() as usize,
+    }
+}
+
+/// The special bytes among the first of `bytes`: one bit for each, and how many were looked at. That are all only where
+/// less than a lane is left.
+#[inline]
+pub(super) fn mask(bytes: &[u8]) -> (u64, usize) {
+    if let Some(block) = bytes.first_chunk() {
+        return (block_mask(block), BLOCK);
+    }
+    match bytes.first_chunk() {
+        Some(lane) => (lane_mask(lane).into(), LANE),
+        None => (rest_mask(bytes).into(), bytes.len()),
     }
 }
 
@@ -63,6 +73,14 @@ fn in_rest(bytes: &[u8], at: usize) -> usize {
 pub(super) fn block_mask(block: &[u8; BLOCK]) -> u64 {
     let (lanes, _) = block.as_chunks();
     lanes.iter().rev().fold(0, |mask, lane| mask << LANE | u64::from(lane_mask(lane)))
+}
+
+/// The same for fewer bytes than a lane has.
+#[inline]
+fn rest_mask(rest: &[u8]) -> u32 {
+    let mut lane = [b' '; LANE];
+    lane[..rest.len()].copy_from_slice(rest);
+    lane_mask(&lane)
 }
 
 #[inline]
@@ -99,5 +117,16 @@ mod tests {
             assert_eq!(in_long_run(&bytes, at), expected);
         }
         assert_eq!(first(&bytes, bytes.len()), bytes.len());
+    }
+
+    #[test]
+    fn masks_have_a_bit_for_each() {
+        let bytes: Vec<u8> = (0..300).map(|index| b"ab\"c\\\nd"[index * 5 % 7]).collect();
+        for length in 0..bytes.len() {
+            let (mask, looked) = mask(&bytes[..length]);
+            assert!(looked > 0 || length == 0);
+            let special = (0..looked).filter(|index| b"\"\\\n".contains(&bytes[*index]));
+            assert_eq!(mask, special.map(|index| 1 << index).sum::<u64>());
+        }
     }
 }
