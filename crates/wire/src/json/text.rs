@@ -94,12 +94,16 @@ impl<'a> Text<'a> {
     }
 
     /// Whether the text is empty or says nothing but whitespace.
+    #[inline]
     pub fn is_blank(&self) -> bool {
         // Nearly all texts begin with something to say.
-        if self.repr.bytes().next().is_some_and(|first| first.is_ascii_graphic() && first != b'\\')
-        {
-            return false;
+        match self.repr.as_bytes() {
+            [b'!'..=b'[' | b']'..=b'~', ..] => false,
+            _ => self.is_blank_throughout(),
         }
+    }
+
+    fn is_blank_throughout(&self) -> bool {
         match self.form {
             Form::Clean | Form::Plain => self.repr.trim_start().is_empty(),
             Form::Escaped => escape::is_blank(&self.repr),
