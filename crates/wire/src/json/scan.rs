@@ -46,11 +46,15 @@ pub(super) fn number(bytes: &[u8], at: usize) -> Result<usize> {
     Ok(end)
 }
 
-fn digits(bytes: &[u8], at: usize) -> Result<usize> {
-    let rest = bytes.get(at..).unwrap_or_default();
-    match rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len()) {
-        0 => Err(syntax("expected a digit", bytes, at)),
-        count => Ok(at + count),
+#[inline]
+fn digits(bytes: &[u8], start: usize) -> Result<usize> {
+    let mut at = start;
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    match at == start {
+        true => Err(syntax("expected a digit", bytes, at)),
+        false => Ok(at),
     }
 }
 
