@@ -92,7 +92,7 @@ impl Writer {
     }
 
     /// A key of ours, which needs no escapes and is not searched for any.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn literal_key(&mut self, key: &'static str) {
         debug_assert!(escape::is_clean(key), "{key} needs escapes");
         self.begin_string();
