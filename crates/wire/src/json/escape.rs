@@ -1,6 +1,6 @@
 //! Adds and removes the escapes of JSON strings.
 
-use super::scan;
+use super::special;
 
 /// What a string body says, and which halves of surrogate pairs it holds that no text can.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -15,16 +15,25 @@ pub(super) fn unescape(body: &str) -> Unescaped {
     unescape_behind(String::with_capacity(body.len()), body)
 }
 
-/// Appends a checked string body without its escapes to `text`.
+/// Appends a checked string body without its escapes to `text`. In a checked body nothing but a backslash is special; other
+/// specials are passed over.
 pub(super) fn unescape_behind(text: String, body: &str) -> Unescaped {
     let mut unescaped = Unescaped { text, lone: Vec::new() };
     unescaped.text.reserve(body.len());
-    let mut rest = body;
-    while let Some((before, after)) = split_at_backslash(rest) {
-        unescaped.text.push_str(before);
-        rest = unescaped.push_escape(after);
+    let (mut start, mut at) = (0, 0);
+    while at < body.len() {
+        let (mut specials, looked) = special::mask(&body.as_bytes()[at..]);
+        while specials != 0 {
+            let found = at + specials.trailing_zeros() as usize;
+            specials &= specials - 1;
+            if found >= start && body.as_bytes()[found] == b'\\' {
+                unescaped.text.push_str(&body[start..found]);
+                start = unescaped.push_escape(body, found + 1);
+            }
+        }
+        at += looked;
     }
-    unescaped.text.push_str(rest);
+    unescaped.text.push_str(&body[start..]);
     unescaped
 }
 
@@ -33,22 +42,13 @@ pub(super) fn is_blank(body: &str) -> bool {
     let mut rest = body.trim_start();
     while let Some(escape) = rest.strip_prefix('\\') {
         let mut first = Unescaped { text: String::new(), lone: Vec::new() };
-        let behind = first.push_escape(escape);
+        let behind = first.push_escape(escape, 0);
         if !first.text.trim_start().is_empty() {
             return false;
         }
-        rest = behind.trim_start();
+        rest = escape[behind..].trim_start();
     }
     rest.is_empty()
-}
-
-/// In a checked body nothing but a backslash is special; other specials are passed over.
-fn split_at_backslash(body: &str) -> Option<(&str, &str)> {
-    let mut at = scan::special(body.as_bytes(), 0);
-    while *body.as_bytes().get(at)? != b'\\' {
-        at = scan::special(body.as_bytes(), at + 1);
-    }
-    Some((&body[..at], &body[at + 1..]))
 }
 
 impl Unescaped {
@@ -57,21 +57,27 @@ impl Unescaped {
         Self { text: text.to_owned(), lone: Vec::new() }
     }
 
-    /// Takes the escape whose backslash stands before `body`, and returns what comes behind.
-    fn push_escape<'s>(&mut self, body: &'s str) -> &'s str {
-        let letter = body.as_bytes().first().copied().unwrap_or_default();
-        match (MEANINGS[usize::from(letter)], body.split_at_checked(1)) {
-            (0, Some(("u", digits))) => self.push_unit(digits),
-            (0, _) | (_, None) => {
-                let mut chars = body.chars();
-                self.text.extend(chars.next());
-                chars.as_str()
-            }
-            (meaning, Some((_, rest))) => {
-                self.text.push(char::from(meaning));
-                rest
+    /// Takes the escape of `body` whose letter stands at `at`, and returns the index behind it.
+    #[inline]
+    fn push_escape(&mut self, body: &str, at: usize) -> usize {
+        let letter = body.as_bytes().get(at).copied().unwrap_or_default();
+        match MEANINGS[usize::from(letter)] {
+            0 => body.len() - self.push_long_escape(&body[at..]).len(),
+            meaning => {
+                // Every meaning is ASCII, which only the mask makes plain to the compiler.
+                self.text.push(char::from(meaning & 0x7f));
+                at + 1
             }
         }
+    }
+
+    fn push_long_escape<'s>(&mut self, body: &'s str) -> &'s str {
+        if let Some(digits) = body.strip_prefix('u') {
+            return self.push_unit(digits);
+        }
+        let mut chars = body.chars();
+        self.text.extend(chars.next());
+        chars.as_str()
     }
 
     fn push_unit<'s>(&mut self, digits: &'s str) -> &'s str {
@@ -122,31 +128,35 @@ fn unit(digits: &str) -> Option<(u16, &str)> {
 
 /// Whether `text` can stand in a JSON string as it is.
 pub(super) fn is_clean(text: &str) -> bool {
-    scan::special(text.as_bytes(), 0) == text.len()
+    special::first(text.as_bytes(), 0) == text.len()
 }
 
 /// Appends `text` as the body of a JSON string.
 pub(super) fn escape(out: &mut String, text: &str) {
-    let bytes = text.as_bytes();
-    let (mut start, mut at) = (0, scan::special(bytes, 0));
-    loop {
-        out.push_str(&text[start..at]);
-        let Some(&byte) = bytes.get(at) else {
-            return;
-        };
-        start = match byte {
-            // These stand for themselves behind a backslash, so that they go with what follows.
-            b'"' | b'\\' => {
-                out.push('\\');
-                at
-            }
-            _ => {
-                push_control(out, byte);
-                at + 1
-            }
-        };
-        at = scan::special(bytes, at + 1);
+    let (mut start, mut at) = (0, 0);
+    while at < text.len() {
+        let (mut specials, looked) = special::mask(&text.as_bytes()[at..]);
+        while specials != 0 {
+            let found = at + specials.trailing_zeros() as usize;
+            specials &= specials - 1;
+            out.push_str(&text[start..found]);
+            start = found + push_escape(out, text.as_bytes()[found]);
+        }
+        at += looked;
     }
+    out.push_str(&text[start..]);
+}
+
+/// Begins the escape of `special`, and says whether that was all of it: what stands for itself behind a backslash goes with
+/// what follows.
+#[inline]
+fn push_escape(out: &mut String, special: u8) -> usize {
+    if matches!(special, b'"' | b'\\') {
+        out.push('\\');
+        return 0;
+    }
+    push_control(out, special);
+    1
 }
 
 fn push_control(out: &mut String, byte: u8) {

@@ -10,6 +10,8 @@ mod pointer;
 mod raw;
 mod reader;
 mod scan;
+mod special;
+mod string;
 mod survey;
 #[cfg(test)]
 mod tests;

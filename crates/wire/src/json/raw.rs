@@ -7,7 +7,8 @@ use super::compare;
 use super::kind::Kind;
 use super::reader::Reader;
 use super::scan;
-use super::scan::Unseen;
+use super::string;
+use super::string::Unseen;
 use super::text::Text;
 use crate::error::Result;
 
@@ -109,7 +110,7 @@ fn next_gap(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b' ' | b'\n' | b'\r' | b'\t' => return Some(at),
-            b'"' => at = scan::string(bytes, at + 1, &mut Unseen).ok()?.end + 1,
+            b'"' => at = string::string(bytes, at + 1, &mut Unseen).ok()?.end + 1,
             _ => at += 1,
         }
     }

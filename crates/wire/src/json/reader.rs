@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
 use super::scan;
-use super::scan::Escapes;
-use super::scan::Strings;
+use super::special;
+use super::string;
+use super::string::Escapes;
+use super::string::Strings;
 use super::survey::Knowing;
 use super::survey::Survey;
 use super::text::Text;
@@ -68,47 +71,54 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn string(&mut self) -> Result<Text<'a>> {
         match self.clean_string() {
-            Ok(text) => Ok(Text::clean(text)),
-            Err(special) => self.escaped_string(special),
+            Some(text) => Ok(Text::clean(text)),
+            None => self.escaped_string(),
         }
     }
 
-    /// The string that comes next, if there is one without escapes; else the index of the first byte that is in the way.
+    /// The string that comes next, if there is one without escapes; else nothing is consumed.
     ///
     /// This is what most strings are, and what comes back in registers is cheaper than a text.
-    fn clean_string(&mut self) -> Result<&'a str, usize> {
+    fn clean_string(&mut self) -> Option<&'a str> {
+        let body = self.pass_clean_string()?;
+        self.source.get(body)
+    }
+
+    /// Passes over the string that comes next, if there is one without escapes, and says where its body stands.
+    #[inline]
+    fn pass_clean_string(&mut self) -> Option<Range<usize>> {
         if self.peek() != Some(b'"') {
-            return Err(self.at);
+            return None;
         }
         let start = self.at + 1;
-        let end = match scan::special_nearby(self.bytes(), start) {
+        let end = match special::nearby(self.bytes(), start) {
             Ok(end) => end,
-            Err(passed) => self.end_of_long_string(start, passed),
+            Err(passed) => self.end_of_long_string(start, passed)?,
         };
         if self.bytes().get(end) != Some(&b'"') {
-            return Err(end);
+            return None;
         }
         self.at = end + 1;
-        Ok(&self.source[start..end])
+        Some(start..end)
     }
 
-    /// The end of the string whose body starts at `start` and has nothing special before `passed`, or where an escape of
-    /// it may be.
-    fn end_of_long_string(&mut self, start: usize, passed: usize) -> usize {
+    /// The first special byte of the string whose body starts at `start` and has nothing special before `passed`, unless
+    /// that is known to be an escape.
+    #[inline(never)]
+    fn end_of_long_string(&mut self, start: usize, passed: usize) -> Option<usize> {
         match self.strings.body(start) {
-            Some(body) if body.escapes == Escapes::Absent => body.end,
-            Some(_) => start,
-            None => scan::special_in_long_run(self.bytes(), passed),
+            Some(body) => (body.escapes == Escapes::Absent).then_some(body.end),
+            None => Some(special::in_long_run(self.bytes(), passed)),
         }
     }
 
-    /// The string that comes next, of which `special` is the first special byte.
-    fn escaped_string(&mut self, special: usize) -> Result<Text<'a>> {
+    /// The string that comes next, which is not clean.
+    fn escaped_string(&mut self) -> Result<Text<'a>> {
         self.expect(Kind::String)?;
         let start = self.at + 1;
         let body = match self.strings.body(start) {
             Some(body) => body,
-            None => scan::escaped_string(self.bytes(), special)?,
+            None => string::escaped_string(self.bytes(), start)?,
         };
         self.at = body.end + 1;
         Ok(Text::scanned(&self.source[start..body.end], body.escapes))
@@ -143,6 +153,15 @@ impl<'a> Reader<'a> {
 
     /// Passes over the next value, checking it to be JSON.
     pub fn skip(&mut self) -> Result<()> {
+        match self.pass_clean_string() {
+            Some(_) => Ok(()),
+            None => self.skip_other(),
+        }
+    }
+
+    /// The same for what is no clean string.
+    #[inline(never)]
+    fn skip_other(&mut self) -> Result<()> {
         self.at = scan::value(self.source.as_bytes(), self.at, self.depth, &mut self.strings)?;
         Ok(())
     }
@@ -158,7 +177,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object)?;
+        self.open(Kind::Object, b'{')?;
         if self.closes(b'}') {
             return Ok(());
         }
@@ -182,7 +201,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Text<'a>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object)?;
+        self.open(Kind::Object, b'{')?;
         if self.closes(b'}') {
             return Ok(());
         }
@@ -224,7 +243,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut element: impl FnMut(usize, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Array)?;
+        self.open(Kind::Array, b'[')?;
         if self.closes(b']') {
             return Ok(());
         }
@@ -268,16 +287,32 @@ impl<'a> Reader<'a> {
     /// as absent.
     ///
     /// Nothing is consumed. The reading stops at the member, so a tag near the start costs little.
+    #[inline]
     pub fn peek_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
+        match self.leading_tag(name) {
+            Some(tag) => Ok(Some(Text::clean(tag))),
+            None => self.find_tag(name),
+        }
+    }
+
+    /// The tag, if it leads the object and nothing is unusual about its spelling.
+    #[inline]
+    fn leading_tag(&self, name: &str) -> Option<&'a str> {
+        let rest = self.bytes().get(self.at..).filter(|_| self.depth < scan::DEPTH_MAX)?;
+        let rest = rest.strip_prefix(b"{\"")?.strip_prefix(name.as_bytes())?;
+        let start = self.source.len() - rest.strip_prefix(b"\":\"")?.len();
+        let end = special::nearby(self.bytes(), start).ok()?;
+        self.source.get(start..end).filter(|_| self.bytes()[end] == b'"')
+    }
+
+    #[inline(never)]
+    fn find_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object)?;
+        ahead.open(Kind::Object, b'{')?;
         if ahead.closes(b'}') {
             return Ok(None);
         }
         loop {
-            if ahead.passes_tag(name) {
-                return ahead.string().map(Some).map_err(|error| error.under_key(name));
-            }
             if ahead.key()? == *name {
                 return ahead.or_null(Reader::string).map_err(|error| error.under_key(name));
             }
@@ -288,25 +323,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over the key `name`, if it comes next, is spelled without escapes and gaps, and a string follows.
-    #[inline]
-    fn passes_tag(&mut self, name: &str) -> bool {
-        let rest = self.bytes().get(self.at..).unwrap_or_default();
-        let value = rest
-            .strip_prefix(b"\"")
-            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-            .and_then(|rest| rest.strip_prefix(b"\":"))
-            .filter(|rest| rest.first() == Some(&b'"'));
-        if let Some(value) = value {
-            self.at += rest.len() - value.len();
-        }
-        value.is_some()
-    }
-
     /// The key of the first member of the object that comes next; nothing is consumed.
     pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object)?;
+        ahead.open(Kind::Object, b'{')?;
         if ahead.closes(b'}') {
             return Ok(None);
         }
@@ -329,8 +349,7 @@ impl<'a> Reader<'a> {
     /// The next byte that is not whitespace.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
-        self.at = scan::whitespace(self.bytes(), self.at);
-        self.bytes().get(self.at).copied()
+        scan::peek(self.bytes(), &mut self.at)
     }
 
     fn expect(&mut self, expected: Kind) -> Result<()> {
@@ -340,9 +359,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Enters the container that comes next.
-    fn open(&mut self, kind: Kind) -> Result<()> {
-        self.expect(kind)?;
+    /// Enters the container that comes next, which starts with `first`.
+    #[inline]
+    fn open(&mut self, kind: Kind, first: u8) -> Result<()> {
+        if self.peek() != Some(first) {
+            self.expect(kind)?;
+        }
         self.depth = scan::deeper(self.depth)?;
         self.at += 1;
         Ok(())
@@ -365,7 +387,7 @@ impl<'a> Reader<'a> {
     /// The key that comes next and its colon, if it is spelled without escapes and gaps; else nothing is consumed.
     fn clean_key(&mut self) -> Option<&'a str> {
         let before = self.at;
-        let key = self.clean_string().ok();
+        let key = self.clean_string();
         if key.is_some() && self.bytes().get(self.at) == Some(&b':') {
             self.at += 1;
             return key;

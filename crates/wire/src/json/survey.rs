@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::reader::Reader;
-use super::scan;
-use super::scan::Escapes;
-use super::scan::StringBody;
-use super::scan::Strings;
-use super::scan::Unseen;
+use super::special;
+use super::string::Escapes;
+use super::string::StringBody;
+use super::string::Strings;
+use super::string::Unseen;
 use crate::error::Result;
 
 /// A text, and where the long strings in it end that have been passed.
@@ -64,9 +64,10 @@ impl<'a> Reader<'a> {
 struct Noting<'s>(&'s mut Vec<End>);
 
 impl Strings for Noting<'_> {
+    #[inline(never)]
     fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody> {
         let body = Unseen.long(bytes, start, at)?;
-        if body.end - start >= scan::LONG_BYTES_MIN
+        if body.end - start >= special::LONG_BYTES_MIN
             && let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(body.end))
             && self.0.last().is_none_or(|last| last.start < start)
         {
@@ -104,7 +105,7 @@ impl<'a> Knowing<'a> {
 }
 
 impl Strings for Knowing<'_> {
-    #[inline]
+    #[inline(never)]
     fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody> {
         match self.body(start) {
             Some(body) => Ok(body),

@@ -10,8 +10,8 @@ use memchr::memchr;
 
 use super::escape;
 use super::escape::Unescaped;
-use super::scan;
-use super::scan::Escapes;
+use super::special;
+use super::string::Escapes;
 
 /// A string as it stood in JSON (escapes kept), or plain text of ours.
 ///
@@ -94,12 +94,16 @@ impl<'a> Text<'a> {
     }
 
     /// Whether the text is empty or says nothing but whitespace.
+    #[inline]
     pub fn is_blank(&self) -> bool {
         // Nearly all texts begin with something to say.
-        if self.repr.bytes().next().is_some_and(|first| first.is_ascii_graphic() && first != b'\\')
-        {
-            return false;
+        match self.repr.as_bytes() {
+            [b'!'..=b'[' | b']'..=b'~', ..] => false,
+            _ => self.is_blank_throughout(),
         }
+    }
+
+    fn is_blank_throughout(&self) -> bool {
         match self.form {
             Form::Clean | Form::Plain => self.repr.trim_start().is_empty(),
             Form::Escaped => escape::is_blank(&self.repr),
@@ -154,7 +158,7 @@ impl<'a> Text<'a> {
 
     /// The escaped body, without quotes.
     pub(crate) fn json_body(&self) -> Cow<'_, str> {
-        if self.form != Form::Plain || scan::special(self.repr.as_bytes(), 0) == self.repr.len() {
+        if self.form != Form::Plain || special::first(self.repr.as_bytes(), 0) == self.repr.len() {
             return Cow::Borrowed(&self.repr);
         }
         let mut body = String::with_capacity(self.repr.len() + self.repr.len() / 8);

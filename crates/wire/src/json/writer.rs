@@ -9,7 +9,7 @@ use super::number::Number;
 use super::number::push_whole;
 use super::raw::Json;
 use super::scan;
-use super::scan::Unseen;
+use super::string::Unseen;
 use super::text::Text;
 
 /// Writes JSON from left to right.
@@ -92,10 +92,10 @@ impl Writer {
     }
 
     /// A key of ours, which needs no escapes and is not searched for any.
+    #[inline(always)]
     pub(crate) fn literal_key(&mut self, key: &'static str) {
         debug_assert!(escape::is_clean(key), "{key} needs escapes");
-        self.separate();
-        self.out.push('"');
+        self.begin_string();
         self.out.push_str(key);
         self.out.push_str("\":");
     }
@@ -110,6 +110,7 @@ impl Writer {
     }
 
     /// A field of ours whose value is a word of ours too: neither needs escapes nor is searched for any.
+    #[inline]
     pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
         debug_assert!(escape::is_clean(value), "{value} needs escapes");
         self.literal_key(key);
@@ -175,8 +176,22 @@ impl Writer {
     /// Puts the comma that is due.
     #[inline]
     fn separate(&mut self) {
-        if !matches!(self.out.as_bytes().last(), None | Some(b'{' | b'[' | b':' | b',' | b' ')) {
+        if self.is_comma_due() {
             self.out.push(',');
+        }
+    }
+
+    #[inline]
+    fn is_comma_due(&self) -> bool {
+        !matches!(self.out.as_bytes().last(), None | Some(b'{' | b'[' | b':' | b',' | b' '))
+    }
+
+    /// Puts the comma that is due and the quote of a string.
+    #[inline]
+    fn begin_string(&mut self) {
+        match self.is_comma_due() {
+            true => self.out.push_str(",\""),
+            false => self.out.push('"'),
         }
     }
 
@@ -192,8 +207,7 @@ impl Writer {
     }
 
     fn string(&mut self, push_body: impl FnOnce(&mut String)) {
-        self.separate();
-        self.out.push('"');
+        self.begin_string();
         push_body(&mut self.out);
         self.out.push('"');
     }
