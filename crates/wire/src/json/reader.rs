@@ -175,12 +175,30 @@ impl<'a> Reader<'a> {
     /// Calls back for each member; the callback must consume the value. The key is unescaped.
     pub fn object(
         &mut self,
+        member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
+    ) -> Result<()> {
+        match self.enters_object()? {
+            true => self.members_to_end(member),
+            false => Ok(()),
+        }
+    }
+
+    /// Enters the object that comes next, and says whether there is a member in it; without one it is passed.
+    pub(crate) fn enters_object(&mut self) -> Result<bool> {
+        self.open(Kind::Object, b'{')?;
+        Ok(!self.closes(b'}'))
+    }
+
+    /// Goes on from one member to the next, and says whether there is one; behind the last one the object is left.
+    pub(crate) fn has_next_member(&mut self) -> Result<bool> {
+        self.ends_member().map(|ends| !ends)
+    }
+
+    /// Calls back for the member before which the cursor stands, and for all behind it, like [`Reader::object`].
+    pub(crate) fn members_to_end(
+        &mut self,
         mut member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object, b'{')?;
-        if self.closes(b'}') {
-            return Ok(());
-        }
         loop {
             let before = self.at;
             let key = match self.clean_key() {
@@ -323,6 +341,60 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Enters the object that comes next and passes its first member, if that is `name`, a string without escapes; else
+    /// nothing is consumed.
+    #[inline]
+    pub(crate) fn enter_by_tag(&mut self, name: &str) -> Option<Text<'a>> {
+        let before = self.at;
+        if self.depth < scan::DEPTH_MAX && self.peek() == Some(b'{') {
+            self.at += 1;
+            if let Some(tag) = self.tag_here(name) {
+                self.depth += 1;
+                return Some(tag);
+            }
+        }
+        self.at = before;
+        None
+    }
+
+    /// Passes the member behind one that was passed so, if it is `name`, a string without escapes; else nothing is consumed.
+    #[inline]
+    pub(crate) fn next_by_tag(&mut self, name: &str) -> Option<Text<'a>> {
+        let before = self.at;
+        if self.peek() == Some(b',') {
+            self.at += 1;
+            if let Some(tag) = self.tag_here(name) {
+                return Some(tag);
+            }
+        }
+        self.at = before;
+        None
+    }
+
+    /// Passes the member that comes next, if it is `name`, a string without escapes; else the cursor may stand anywhere.
+    #[inline]
+    fn tag_here(&mut self, name: &str) -> Option<Text<'a>> {
+        self.peek();
+        match self.passes_key(name) {
+            true => self.clean_string().map(Text::clean),
+            false => None,
+        }
+    }
+
+    /// Passes over the key `name`, if it comes next and is spelled without escapes and gaps.
+    #[inline]
+    fn passes_key(&mut self, name: &str) -> bool {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        let value = rest
+            .strip_prefix(b"\"")
+            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
+            .and_then(|rest| rest.strip_prefix(b"\":"));
+        if let Some(value) = value {
+            self.at += rest.len() - value.len();
+        }
+        value.is_some()
+    }
+
     /// The key of the first member of the object that comes next; nothing is consumed.
     pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
@@ -331,6 +403,11 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         ahead.key().map(Some)
+    }
+
+    /// How many bytes of the input lie before the cursor.
+    pub(crate) fn bytes_ahead(&self) -> usize {
+        self.source.len() - self.at
     }
 
     /// How many bytes of the input lie behind the cursor.
@@ -602,6 +679,49 @@ mod tests {
         let mut reader = Reader::new(r#"{"type":"text"}"#);
         reader.peek_tag("type").unwrap();
         assert!(reader.skip().is_ok());
+    }
+
+    #[test]
+    fn a_tag_that_comes_first_is_passed() {
+        for text in
+            [r#"{"id":"1","type":"text","x":2}"#, " { \"id\": \"1\" , \"type\": \"text\",\"x\":2}"]
+        {
+            let mut reader = Reader::new(text);
+            assert_eq!(reader.enter_by_tag("id").unwrap(), "1");
+            assert_eq!(reader.next_by_tag("id"), None);
+            assert_eq!(reader.next_by_tag("type").unwrap(), "text");
+            assert_eq!(reader.has_next_member(), Ok(true));
+            let rest = reader.members_to_end(|key, reader| {
+                assert_eq!(key, "x");
+                reader.skip()
+            });
+            assert_eq!(rest, Ok(()));
+            assert_eq!(reader.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plain_tag_at_the_start_is_left_unread() {
+        let nested = "[".repeat(DEPTH_MAX) + r#"{"type":"text"}"#;
+        let others = [
+            r#"{"x":1,"type":"text"}"#,
+            r#"{"typ\u0065":"text"}"#,
+            r#"{"type" :"text"}"#,
+            r#"{"type":"\u0074ext"}"#,
+            r#"{"type":"text"#,
+            r#"{"type":null}"#,
+            r#"{"types":"text"}"#,
+            "{}",
+            "[]",
+            "",
+        ];
+        for text in others {
+            let mut reader = Reader::new(text);
+            assert_eq!(reader.enter_by_tag("type"), None);
+            assert_eq!(reader.position(), 0, "{text}");
+        }
+        let mut reader = Reader { at: DEPTH_MAX, depth: DEPTH_MAX, ..Reader::new(&nested) };
+        assert_eq!(reader.enter_by_tag("type"), None);
     }
 
     #[test]

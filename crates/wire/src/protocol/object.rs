@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::json::Encode;
 use crate::json::Kind;
 use crate::json::Reader;
+use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::semantics::Extras;
 
@@ -16,16 +17,83 @@ pub(in crate::protocol) fn read_object<'a>(
     reader: &mut Reader<'a>,
     scope: &'static str,
     extras: &mut Extras<'a>,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
 ) -> Result<()> {
-    reader.object(|key, reader| {
-        if reader.kind()? != Kind::Null && member(&key, reader, extras)? == Member::Read {
+    Unread::All.read(reader, scope, extras, member)
+}
+
+/// Reads what an object says of itself in the string `name`, wherever it stands; null counts as nothing. Mostly it
+/// stands first, and then it has been passed.
+pub(in crate::protocol) fn read_tag<'a>(
+    reader: &mut Reader<'a>,
+    name: &str,
+) -> Result<(Option<Text<'a>>, Unread)> {
+    match reader.enter_by_tag(name) {
+        Some(tag) => Ok((Some(tag), Unread::BehindTag)),
+        None => Ok((reader.peek_tag(name)?, Unread::All)),
+    }
+}
+
+/// Reads the first member of an object, if it is the string `name` and `known` knows what it says; else nothing is
+/// consumed, and the member is left to those who read it wherever it stands.
+pub(in crate::protocol) fn read_first<'a, T>(
+    reader: &mut Reader<'a>,
+    name: &str,
+    known: impl FnOnce(&str) -> Option<T>,
+) -> (Option<T>, Unread) {
+    let start = reader.checkpoint();
+    match reader.enter_by_tag(name).and_then(|word| known(&word.to_str())) {
+        Some(known) => (Some(known), Unread::BehindTag),
+        None => {
+            *reader = start;
+            (None, Unread::All)
+        }
+    }
+}
+
+/// The members of an object that are still to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Unread {
+    /// All of them: the object comes next.
+    All,
+    /// Those behind the tag, which was the first of them.
+    BehindTag,
+}
+
+impl Unread {
+    /// Reads them as [`read_object`] does.
+    pub(in crate::protocol) fn read<'a>(
+        self,
+        reader: &mut Reader<'a>,
+        scope: &'static str,
+        extras: &mut Extras<'a>,
+        mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+    ) -> Result<()> {
+        let has_more = match self {
+            Self::All => reader.enters_object()?,
+            Self::BehindTag => reader.has_next_member()?,
+        };
+        if !has_more {
             return Ok(());
         }
-        let json = reader.raw()?;
-        extras.keep(scope, key, json);
-        Ok(())
-    })
+        reader.members_to_end(|key, reader| {
+            if reader.kind()? != Kind::Null && member(&key, reader, extras)? == Member::Read {
+                return Ok(());
+            }
+            let json = reader.raw()?;
+            extras.keep(scope, key, json);
+            Ok(())
+        })
+    }
+}
+
+/// How many messages a list that comes next is likely to hold, by what is left of the input: with room for so many they
+/// seldom move while it is read.
+pub(in crate::protocol) fn messages_expected(reader: &Reader<'_>) -> usize {
+    const FEW: usize = 8;
+    const MANY: usize = 1024;
+    const BYTES_EACH: usize = 1024;
+    (FEW + reader.bytes_ahead() / BYTES_EACH).min(MANY)
 }
 
 /// Whether a member was read, or is not known and still stands unread.

@@ -32,7 +32,8 @@ use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
 use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::Unread;
+use crate::protocol::object::read_tag;
 use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::CacheMarker;
 use crate::protocol::semantics::Citation;
@@ -45,16 +46,26 @@ pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
     reader: &mut Reader<'a>,
     place: Place,
 ) -> Result<Part<'a>> {
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
-    match &*kind.to_str() {
-        "text" => read_text(reader, place),
-        "image" | "document" => read_media(reader, place, kind),
-        "search_result" => read_search_result(reader, place, kind),
-        "tool_use" => read_tool_use(reader, place),
-        "tool_result" => read_tool_result(reader, place),
-        "thinking" => read_thinking(reader, place),
-        "redacted_thinking" => read_redacted(reader, place),
-        _ => read_opaque(reader, place, kind),
+    let start = reader.checkpoint();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
+    let part = match &*kind.to_str() {
+        "text" => return read_text(reader, unread, place),
+        "tool_use" => return read_tool_use(reader, unread, place),
+        "tool_result" => return read_tool_result(reader, unread, place),
+        "thinking" => return read_thinking(reader, unread, place),
+        "redacted_thinking" => return read_redacted(reader, unread, place),
+        "image" => read_media(reader, unread, place, MediaKind::Image)?,
+        "document" => read_media(reader, unread, place, MediaKind::Document)?,
+        "search_result" => read_search_result(reader, unread, place)?,
+        _ => None,
+    };
+    match part {
+        Some(part) => Ok(part),
+        None => {
+            *reader = start;
+            read_opaque(reader, place, kind)
+        }
     }
 }
 
@@ -82,6 +93,7 @@ fn read_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Res
 /// Reads a block member by member; `member` is asked for what blocks do not have in common.
 fn read_members<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     place: Place,
     mut member: impl FnMut(
         &str,
@@ -92,7 +104,7 @@ fn read_members<'a>(
 ) -> Result<NodeSemantics<'a>> {
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| match key {
+    unread.read(reader, "", &mut extras, |key, reader, extras| match key {
         "type" => reader.skip().map(|()| Member::Read),
         "cache_control" if reader.kind()? == Kind::Object => {
             semantics.set_cache(read_cache_marker(reader)?);
@@ -109,9 +121,9 @@ pub(super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMark
     Ok(CacheMarker { ttl, json: reader.raw()? })
 }
 
-fn read_text<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn read_text<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut text = None;
-    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
         match key {
             "text" => text = Some(reader.string()?),
             "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics)?,
@@ -156,16 +168,19 @@ pub(in crate::protocol::anthropic_messages) fn citation(json: Json<'_>) -> Citat
     citation
 }
 
-/// Reads an image or a document; one whose source is of no known sort is kept whole.
-fn read_media<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
+/// Reads an image or a document; none if its source is of no known sort.
+fn read_media<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+    kind: MediaKind,
+) -> Result<Option<Part<'a>>> {
     let mut source = None;
     let mut name = None;
-    let mut ahead = reader.checkpoint();
-    let is_document = kind == "document";
-    let mut semantics = read_members(&mut ahead, place, |key, reader, _, extras| {
+    let mut semantics = read_members(reader, unread, place, |key, reader, _, extras| {
         match key {
             "source" => source = Some(read_source(reader, extras)?),
-            "title" if is_document => name = Some(reader.string()?),
+            "title" if kind == MediaKind::Document => name = Some(reader.string()?),
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
@@ -173,15 +188,13 @@ fn read_media<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Resu
     let (source, is_content) = match source.ok_or_else(|| missing("source"))? {
         ReadSource::Known(source) => (source, false),
         ReadSource::Content(text) => (Source::Text { mime: None, text }, true),
-        ReadSource::Unknown => return read_opaque(reader, place, kind),
+        ReadSource::Unknown => return Ok(None),
     };
-    *reader = ahead;
     if is_content {
         semantics.add_shape(CONTENT_SOURCE.with(Shape::RESPELLED));
     }
-    let kind = if is_document { MediaKind::Document } else { MediaKind::Image };
     let media = Media { kind, source, detail: None, name };
-    Ok(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))
+    Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
 }
 
 enum ReadSource<'a> {
@@ -192,16 +205,21 @@ enum ReadSource<'a> {
 }
 
 fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<ReadSource<'a>> {
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let start = reader.checkpoint();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
     let (mut mime, mut data) = (None, None);
     let key_of_data = match &*kind.to_str() {
         "base64" | "text" => "data",
         "url" => "url",
         "file" => "file_id",
         "content" => "content",
-        _ => return reader.skip().map(|()| ReadSource::Unknown),
+        _ => {
+            *reader = start;
+            return reader.skip().map(|()| ReadSource::Unknown);
+        }
     };
-    read_object(reader, "source", extras, |key, reader, _| {
+    unread.read(reader, "source", extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
             "media_type" => mime = Some(reader.string()?),
@@ -229,15 +247,15 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
     })
 }
 
-/// Reads the result of a search as a document of its texts; the rest of it is kept as it stands.
+/// Reads the result of a search as a document of its texts; the rest of it is kept as it stands. None if there are no
+/// texts in it.
 fn read_search_result<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     place: Place,
-    kind: Text<'a>,
-) -> Result<Part<'a>> {
+) -> Result<Option<Part<'a>>> {
     let (mut title, mut words) = (None, Text::default());
-    let mut ahead = reader.checkpoint();
-    let mut semantics = read_members(&mut ahead, place, |key, reader, _, _| {
+    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "title" => title = Some(reader.string()?),
             // The list stays among the extras, since a document has no blocks.
@@ -250,13 +268,12 @@ fn read_search_result<'a>(
         Ok(Member::Read)
     })?;
     if words.is_empty() {
-        return read_opaque(reader, place, kind);
+        return Ok(None);
     }
-    *reader = ahead;
     semantics.add_shape(SEARCH_RESULT.with(Shape::RESPELLED));
     let source = Source::Text { mime: None, text: words };
     let media = Media { kind: MediaKind::Document, source, detail: None, name: title };
-    Ok(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))
+    Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
 }
 
 /// The texts of a list of blocks, one after another.
@@ -274,9 +291,9 @@ fn words_of<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
     Ok(words)
 }
 
-fn read_tool_use<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut id, mut name, mut input) = (None, None, None);
-    let mut semantics = read_members(reader, place, |key, reader, _, _| {
+    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "id" => id = Some(reader.string()?),
             "name" => name = Some(reader.string()?),
@@ -297,9 +314,9 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> 
     Ok(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics))
 }
 
-fn read_tool_result<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut call_id, mut is_error, mut content) = (None, None, None);
-    let mut semantics = read_members(reader, place, |key, reader, _, _| {
+    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "tool_use_id" => call_id = Some(reader.string()?),
             "is_error" => is_error = Some(reader.boolean()?),
@@ -323,9 +340,9 @@ fn read_tool_result<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a
     Ok(Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics))
 }
 
-fn read_thinking<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut thinking = None;
-    let semantics = read_members(reader, place, |key, reader, semantics, _| {
+    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
         match key {
             "thinking" => thinking = Some(reader.string()?),
             "signature" => sign(semantics, reader.string()?),
@@ -351,9 +368,9 @@ pub(in crate::protocol::anthropic_messages) fn sign<'a>(
     }
 }
 
-fn read_redacted<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn read_redacted<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut has_data = false;
-    let mut semantics = read_members(reader, place, |key, reader, semantics, _| {
+    let mut semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
         if key != "data" {
             return Ok(Member::Unknown);
         }

@@ -27,6 +27,8 @@ use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::anthropic_messages::types::STRING;
 use crate::protocol::object::Member;
+use crate::protocol::object::messages_expected;
+use crate::protocol::object::read_first;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -110,6 +112,7 @@ impl<'a> Decoding<'a> {
 
     fn messages(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         self.has_messages = true;
+        self.request.messages.reserve(messages_expected(reader));
         reader.array(|index, reader| {
             let place = Place::default().element(Step::Messages, index);
             self.request.messages.push(read_message(reader, place)?);
@@ -152,16 +155,17 @@ fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
 }
 
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
-    let mut role = None;
+    let (mut role, unread) = read_first(reader, "role", known_role);
     let mut content = None;
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "role" => {
-                let Some(known) = known_role(&reader.checkpoint().string()?.to_str()) else {
+                let mut ahead = reader.checkpoint();
+                let Some(known) = known_role(&ahead.string()?.to_str()) else {
                     return Ok(Member::Unknown);
                 };
-                reader.skip()?;
+                *reader = ahead;
                 role = Some(known);
             }
             "content" => {

@@ -15,30 +15,37 @@ use crate::place::Place;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::Unread;
+use crate::protocol::object::read_tag;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
-    match reader.peek_tag("type")? {
-        Some(kind) if kind != "custom" => read_hosted(reader, place, kind),
-        kind => {
+    let mut start = reader.checkpoint();
+    match read_tag(reader, "type")? {
+        (Some(kind), _) if kind != "custom" => {
+            let tool = read_hosted(&mut start, place, kind)?;
+            *reader = start;
+            Ok(tool)
+        }
+        (kind, unread) => {
             let mut semantics = NodeSemantics::at(place);
             if kind.is_some() {
                 semantics.add_shape(STATED_TYPE);
             }
-            read_function(reader, semantics)
+            read_function(reader, unread, semantics)
         }
     }
 }
 
 fn read_function<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     mut semantics: NodeSemantics<'a>,
 ) -> Result<Tool<'a>> {
     let (mut name, mut description, mut parameters, mut strict) = (None, None, None, None);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
             "name" => name = Some(reader.string()?),

@@ -34,6 +34,9 @@ use crate::protocol::gemini::types::SLOT;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
+use crate::protocol::object::Unread;
+use crate::protocol::object::messages_expected;
+use crate::protocol::object::read_first;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -115,6 +118,7 @@ impl<'a> Draft<'a> {
 
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         self.contents_stated = true;
+        self.request.messages.reserve(messages_expected(reader));
         reader.array(|index, reader| {
             let place = Place::default().element(Step::Contents, index);
             self.request.messages.push(content(reader, place, Standing::Turn)?);
@@ -180,9 +184,13 @@ enum Standing {
 fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Result<Message<'a>> {
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    let mut message = Message::new(Role::User, Vec::new());
-    let (mut role_stated, mut parts_stated) = (false, false);
-    read_object(reader, "", &mut extras, |key, reader, _| match key {
+    let (role, unread) = match standing {
+        Standing::Slot => (None, Unread::All),
+        Standing::Turn => read_first(reader, "role", usual_role),
+    };
+    let mut message = Message::new(role.unwrap_or_default(), Vec::new());
+    let (mut role_stated, mut parts_stated) = (role.is_some(), false);
+    unread.read(reader, "", &mut extras, |key, reader, _| match key {
         "role" => {
             let (role, member) = read_role(reader, standing)?;
             message.role = role;
@@ -216,19 +224,31 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
 
 /// Reads a role. One that is not the usual word for it stays among the extras, which bring it back.
 fn read_role(reader: &mut Reader<'_>, standing: Standing) -> Result<(Role, Member)> {
-    let word = reader.checkpoint().string()?;
-    let (role, member) = match &*word.to_str() {
-        "user" => (Role::User, Member::Read),
-        "model" => (Role::Assistant, Member::Read),
-        "assistant" => (Role::Assistant, Member::Unknown),
-        "system" => (Role::System, Member::Unknown),
-        _ => (Role::User, Member::Unknown),
-    };
-    if standing == Standing::Slot || member == Member::Unknown {
-        return Ok((role, Member::Unknown));
+    let mut ahead = reader.checkpoint();
+    let word = ahead.string()?;
+    let word = word.to_str();
+    if let Some(role) = usual_role(&word) {
+        if standing == Standing::Slot {
+            return Ok((role, Member::Unknown));
+        }
+        *reader = ahead;
+        return Ok((role, Member::Read));
     }
-    reader.skip()?;
-    Ok((role, member))
+    let role = match &*word {
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => Role::User,
+    };
+    Ok((role, Member::Unknown))
+}
+
+/// The role that the vendor's own word means.
+fn usual_role(word: &str) -> Option<Role> {
+    match word {
+        "user" => Some(Role::User),
+        "model" => Some(Role::Assistant),
+        _ => None,
+    }
 }
 
 fn parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Part<'a>>> {

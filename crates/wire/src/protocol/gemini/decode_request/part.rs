@@ -162,7 +162,15 @@ impl<'a> PartDraft<'a> {
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
         let name = camel(PART_NAMES, key, &mut self.shape);
+        let is_first = self.data.is_none() && self.opaque.is_none();
         match name {
+            "text" if is_first => self.data = Some(Content::Text(reader.string()?)),
+            "functionCall" if is_first => self.data = Some(self.function_call(reader, extras)?),
+            "functionResponse" if is_first => {
+                self.data = Some(self.function_response(reader, extras)?);
+            }
+            "inlineData" if is_first => self.data = Some(self.inline_data(reader, extras)?),
+            "fileData" if is_first => self.data = Some(self.file_data(reader, extras)?),
             "thought" if reader.kind()? == Kind::Boolean => self.thought = Some(reader.boolean()?),
             "thoughtSignature" => self.signature = Some(reader.string()?),
             "mediaResolution" => {
@@ -174,17 +182,9 @@ impl<'a> PartDraft<'a> {
                 self.unheard.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
-            _ if self.data.is_some() || self.opaque.is_some() => {
-                self.opaque.get_or_insert_with(|| key.to_owned());
-                return Ok(Member::Unknown);
-            }
-            "text" => self.data = Some(Content::Text(reader.string()?)),
-            "inlineData" => self.data = Some(self.inline_data(reader, extras)?),
-            "fileData" => self.data = Some(self.file_data(reader, extras)?),
-            "functionCall" => self.data = Some(self.function_call(reader, extras)?),
-            "functionResponse" => self.data = Some(self.function_response(reader, extras)?),
+            // Further data, or data that only this vendor has.
             _ => {
-                self.opaque = Some(key.to_owned());
+                self.opaque.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
         }

@@ -34,7 +34,11 @@ impl<'a> super::Draft<'a> {
     pub(super) fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         reader.array(|index, reader| {
             let place = Place::default().element(Step::Tools, index);
-            self.request.tools.extend(tool_object(reader, place)?);
+            let tools = tool_object(reader, place)?;
+            match self.request.tools.is_empty() {
+                true => self.request.tools = tools,
+                false => self.request.tools.extend(tools),
+            }
             Ok(())
         })?;
         if self.request.tools.is_empty() {
@@ -74,12 +78,13 @@ fn tool_object<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Tool<'a>
     read_object(reader, TOOL_SCOPE, &mut extras, |key, reader, _| {
         let mut shape = Shape::default();
         if camel(TOOL_NAMES, key, &mut shape) == "functionDeclarations" {
-            let declared = declarations(reader, place, shape)?;
-            if declared.is_empty() {
+            let mut ahead = reader.checkpoint();
+            let before = tools.len();
+            declarations(&mut ahead, place, shape, &mut tools)?;
+            if tools.len() == before {
                 return Ok(Member::Unknown);
             }
-            reader.skip()?;
-            tools.extend(declared);
+            *reader = ahead;
         } else {
             tools.push(hosted(key, place, reader.raw()?));
         }
@@ -87,9 +92,8 @@ fn tool_object<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Tool<'a>
     })?;
     match tools.first_mut() {
         Some(first) => {
-            let mut semantics = first.semantics().clone().shaped(OPENS_TOOL);
-            semantics.keep(extras);
-            *first = first.clone().with_semantics(semantics);
+            first.semantics.add_shape(OPENS_TOOL);
+            first.semantics.keep(extras);
         }
         None => tools.push(whole(place, start.raw()?)),
     }
@@ -124,18 +128,21 @@ fn hosted<'a>(key: &str, place: Place, json: Json<'a>) -> Tool<'a> {
     Tool::new(ToolKind::Hosted(tool)).with_semantics(NodeSemantics::at(place))
 }
 
-/// Reads ahead in the list of functions without consuming it.
-fn declarations<'a>(reader: &Reader<'a>, place: Place, shape: Shape) -> Result<Vec<Tool<'a>>> {
+/// Reads the list of functions and adds them to `tools`.
+fn declarations<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    shape: Shape,
+    tools: &mut Vec<Tool<'a>>,
+) -> Result<()> {
     let step = match shape == Shape::default() {
         true => Step::FunctionDeclarations,
         false => Step::FunctionDeclarationsSnake,
     };
-    let mut tools = Vec::new();
-    reader.checkpoint().array(|index, reader| {
+    reader.array(|index, reader| {
         tools.push(function(reader, place.element(step, index), shape)?);
         Ok(())
-    })?;
-    Ok(tools)
+    })
 }
 
 fn function<'a>(reader: &mut Reader<'a>, place: Place, mut shape: Shape) -> Result<Tool<'a>> {

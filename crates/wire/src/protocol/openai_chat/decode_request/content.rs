@@ -22,7 +22,9 @@ use crate::place::Step;
 use crate::protocol::CacheMarker;
 use crate::protocol::Protocol;
 use crate::protocol::object::Member;
+use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -54,24 +56,25 @@ fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     if reader.kind()? != Kind::Object {
         return read_opaque(reader, NodeSemantics::at(place), Text::default());
     }
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
-    let known = match &*kind.to_str() {
-        "text" => "text",
-        "refusal" => "refusal",
-        "image_url" => "image_url",
-        "input_audio" => "input_audio",
-        "file" => "file",
-        "thinking" => "thinking",
-        _ => return read_opaque(reader, NodeSemantics::at(place), kind),
+    let start = reader.checkpoint();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
+    let name = match &*kind.to_str() {
+        "text" => Some("text"),
+        "refusal" => Some("refusal"),
+        "image_url" => Some("image_url"),
+        "input_audio" => Some("input_audio"),
+        "file" => Some("file"),
+        "thinking" => Some("thinking"),
+        _ => None,
     };
-    let mut ahead = reader.checkpoint();
-    match read_known(&mut ahead, known, place)? {
-        Some(part) => {
-            *reader = ahead;
-            Ok(part)
-        }
-        None => read_opaque(reader, NodeSemantics::at(place), kind),
+    if let Some(name) = name
+        && let Some(part) = read_known(reader, unread, name, place)?
+    {
+        return Ok(part);
     }
+    *reader = start;
+    read_opaque(reader, NodeSemantics::at(place), kind)
 }
 
 /// Keeps the value that comes next whole.
@@ -88,6 +91,7 @@ pub(in crate::protocol::openai_chat) fn read_opaque<'a>(
 /// Reads a part whose payload stands under the name of its type; none if the payload is not as expected.
 fn read_known<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     name: &'static str,
     place: Place,
 ) -> Result<Option<Part<'a>>> {
@@ -95,7 +99,7 @@ fn read_known<'a>(
     let mut control = None;
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CONTENT);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             "prompt_cache_breakpoint" if semantics.cache().is_none() => {

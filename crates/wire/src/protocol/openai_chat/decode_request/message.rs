@@ -27,7 +27,11 @@ use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
 use crate::protocol::Protocol;
 use crate::protocol::object::Member;
+use crate::protocol::object::Unread;
+use crate::protocol::object::messages_expected;
+use crate::protocol::object::read_first;
 use crate::protocol::object::read_object;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
 use crate::protocol::openai_chat::types::shape;
@@ -35,11 +39,8 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 
-/// How many messages the shortest conversations have.
-const FEW: usize = 8;
-
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
-    let mut messages = Vec::with_capacity(FEW);
+    let mut messages = Vec::with_capacity(messages_expected(reader));
     reader.array(|index, reader| {
         messages.push(read_message(reader, Place::default().element(Step::Messages, index))?);
         Ok(())
@@ -49,26 +50,27 @@ pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'
 
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let mut fields = Fields::at(place);
-    let mut role = None;
     let mut name = None;
     let mut call_id = None;
     let mut extras = Extras::default();
     // The role decides how other fields are read, wherever it stands.
-    let speaks = reader
-        .peek_tag("role")?
-        .ok_or_else(|| Error::new(ErrorKind::Missing, "expected `role`, found none"))?;
-    let word = speaks.to_str();
-    let is_function = word == "function";
-    let answers = word == "tool" || is_function;
-    let assistant = word == "assistant";
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    let (first, unread) = read_first(reader, "role", Speaker::named);
+    let speaker = match first {
+        Some(speaker) => Some(speaker),
+        None => peek_speaker(reader)?,
+    };
+    let is_function = speaker == Some(Speaker::Function);
+    let answers = speaker == Some(Speaker::Tool) || is_function;
+    let assistant = speaker == Some(Speaker::Assistant);
+    let mut role = first.map(Speaker::role);
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "role" => {
                 let mut ahead = reader.checkpoint();
-                let Some(known) = known_role(&ahead.string()?) else {
+                let Some(known) = Speaker::named(&ahead.string()?.to_str()) else {
                     return Ok(Member::Unknown);
                 };
-                role = Some(known);
+                role = Some(known.role());
                 *reader = ahead;
             }
             "name" => name = Some(reader.string()?),
@@ -109,15 +111,48 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     Ok(message)
 }
 
-fn known_role(word: &Text<'_>) -> Option<Role> {
-    Some(match &*word.to_str() {
-        "system" => Role::System,
-        "developer" => Role::Developer,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" | "function" => Role::Tool,
-        _ => return None,
-    })
+/// The role of a message, wherever it stands; none for a word that nobody knows.
+fn peek_speaker(reader: &Reader<'_>) -> Result<Option<Speaker>> {
+    match reader.peek_tag("role")? {
+        Some(word) => Ok(Speaker::named(&word.to_str())),
+        None => Err(Error::new(ErrorKind::Missing, "expected `role`, found none")),
+    }
+}
+
+/// The vendor's words for who speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    System,
+    Developer,
+    User,
+    Assistant,
+    Tool,
+    /// The older word for a tool.
+    Function,
+}
+
+impl Speaker {
+    fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "system" => Self::System,
+            "developer" => Self::Developer,
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "tool" => Self::Tool,
+            "function" => Self::Function,
+            _ => return None,
+        })
+    }
+
+    fn role(self) -> Role {
+        match self {
+            Self::System => Role::System,
+            Self::Developer => Role::Developer,
+            Self::User => Role::User,
+            Self::Assistant => Role::Assistant,
+            Self::Tool | Self::Function => Role::Tool,
+        }
+    }
 }
 
 /// The fields of a message that hold its parts.
@@ -309,21 +344,21 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
     reader: &mut Reader<'a>,
     place: Place,
 ) -> Result<Part<'a>> {
-    let kind = reader.peek_tag("type")?;
+    let start = reader.checkpoint();
+    let (id, kind, unread) = read_head(reader)?;
     let word = kind.as_ref().map(Text::to_str);
     let (payload, form) = match word.as_deref() {
         Some("function") | None => ("function", CallForm::Function),
         Some("custom") => ("custom", CallForm::Custom),
         Some(_) => ("", CallForm::Function),
     };
-    let mut call = CallFields { form, ..CallFields::default() };
+    let mut call = CallFields { id, form, ..CallFields::default() };
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
     if kind.is_none() {
         semantics.add_shape(shape::OWN_WORD);
     }
-    let mut ahead = reader.checkpoint();
     let mut extras = Extras::default();
-    read_object(&mut ahead, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             "id" => call.id = Some(reader.string()?),
@@ -335,12 +370,27 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
     })?;
     match call.into_content(&mut semantics) {
         Some(content) => {
-            *reader = ahead;
             semantics.keep(extras);
             Ok(Part::new(content).with_semantics(semantics))
         }
-        None => read_opaque(reader, semantics, kind.unwrap_or_default()),
+        None => {
+            *reader = start;
+            read_opaque(reader, semantics, kind.unwrap_or_default())
+        }
     }
+}
+
+/// Reads the type of a call, and the id on the way, if it stands before the type as in every answer of the vendor.
+fn read_head<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Text<'a>>, Unread)> {
+    let start = reader.checkpoint();
+    if let Some(id) = reader.enter_by_tag("id") {
+        if let Some(kind) = reader.next_by_tag("type") {
+            return Ok((Some(id), Some(kind), Unread::BehindTag));
+        }
+        *reader = start;
+    }
+    let (kind, unread) = read_tag(reader, "type")?;
+    Ok((None, kind, unread))
 }
 
 /// Reads the one call that messages could hold before there were tools.

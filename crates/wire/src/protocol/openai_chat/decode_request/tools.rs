@@ -23,6 +23,7 @@ use crate::place::Step;
 use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -53,7 +54,9 @@ pub(super) fn read_functions<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>
 }
 
 fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let start = reader.checkpoint();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
     let payload = match &*kind.to_str() {
         "function" => "function",
         "custom" => "custom",
@@ -61,12 +64,12 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     };
     let mut semantics = NodeSemantics::at(place);
     if payload.is_empty() {
+        *reader = start;
         return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
     }
     let mut tool = None;
     let mut extras = Extras::default();
-    let mut ahead = reader.checkpoint();
-    read_object(&mut ahead, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             _ if payload != key || reader.kind()? != Kind::Object => return Ok(Member::Unknown),
@@ -78,9 +81,9 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         Ok(Member::Read)
     })?;
     let Some(tool) = tool else {
+        *reader = start;
         return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
     };
-    *reader = ahead;
     semantics.keep(extras);
     if name_of(&tool).is_some_and(|name| name.to_str().chars().count() > NAME_CHARS_MAX) {
         // Others may take it as it is, and then it comes back shorter.

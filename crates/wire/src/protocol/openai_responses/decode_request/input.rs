@@ -10,6 +10,7 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::object::messages_expected;
 use crate::protocol::openai_responses::decode_request::item::Decoded;
 use crate::protocol::openai_responses::decode_request::item::decode_item;
 use crate::protocol::openai_responses::types::INPUT_LIST;
@@ -33,6 +34,7 @@ pub(super) fn decode_input<'a>(
         return Ok(());
     }
     semantics.add_shape(INPUT_LIST);
+    request.messages.reserve(messages_expected(reader));
     reader.array(|index, reader| {
         let place = Place::default().element(Step::Input, index);
         match decode_item(reader, place)? {

@@ -21,7 +21,8 @@ use crate::place::Step;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
 use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::Unread;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::EMPTY_CONTENT;
@@ -52,14 +53,14 @@ pub(super) enum Decoded<'a> {
 /// Reads one item of `input`. Items of unknown type or without what their type needs are kept whole.
 pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Decoded<'a>> {
     let start = reader.checkpoint();
-    let kind = kind_of(reader)?;
+    let (kind, unread) = kind_of(reader)?;
     let decoded = match &*kind.to_str() {
-        "message" => decode_message(reader, place)?,
-        "function_call" => decode_call(reader, place, CallForm::Function)?,
-        "custom_tool_call" => decode_call(reader, place, CallForm::Custom)?,
-        "function_call_output" => decode_result(reader, place, CallForm::Function)?,
-        "custom_tool_call_output" => decode_result(reader, place, CallForm::Custom)?,
-        "reasoning" => decode_reasoning(reader, place)?,
+        "message" => decode_message(reader, unread, place)?,
+        "function_call" => decode_call(reader, unread, place, CallForm::Function)?,
+        "custom_tool_call" => decode_call(reader, unread, place, CallForm::Custom)?,
+        "function_call_output" => decode_result(reader, unread, place, CallForm::Function)?,
+        "custom_tool_call_output" => decode_result(reader, unread, place, CallForm::Custom)?,
+        "reasoning" => decode_reasoning(reader, unread, place)?,
         _ => None,
     };
     match decoded {
@@ -85,7 +86,7 @@ pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
         return Ok(parts);
     }
     *reader = start;
-    let kind = kind_of(reader).unwrap_or_default();
+    let kind = kind_of(&mut reader.checkpoint()).map(|(kind, _)| kind).unwrap_or_default();
     Ok(vec![opaque(reader, place, kind)?])
 }
 
@@ -101,15 +102,17 @@ fn lacks_status(part: &Part<'_>) -> bool {
     }
 }
 
-fn kind_of<'a>(reader: &Reader<'a>) -> Result<Text<'a>> {
-    if let Some(kind) = reader.peek_tag("type")? {
-        return Ok(kind);
+fn kind_of<'a>(reader: &mut Reader<'a>) -> Result<(Text<'a>, Unread)> {
+    let (kind, unread) = read_tag(reader, "type")?;
+    if let Some(kind) = kind {
+        return Ok((kind, unread));
     }
     // A message may leave its type out, and so may a reference, which then has nothing but an id.
-    Ok(match reader.peek_tag("role")? {
+    let kind = match reader.peek_tag("role")? {
         Some(_) => Text::literal("message"),
         None => Text::literal("item_reference"),
-    })
+    };
+    Ok((kind, unread))
 }
 
 fn decode_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Decoded<'a>> {
@@ -141,14 +144,18 @@ fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<P
     Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place)))
 }
 
-fn decode_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Decoded<'a>>> {
+fn decode_message<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Decoded<'a>>> {
     let mut role = None;
     let mut parts = None;
     let mut item = Item::default();
     let mut shape = Shape::default();
-    let mut typed = false;
+    let mut typed = unread == Unread::BehindTag;
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => {
                 reader.skip()?;
@@ -247,13 +254,14 @@ fn decode_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result
 
 fn decode_call<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     place: Place,
     form: CallForm,
 ) -> Result<Option<Decoded<'a>>> {
     let (mut id, mut name, mut text) = (None, None, None);
     let mut item = Item::default();
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match (key, form) {
             ("type", _) => reader.skip()?,
             ("call_id", _) => id = Some(reader.string()?),
@@ -287,6 +295,7 @@ fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
 
 fn decode_result<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     place: Place,
     form: CallForm,
 ) -> Result<Option<Decoded<'a>>> {
@@ -294,7 +303,7 @@ fn decode_result<'a>(
     let mut shape = Shape::default();
     let mut item = Item::default();
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
             "call_id" => call_id = Some(reader.string()?),
@@ -331,10 +340,14 @@ struct Thought<'a> {
     odd: bool,
 }
 
-fn decode_reasoning<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Decoded<'a>>> {
+fn decode_reasoning<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Decoded<'a>>> {
     let mut thought = Thought::default();
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             "summary" => thought.summary = thought.pieces(reader, SUMMARY, extras)?,

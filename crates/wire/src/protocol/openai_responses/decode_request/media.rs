@@ -15,16 +15,21 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::place::Place;
 use crate::protocol::object::Member;
+use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::part::cache_marker;
 use crate::protocol::openai_responses::types::BARE_DATA;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
-pub(super) fn decode_image<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+pub(super) fn decode_image<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
     let mut media = Reading::new(MediaKind::Image, place);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             "image_url" if media.source.is_none() => {
@@ -43,10 +48,14 @@ pub(super) fn decode_image<'a>(reader: &mut Reader<'a>, place: Place) -> Result<
     Ok(media.finish(extras))
 }
 
-pub(super) fn decode_file<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+pub(super) fn decode_file<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
     let mut media = Reading::new(MediaKind::Document, place);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
             "type" => reader.skip()?,
             "file_data" if media.source.is_none() => {
@@ -69,11 +78,15 @@ pub(super) fn decode_file<'a>(reader: &mut Reader<'a>, place: Place) -> Result<O
     Ok(media.finish(extras))
 }
 
-pub(super) fn decode_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+pub(super) fn decode_audio<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
     let mut media = Reading::new(MediaKind::Audio, place);
     let (mut data, mut format) = (None, None);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
             ("input_audio", Kind::Object) => {

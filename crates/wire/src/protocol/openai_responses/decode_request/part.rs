@@ -13,7 +13,8 @@ use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
 use crate::protocol::Logprobs;
 use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::Unread;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_responses::decode_request::media;
 use crate::protocol::openai_responses::types::ANNOTATIONS;
 use crate::protocol::openai_responses::types::IN_CONTENT;
@@ -31,14 +32,15 @@ pub(in crate::protocol::openai_responses) fn decode_part<'a>(
     place: Place,
 ) -> Result<Part<'a>> {
     let start = reader.checkpoint();
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
     let part = match &*kind.to_str() {
-        "input_text" => decode_text(reader, place, INPUT_TEXT)?,
-        "output_text" => decode_text(reader, place, OUTPUT_TEXT)?,
-        "refusal" => decode_refusal(reader, place)?,
-        "input_image" => media::decode_image(reader, place)?,
-        "input_file" => media::decode_file(reader, place)?,
-        "input_audio" => media::decode_audio(reader, place)?,
+        "input_text" => decode_text(reader, unread, place, INPUT_TEXT)?,
+        "output_text" => decode_text(reader, unread, place, OUTPUT_TEXT)?,
+        "refusal" => decode_refusal(reader, unread, place)?,
+        "input_image" => media::decode_image(reader, unread, place)?,
+        "input_file" => media::decode_file(reader, unread, place)?,
+        "input_audio" => media::decode_audio(reader, unread, place)?,
         _ => None,
     };
     match part {
@@ -54,13 +56,14 @@ pub(in crate::protocol::openai_responses) fn decode_part<'a>(
 
 fn decode_text<'a>(
     reader: &mut Reader<'a>,
+    unread: Unread,
     place: Place,
     shape: Shape,
 ) -> Result<Option<Part<'a>>> {
     let mut text = None;
     let mut semantics = NodeSemantics::at(place).shaped(shape);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
             ("text", _) => text = Some(reader.string()?),
@@ -89,11 +92,15 @@ fn keep_logprobs<'a>(semantics: &mut NodeSemantics<'a>, logprobs: Json<'a>) {
     }
 }
 
-fn decode_refusal<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+fn decode_refusal<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
     let mut refusal = None;
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
             "refusal" => refusal = Some(reader.string()?),

@@ -20,7 +20,9 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::object::Member;
+use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
+use crate::protocol::object::read_tag;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::qualified;
 use crate::protocol::semantics::Extras;
@@ -47,11 +49,15 @@ fn decode_tool<'a>(
     namespace: Option<&str>,
 ) -> Result<Tool<'a>> {
     let start = reader.checkpoint();
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let (kind, unread) = read_tag(reader, "type")?;
+    let kind = kind.unwrap_or_default();
     let tool = match &*kind.to_str() {
-        "function" => decode_function(reader, place)?,
-        "custom" => decode_custom(reader, place)?,
-        "namespace" => decode_namespace(reader, place)?,
+        "function" => decode_function(reader, unread, place)?,
+        "custom" => decode_custom(reader, unread, place)?,
+        "namespace" => {
+            *reader = start.checkpoint();
+            decode_namespace(reader, place)?
+        }
         _ => None,
     };
     let Some(mut tool) = tool else {
@@ -84,11 +90,15 @@ fn qualify(kind: &mut ToolKind<'_>, namespace: &str) {
     }
 }
 
-fn decode_function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
+fn decode_function<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Tool<'a>>> {
     let mut name = None;
     let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
             "name" => name = Some(reader.string()?),
@@ -111,10 +121,14 @@ fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool
     Tool::new(kind).with_semantics(semantics)
 }
 
-fn decode_custom<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
+fn decode_custom<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    place: Place,
+) -> Result<Option<Tool<'a>>> {
     let (mut name, mut description, mut format) = (None, None, None);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
             ("name", _) => name = Some(reader.string()?),
