@@ -402,6 +402,7 @@ fn words(part: &Part<'_>) -> Option<Part<'static>> {
 fn subtle_change(call: &ToolCall<'_>) -> Change {
     let text = match &call.arguments {
         Arguments::Text(text) if is_plain_object(&text.json_body()) => return None,
+        Arguments::Json(json) if is_plain_object(json.as_str()) => return None,
         Arguments::Text(text) => text.to_str(),
         Arguments::Json(json) => Cow::Borrowed(json.as_str()),
     };
