@@ -96,6 +96,17 @@ impl<'r> Calls<'r> {
         }
     }
 
+    /// Whether the target knows a tool by another name than its own.
+    pub(in crate::protocol) fn renames(&self, name: &Text<'_>) -> bool {
+        self.names.is_some() && self.name(name) != *name
+    }
+
+    /// Whether the target knows a call or a result by another id than its own.
+    pub(in crate::protocol) fn changes_id(&self, at: Position, own: &Text<'_>) -> bool {
+        let may_change = self.ids.is_some() || self.is_made_up(at);
+        may_change && self.id(at, Some(own)) != *own
+    }
+
     /// The id under which the target knows a call.
     pub(in crate::protocol) fn call_id<'t>(
         &'t self,
