@@ -59,7 +59,7 @@ fn write_own_function(writer: &mut Writer, tool: &Tool<'_>, function: &FunctionT
     let semantics = tool.semantics();
     let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
     if semantics.has_shape(STATED_TYPE) {
-        object.field("type", "custom");
+        object.word("type", "custom");
     }
     object.field("name", &function.name);
     object.optional("description", function.description.as_ref());
@@ -255,7 +255,7 @@ impl<'r> Encoding<'r, '_> {
         body.key("tools").array(|list| {
             names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));
         });
-        body.key("tool_choice").object(|choice| choice.field("type", "none"));
+        body.key("tool_choice").object(|choice| choice.word("type", "none"));
     }
 
     /// Whether the choice allows a tool; one that it does not is not declared.
