@@ -101,6 +101,11 @@ impl<'r> Calls<'r> {
         self.names.is_some() && self.name(name) != *name
     }
 
+    /// Whether the target knows every call by the id that it came with.
+    pub(in crate::protocol) fn keeps_ids(&self) -> bool {
+        self.ids.is_none() && self.made_up.is_empty()
+    }
+
     /// Whether the target knows a call or a result by another id than its own.
     pub(in crate::protocol) fn changes_id(&self, at: Position, own: &Text<'_>) -> bool {
         let may_change = self.ids.is_some() || self.is_made_up(at);
