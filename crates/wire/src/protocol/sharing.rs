@@ -1,10 +1,15 @@
 //! Finding out fast that no two calls of a request share an id, as nearly always none do.
 
+use smallvec::SmallVec;
+
 use crate::conversation::Content;
 use crate::conversation::Message;
 
 /// Spreads a number over all bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// So many ids are compared one by one.
+const FEW: usize = 16;
 
 /// So many places of the table are tried for an id; whoever needs more may share it.
 const TRIES_MAX: usize = 64;
@@ -12,12 +17,15 @@ const TRIES_MAX: usize = 64;
 /// Whether all calls have ids of their own, as far as can be told at a glance: false may be wrong, true never is.
 pub(in crate::protocol) fn are_different(messages: &[Message<'_>]) -> bool {
     let parts = messages.iter().flat_map(|message| &message.parts);
-    let mut marks: Vec<u64> = Vec::new();
+    let mut marks: SmallVec<[u64; FEW]> = SmallVec::new();
     parts.for_each(|part| {
         if let Content::ToolCall(call) = part.content() {
             marks.extend(call.id.iter().map(|id| mark(&id.to_str()) | 1));
         }
     });
+    if marks.len() <= FEW {
+        return (1..marks.len()).all(|index| !marks[..index].contains(&marks[index]));
+    }
     // Each mark goes where its first bits say, or behind that; there is room for twice as many.
     let bits = (2 * marks.len()).next_power_of_two().trailing_zeros().max(1);
     let mut table: Vec<u64> = vec![0; 1 << bits];

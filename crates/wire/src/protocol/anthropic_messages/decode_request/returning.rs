@@ -60,9 +60,9 @@ pub(in crate::protocol) fn lose_on_return(
 /// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
 fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     let leads = |message: &&Message<'_>| message.role == Role::System || !losing.is_heard(message);
-    let leading: Vec<&Message<'_>> = messages.iter().take_while(leads).collect();
+    let leading = messages.iter().take_while(leads).count();
     let reason = "a system message before all others is the system prompt";
-    for message in leading {
+    for message in &messages[..leading] {
         let semantics = message.semantics();
         if message.role == Role::System && !semantics.has_shape(SLOT) {
             losing.node(semantics.place(), LossKind::Renamed, reason);

@@ -123,9 +123,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
             self.content(object.key(self.name("systemInstruction")), system);
         }
         if !self.exchange.request.tools.is_empty() {
-            if let Some(tools) = self.tools() {
-                object.field("tools", &tools);
-            }
+            object.list_unless_empty("tools", |writer| self.tools(writer));
         } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
             object.key("tools").array(|_| {});
         }

@@ -220,9 +220,9 @@ pub(super) enum HasTools {
     No,
 }
 
-impl Tools<'_, '_> {
+impl<'t> Tools<'t, '_> {
     pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> HasTools {
-        let mut flat = Vec::new();
+        let mut flat = Vec::with_capacity(request.tools.len());
         request.tools.iter().for_each(|tool| self.flatten(tool, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
         if has_tools {
@@ -327,13 +327,15 @@ impl Tools<'_, '_> {
         function.strict
     }
 
-    fn name(&mut self, name: &Text<'_>, place: Place) -> Text<'static> {
-        let fitted = self.calls.name(name).into_owned();
-        if fitted != *name {
+    fn name<'n>(&mut self, name: &'n Text<'_>, place: Place) -> Text<'n>
+    where
+        't: 'n,
+    {
+        if self.calls.renames(name) {
             let reason = "the server does not take such names of tools";
             self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
-        fitted
+        self.calls.name(name)
     }
 
     /// Writes `web_search_options` for a hosted web search, and reports the other hosted tools.

@@ -321,5 +321,5 @@ pub(super) fn fitted_schema<'s>(
     for SchemaLoss { pointer, kind, reason } in losses {
         losing.within(place, (field, &pointer), kind, reason);
     }
-    json.into_owned()
+    json
 }
