@@ -56,6 +56,9 @@ impl Turns<'_, '_> {
             ResultOutput::Parts(parts) if parts.iter().all(is_words) => {
                 self.write_texts(&mut object, parts);
             }
+            ResultOutput::Object { response, parts } if parts.is_empty() => {
+                object.field("content", &self.object_text(part, response));
+            }
             _ => self.write_output(&mut object, part, result, waiting),
         }
         object.close();
@@ -72,12 +75,7 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         let mut texts: Vec<Part<'_>> = Vec::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {
-            let (text, kind) = object_text(response);
-            texts.push(Part::new(Content::Text(text)));
-            if let Some(kind) = kind {
-                let reason = "the object of the result becomes text";
-                self.losing.field(place, Field::ResultOutput, kind, reason);
-            }
+            texts.push(Part::new(Content::Text(self.object_text(part, response))));
         }
         let before = waiting.len();
         for inner in result.output.parts() {
@@ -87,6 +85,16 @@ impl Turns<'_, '_> {
             self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
         }
         self.write_texts(object, &texts);
+    }
+
+    /// The text that the object of a result amounts to, with what that changes reported.
+    fn object_text<'j>(&mut self, part: &Part<'_>, response: &'j Json<'_>) -> Text<'j> {
+        let (text, kind) = object_text(response);
+        if let Some(kind) = kind {
+            let reason = "the object of the result becomes text";
+            self.losing.field(part.semantics().place(), Field::ResultOutput, kind, reason);
+        }
+        text
     }
 
     fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
@@ -171,7 +179,7 @@ fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
             Kind::String => Some(reader.string()?),
             _ => reader.skip().map(|()| None)?,
         };
-        only = text.map(|text| (key.into_owned(), text));
+        only = text.map(|text| (key, text));
         Ok(())
     });
     match only {
