@@ -53,7 +53,7 @@ impl<'r> Turns<'r> {
 struct Arranging<'c> {
     calls: &'c Calls<'c>,
     /// The ids of all calls so far, where two of them may share one.
-    seen: Option<BTreeSet<Cow<'c, str>>>,
+    seen: Option<BTreeSet<String>>,
     /// The calls of the assistant's last turn.
     open: Vec<OpenCall<'c>>,
     told_apart: ToldApart,
@@ -76,10 +76,10 @@ impl<'c> Arranging<'c> {
     }
 
     /// Another id for a call whose own an earlier one has.
-    fn other(&mut self, id: &Cow<'c, str>) -> Option<String> {
+    fn other(&mut self, id: &str) -> Option<String> {
         let seen = self.seen.as_mut()?;
         let other = seen.contains(id).then(|| format!("{id}_{}", seen.len()));
-        seen.insert(other.clone().map_or_else(|| id.clone(), Cow::Owned));
+        seen.insert(other.clone().unwrap_or_else(|| id.to_owned()));
         other
     }
 

@@ -342,7 +342,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Writes the turns.
-    pub(super) fn contents(&mut self, writer: &mut Writer, turns: Vec<Turn<'x>>) {
+    pub(super) fn contents(&mut self, writer: &mut Writer, turns: &[Turn<'x>]) {
         let current = self.current_turn();
         writer.begin_array();
         for turn in turns {
@@ -366,11 +366,11 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Writes a content that holds no calls.
-    pub(super) fn content(&mut self, writer: &mut Writer, turn: Turn<'x>) {
+    pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
         self.turn(writer, turn, false);
     }
 
-    fn turn(&mut self, writer: &mut Writer, turn: Turn<'x>, is_current: bool) {
+    fn turn(&mut self, writer: &mut Writer, turn: &Turn<'x>, is_current: bool) {
         let semantics = turn.message.map(Message::semantics);
         let extras = semantics.and_then(|it| it.extras()).map(|extras| (extras, ""));
         let has = |shape| semantics.is_some_and(|it| it.has_shape(shape));

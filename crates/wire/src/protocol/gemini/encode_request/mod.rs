@@ -117,9 +117,9 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.model(&mut object);
         let (system, turns) = self.turns();
         if !(self.shape.has(CONTENTS_ABSENT) && turns.is_empty()) {
-            self.contents(object.key("contents"), turns);
+            self.contents(object.key("contents"), &turns);
         }
-        if let Some(system) = system {
+        if let Some(system) = &system {
             self.content(object.key(self.name("systemInstruction")), system);
         }
         if !self.exchange.request.tools.is_empty() {
