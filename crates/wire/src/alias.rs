@@ -32,13 +32,19 @@ pub enum Charset {
 
 impl Charset {
     fn holds(self, character: char) -> bool {
-        self == Self::Anything || u8::try_from(character).is_ok_and(|byte| self.holds_byte(byte))
+        let is_held = |byte: u8| SETS[usize::from(byte)] & self.bit() != 0;
+        self == Self::Anything || u8::try_from(character).is_ok_and(is_held)
     }
 
-    /// Whether the set holds a character of ASCII.
-    #[inline]
-    fn holds_byte(self, byte: u8) -> bool {
-        byte.is_ascii() && self.ascii() >> byte & 1 == 1
+    /// Whether the set holds every character. All of them are looked at, since nearly always all are held.
+    fn holds_all(self, characters: &str) -> bool {
+        let sets = |sets, byte| sets & SETS[usize::from(byte)];
+        self == Self::Anything || characters.bytes().fold(u8::MAX, sets) & self.bit() != 0
+    }
+
+    /// The bit of this set in [`SETS`].
+    const fn bit(self) -> u8 {
+        1 << self as u8
     }
 
     /// One bit for each character of ASCII, set where the set holds it.
@@ -56,6 +62,26 @@ impl Charset {
         }
     }
 }
+
+/// For each byte the bits of the sets that hold it; of what is not ASCII only [`Charset::Anything`] holds anything.
+const SETS: [u8; 256] = {
+    const NARROW: [Charset; 4] =
+        [Charset::Alphanumeric, Charset::Word, Charset::Start, Charset::Dotted];
+    let mut sets = [Charset::Anything.bit(); 256];
+    let mut index = 0;
+    while index < NARROW.len() {
+        let (held, bit) = (NARROW[index].ascii(), NARROW[index].bit());
+        let mut byte = 0;
+        while byte < 128 {
+            if held >> byte & 1 == 1 {
+                sets[byte] |= bit;
+            }
+            byte += 1;
+        }
+        index += 1;
+    }
+    sets
+};
 
 /// The bits from `first` to `last`.
 const fn range(first: u8, last: u8) -> u128 {
@@ -237,21 +263,17 @@ struct Shape {
 
 impl Shape {
     fn accepts(self, name: &str) -> bool {
-        if name.is_ascii() {
-            return self.accepts_ascii(name.as_bytes());
-        }
         let mut characters = name.chars();
-        let fits = (self.min_len..=self.max_len).contains(&name.chars().count());
-        fits && characters.next().is_none_or(|first| self.first.holds(first))
-            && (self.rest == Charset::Anything || characters.all(|other| self.rest.holds(other)))
+        self.fits(name)
+            && characters.next().is_none_or(|first| self.first.holds(first))
+            && self.rest.holds_all(characters.as_str())
     }
 
-    /// The same for names of which every byte is a character, as nearly all are.
-    fn accepts_ascii(self, name: &[u8]) -> bool {
-        (self.min_len..=self.max_len).contains(&name.len())
-            && name.first().is_none_or(|first| self.first.holds_byte(*first))
-            && (self.rest == Charset::Anything
-                || name.iter().skip(1).all(|other| self.rest.holds_byte(*other)))
+    /// Whether a name has as many characters as it may. They are counted only where its bytes, one to four for each, leave
+    /// that open.
+    fn fits(self, name: &str) -> bool {
+        let fits_however = self.min_len <= name.len().div_ceil(4) && name.len() <= self.max_len;
+        fits_however || (self.min_len..=self.max_len).contains(&name.chars().count())
     }
 
     fn alias(self, name: &str) -> Cow<'_, str> {

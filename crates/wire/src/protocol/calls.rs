@@ -4,11 +4,13 @@
 //! result the name of its call, so that an encoder can write either.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use crate::alias::Aliases;
 use crate::alias::CallIdRule;
 use crate::alias::ToolNameRule;
 use crate::conversation::Content;
+use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Tool;
@@ -30,9 +32,15 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The name of each call by its id, in the order of ids and positions, for targets whose results name their tool.
-    called: Vec<(Cow<'r, str>, Position, &'r Text<'r>)>,
+    /// The messages in which results find the names of their calls, for targets whose results name their tool.
+    naming: &'r [Message<'r>],
+    /// Where their calls with ids stand, in the order of ids and positions; found out when a result stands far from its
+    /// call.
+    called: OnceCell<Vec<Position>>,
 }
+
+/// So many parts before a result are looked through for its call.
+const NEAR: usize = 16;
 
 /// Why a result goes by another id than its own: clients of Gemini may number what they answer.
 const NUMBERED: &str = "its call has no such id and is given one";
@@ -59,30 +67,24 @@ impl<'r> Calls<'r> {
         target: &Target,
     ) -> Self {
         let (names, ids) = rules(protocol, target);
+        let fit = Fit::of(request, names, ids);
         let mut calls = Self {
-            names: aliased_names(request, names),
-            ids: aliased_ids(request, ids),
+            names: (!fit.names).then(|| name_aliases(request, names)),
+            ids: (!fit.ids).then(|| id_aliases(request, ids)),
             made_up: Vec::new(),
             answered: Vec::new(),
-            called: Vec::new(),
+            naming: &[],
+            called: OnceCell::new(),
         };
-        calls.pair(request);
+        if !fit.tells_ids {
+            calls.pair(request);
+        }
         calls
     }
 
     /// Makes ready for [`Calls::result_name`], which only some targets need.
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
-        for (message_index, message) in request.messages.iter().enumerate() {
-            for (part_index, part) in message.parts.iter().enumerate() {
-                if let Content::ToolCall(call) = part.content()
-                    && let Some(id) = &call.id
-                {
-                    self.called.push((id.to_str(), (message_index, part_index), &call.name));
-                }
-            }
-        }
-        // A stable order: those of one id stay in the order of their positions.
-        self.called.sort_by(|(one, ..), (two, ..)| one.cmp(two));
+        self.naming = &request.messages;
         self
     }
 
@@ -92,6 +94,22 @@ impl<'r> Calls<'r> {
             Some(aliases) => Text::plain(aliases.alias_of(&name.to_str()).to_owned()),
             None => name.reborrow(),
         }
+    }
+
+    /// Whether the target knows a tool by another name than its own.
+    pub(in crate::protocol) fn renames(&self, name: &Text<'_>) -> bool {
+        self.names.is_some() && self.name(name) != *name
+    }
+
+    /// Whether the target knows every call by the id that it came with.
+    pub(in crate::protocol) fn keeps_ids(&self) -> bool {
+        self.ids.is_none() && self.made_up.is_empty()
+    }
+
+    /// Whether the target knows a call or a result by another id than its own.
+    pub(in crate::protocol) fn changes_id(&self, at: Position, own: &Text<'_>) -> bool {
+        let may_change = self.ids.is_some() || self.is_made_up(at);
+        may_change && self.id(at, Some(own)) != *own
     }
 
     /// The id under which the target knows a call.
@@ -136,9 +154,27 @@ impl<'r> Calls<'r> {
     /// The name of the last call with an id before a position. A call that comes later is not asked, so that what is
     /// appended to a conversation changes nothing before it.
     fn called(&self, id: &str, at: Position) -> Option<&'r Text<'r>> {
-        let behind = self.called.partition_point(|(other, call, _)| (&**other, *call) < (id, at));
-        let (last, _, name) = self.called.get(behind.checked_sub(1)?)?;
-        (last == id).then_some(*name)
+        if let Some(name) = self.called_near(id, at) {
+            return Some(name);
+        }
+        let called = self.called.get_or_init(|| called_by_id(self.naming));
+        let key = |call: Position| (told_call(self.naming, call).map(|(id, _)| id), call);
+        let wanted = (Some(Cow::Borrowed(id)), at);
+        let behind = called.partition_point(|call| key(*call) < wanted);
+        let last = called.get(behind.checked_sub(1)?)?;
+        let (other, name) = told_call(self.naming, *last)?;
+        (other == id).then_some(name)
+    }
+
+    /// The same for a call that stands a few parts before the position, as nearly all do.
+    fn called_near(&self, id: &str, (message, part): Position) -> Option<&'r Text<'r>> {
+        let (before, from) = self.naming.split_at_checked(message)?;
+        let beside = from.first()?.parts.get(..part)?;
+        let before = before.iter().rev().take(NEAR).flat_map(|it| it.parts.iter().rev());
+        beside.iter().rev().chain(before).take(NEAR).find_map(|part| match part.content() {
+            Content::ToolCall(call) if call.id.as_ref()?.to_str() == id => Some(&call.name),
+            _ => None,
+        })
     }
 
     /// Whether the call or result at a position carried no id of its own.
@@ -163,16 +199,8 @@ impl<'r> Calls<'r> {
         }
     }
 
-    /// Finds the calls that results answer without telling their ids. Where all tell ids, there is nothing to find.
+    /// Finds the calls that results answer without telling their ids.
     fn pair(&mut self, request: &'r Request<'r>) {
-        let is_told = |content: &Content<'_>| match content {
-            Content::ToolCall(call) => call.id.is_some(),
-            Content::ToolResult(result) => result.call_id.is_some(),
-            _ => true,
-        };
-        if parts(request).all(is_told) {
-            return;
-        }
         let mut waiting = Waiting::default();
         for (message_index, message) in request.messages.iter().enumerate() {
             waiting.begin(message.role);
@@ -211,32 +239,90 @@ impl<'r> Calls<'r> {
     }
 }
 
+/// What of a request's calls fits the target as it is.
+struct Fit {
+    names: bool,
+    ids: bool,
+    /// Whether every call and every result has an id.
+    tells_ids: bool,
+}
+
+impl Fit {
+    fn of(request: &Request<'_>, names: ToolNameRule, ids: CallIdRule) -> Self {
+        let takes_tools = request.tools.iter().all(|tool| takes_tool(names, tool));
+        let mut fit = Self { names: takes_tools, ids: true, tells_ids: true };
+        parts(request).for_each(|content| {
+            let id = match content {
+                Content::ToolCall(call) => {
+                    fit.names = fit.names && names.accepts(&call.name.to_str());
+                    &call.id
+                }
+                Content::ToolResult(result) => &result.call_id,
+                _ => return,
+            };
+            match id {
+                Some(id) => fit.ids = fit.ids && ids.accepts(&id.to_str()),
+                None => fit.tells_ids = false,
+            }
+        });
+        fit
+    }
+}
+
+/// Whether the target takes the names of a tool, or of all in it, as they are.
+fn takes_tool(rule: ToolNameRule, tool: &Tool<'_>) -> bool {
+    match &tool.kind {
+        ToolKind::Function(function) => rule.accepts(&function.name.to_str()),
+        ToolKind::Custom(custom) => rule.accepts(&custom.name.to_str()),
+        ToolKind::Hosted(_) => true,
+        ToolKind::Namespace(namespace) => namespace.tools.iter().all(|tool| takes_tool(rule, tool)),
+    }
+}
+
+/// Where the calls that tell their ids stand, in the order of these.
+fn called_by_id(messages: &[Message<'_>]) -> Vec<Position> {
+    let positions = messages.iter().enumerate().flat_map(|(index, message)| {
+        let parts = 0..message.parts.len();
+        parts.map(move |part| (index, part))
+    });
+    let told = |call: &Position| told_call(messages, *call).map(|(id, _)| id);
+    let mut called: Vec<Position> = positions.filter(|call| told(call).is_some()).collect();
+    // A stable order: those of one id stay in the order of their positions.
+    called.sort_by_cached_key(told);
+    called
+}
+
+/// The id and the name of the call at a position, if there is one that tells its id.
+fn told_call<'r>(
+    messages: &'r [Message<'r>],
+    (message, part): Position,
+) -> Option<(Cow<'r, str>, &'r Text<'r>)> {
+    match messages.get(message)?.parts.get(part)?.content() {
+        Content::ToolCall(call) => Some((call.id.as_ref()?.to_str(), &call.name)),
+        _ => None,
+    }
+}
+
 /// The names of tools that the target knows by others; none if it knows all by their own.
 pub(in crate::protocol) fn renamed_tools(
     request: &Request<'_>,
     protocol: Protocol,
     target: &Target,
 ) -> Option<Aliases> {
-    aliased_names(request, rules(protocol, target).0)
+    let (names, ids) = rules(protocol, target);
+    (!Fit::of(request, names, ids).names).then(|| name_aliases(request, names))
 }
 
-fn aliased_names(request: &Request<'_>, rule: ToolNameRule) -> Option<Aliases> {
+fn name_aliases(request: &Request<'_>, rule: ToolNameRule) -> Aliases {
     let mut names = Vec::new();
     request.tools.iter().for_each(|tool| tool_names(tool, &mut names));
-    let called = || calls(request).map(|call| call.name.to_str());
-    if names.iter().all(|name| rule.accepts(name)) && called().all(|name| rule.accepts(&name)) {
-        return None;
-    }
-    names.extend(called());
-    Some(Aliases::for_tool_names(rule, names.iter().map(|name| &**name)))
+    names.extend(calls(request).map(|call| call.name.to_str()));
+    Aliases::for_tool_names(rule, names.iter().map(|name| &**name))
 }
 
-fn aliased_ids(request: &Request<'_>, rule: CallIdRule) -> Option<Aliases> {
-    if ids(request).all(|id| rule.accepts(&id)) {
-        return None;
-    }
+fn id_aliases(request: &Request<'_>, rule: CallIdRule) -> Aliases {
     let ids: Vec<Cow<'_, str>> = ids(request).collect();
-    Some(Aliases::for_call_ids(rule, ids.iter().map(|id| &**id)))
+    Aliases::for_call_ids(rule, ids.iter().map(|id| &**id))
 }
 
 fn parts<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r Content<'r>> {

@@ -21,6 +21,7 @@ use crate::protocol::Open;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
+use crate::protocol::field::FieldSet;
 use crate::protocol::gemini;
 use crate::protocol::openai_chat;
 use crate::protocol::openai_responses;
@@ -235,6 +236,16 @@ impl Protocol {
             Self::OpenaiResponses => openai_responses::fate(field),
             Self::AnthropicMessages => anthropic_messages::fate(field),
             Self::Gemini => gemini::fate(field),
+        }
+    }
+
+    /// The fields that never arrive in this protocol as they were.
+    pub(in crate::protocol) fn lost(self) -> FieldSet {
+        match self {
+            Self::OpenaiChat => openai_chat::LOST,
+            Self::OpenaiResponses => openai_responses::LOST,
+            Self::AnthropicMessages => anthropic_messages::LOST,
+            Self::Gemini => gemini::LOST,
         }
     }
 

@@ -131,6 +131,40 @@ fields! {
     UsageTotal => "usage: total";
 }
 
+/// A set of fields, small enough to be asked about every part of a request.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct FieldSet(u128);
+
+impl FieldSet {
+    pub(in crate::protocol) const NONE: Self = Self(0);
+
+    pub(in crate::protocol) const fn with(self, field: Field) -> Self {
+        Self(self.0 | 1 << field as u32)
+    }
+
+    pub(in crate::protocol) const fn has(self, field: Field) -> bool {
+        self.0 >> field as u32 & 1 == 1
+    }
+}
+
+/// The fields whose fate, as the given function tells it, is to be lost.
+macro_rules! lost_fields {
+    ($fate:ident) => {{
+        let mut lost = $crate::protocol::field::FieldSet::NONE;
+        let mut index = 0;
+        while index < $crate::protocol::Field::ALL.len() {
+            let field = $crate::protocol::Field::ALL[index];
+            if let $crate::protocol::Fate::Lost(..) = $fate(field) {
+                lost = lost.with(field);
+            }
+            index += 1;
+        }
+        lost
+    }};
+}
+
+pub(in crate::protocol) use lost_fields;
+
 /// What becomes of a canonical field in a target protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {

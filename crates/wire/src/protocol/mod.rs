@@ -17,6 +17,7 @@ mod omitted;
 mod record;
 mod retold;
 mod semantics;
+mod sharing;
 mod showing;
 mod splice;
 mod tier;

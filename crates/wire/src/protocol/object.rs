@@ -103,6 +103,13 @@ pub(in crate::protocol) enum Member {
     Unknown,
 }
 
+/// Whether there was anything to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum IsWritten {
+    Yes,
+    No,
+}
+
 /// Writes an object of which some fields are ours and the rest are extras that came with it.
 pub(in crate::protocol) struct Object<'w, 'e> {
     writer: &'w mut Writer,
@@ -167,6 +174,26 @@ impl<'w, 'e> Object<'w, 'e> {
             self.writer.take_back(before);
             self.written.truncate(written);
         }
+    }
+
+    /// Writes a list inside this object, and takes it back if nothing stands in it.
+    pub(in crate::protocol) fn list_unless_empty(
+        &mut self,
+        key: &'static str,
+        elements: impl FnOnce(&mut Writer),
+    ) -> IsWritten {
+        let (before, written) = (self.writer.len(), self.written.len());
+        let writer = self.key(key);
+        writer.begin_array();
+        let empty = writer.len();
+        elements(writer);
+        if writer.len() == empty {
+            writer.take_back(before);
+            self.written.truncate(written);
+            return IsWritten::No;
+        }
+        writer.end_array();
+        IsWritten::Yes
     }
 
     /// Writes a field whose name came with the input and that no extra can have.

@@ -4,6 +4,8 @@ use super::types::OUTPUT_FORMAT;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::field::FieldSet;
+use crate::protocol::field::lost_fields;
 use crate::protocol::semantics::Shape;
 
 /// Where a canonical field stands, below its node.
@@ -15,8 +17,11 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
     }
 }
 
+/// The fields that never arrive here as they were.
+pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+
 /// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) fn fate(field: Field) -> Fate {
+pub(in crate::protocol) const fn fate(field: Field) -> Fate {
     TABLE[field as usize].fate
 }
 

@@ -5,6 +5,8 @@ use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::field::FieldSet;
+use crate::protocol::field::lost_fields;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
@@ -163,8 +165,11 @@ const NO_STATE: &str = "the protocol has no conversation on the server";
 const NO_ITEMS: &str = "parts have no names of their own";
 const ONLY_READ: &str = "only reads from the cache are counted";
 
+/// The fields that never arrive here as they were.
+pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+
 /// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) fn fate(field: Field) -> Fate {
+pub(in crate::protocol) const fn fate(field: Field) -> Fate {
     match field {
         Field::Model | Field::Stream => Fate::Depends("where the model's name stands"),
         Field::MaxOutputTokens

@@ -15,12 +15,15 @@ use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::field::FieldSet;
 use crate::protocol::semantics::Shape;
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
 pub(in crate::protocol) struct Losing<'r> {
     source: Protocol,
     target: Protocol,
+    /// What the target never carries.
+    lost: FieldSet,
     /// The shape of the whole request, which decides how some of its fields are spelled.
     shape: Shape,
     side: Side,
@@ -40,7 +43,8 @@ impl<'r> Losing<'r> {
         target: Protocol,
         report: &'r mut Report,
     ) -> Self {
-        Self { source, target, shape: Shape::default(), side: Side::Answer, report }
+        let lost = target.lost();
+        Self { source, target, lost, shape: Shape::default(), side: Side::Answer, report }
     }
 
     pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
@@ -129,13 +133,22 @@ impl<'r> Losing<'r> {
     }
 
     /// Consults the target's table for a field that is set.
+    #[inline]
     fn set(&mut self, place: Place, field: Field) {
+        if self.lost.has(field) {
+            self.lose(place, field);
+        }
+    }
+
+    /// Reports a field that the target's table calls lost.
+    fn lose(&mut self, place: Place, field: Field) {
         match self.target.fate(field) {
             Fate::Carried | Fate::Depends(_) => {}
             Fate::Lost(kind, reason) => self.field(place, field, kind, reason),
         }
     }
 
+    #[inline]
     fn set_if(&mut self, place: Place, field: Field, is_set: impl Into<IsSet>) {
         if is_set.into().0 {
             self.set(place, field);

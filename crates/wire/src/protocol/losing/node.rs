@@ -23,8 +23,7 @@ use crate::protocol::semantics::Shape;
 
 impl Losing<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
-        let place = message.semantics().place();
-        self.set_if(place, Field::MessageName, &message.name);
+        self.set_if(message.semantics().place(), Field::MessageName, &message.name);
         self.semantics(message.semantics());
         for part in &message.parts {
             self.part(part);
@@ -78,7 +77,14 @@ impl Losing<'_> {
     }
 
     /// Reports all that the target never carries of a node's semantics.
+    #[inline]
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        if semantics.has_detail() || semantics.has_shape(Shape::RESPELLED) {
+            self.detail(semantics);
+        }
+    }
+
+    fn detail(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.has_shape(Shape::RESPELLED) {
             self.node(self.outer(place), LossKind::Renamed, RESPELLED);

@@ -44,10 +44,20 @@ impl Losing<'_> {
         self.unordered_results(&request.messages);
         self.leading(&request.messages);
         for message in &request.messages {
-            self.instructions(message);
-            self.refusals(message);
-            self.wordless_items(message);
-            message.parts.iter().for_each(|part| self.blank(part));
+            match self.source {
+                Protocol::OpenaiChat => {
+                    self.instructions(message);
+                    self.refusals(message);
+                }
+                Protocol::OpenaiResponses => {
+                    self.instructions(message);
+                    self.refusals_of_items(message);
+                    self.wordless_items(message);
+                }
+                Protocol::AnthropicMessages | Protocol::Gemini => {
+                    message.parts.iter().for_each(|part| self.blank(part));
+                }
+            }
         }
         request.tools.iter().for_each(|tool| self.parameters(tool));
         request.tool_choice.iter().for_each(|choice| self.tool_choice(choice));
@@ -84,11 +94,10 @@ impl Losing<'_> {
         }
     }
 
-    /// Instructions in several parts become several instructions where they have a slot, not a message.
+    /// OpenAI's instructions in several parts become several instructions where they have a slot, not a message.
     fn instructions(&mut self, message: &Message<'_>) {
         let has_slot = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
-        let is_message = self.is_openai() && message.role.instructs();
-        if has_slot && is_message && message.parts.len() > 1 {
+        if has_slot && message.role.instructs() && message.parts.len() > 1 {
             let reason = "each part is an instruction of its own";
             self.node(message.semantics().place(), LossKind::Renamed, reason);
         }
@@ -96,32 +105,32 @@ impl Losing<'_> {
 
     /// In Chat a refusal is a field of its message or a part of its content, which comes to the same.
     fn refusals(&mut self, message: &Message<'_>) {
-        let is_refusal = |part: &&Part<'_>| matches!(part.content(), Content::Refusal(_));
-        let is_items = self.source == Protocol::OpenaiResponses;
-        if is_items
-            && self.target == Protocol::OpenaiChat
-            && message.parts.iter().any(|it| is_refusal(&it))
-        {
-            let reason = "a refusal stands behind the words of its message";
-            for part in message.parts.iter().filter(|it| matches!(it.content(), Content::Text(_))) {
-                self.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
-            }
-        }
-        if self.source != Protocol::OpenaiChat || !message.parts.iter().any(|it| is_refusal(&it)) {
+        if !message.parts.iter().any(is_refusal) {
             return;
         }
         let place = message.semantics().place();
         let reason = "a refusal stands beside the content or in it";
         self.below(place, "/refusal", LossKind::Renamed, reason);
-        for part in message.parts.iter().filter(is_refusal) {
+        for part in message.parts.iter().filter(|part| is_refusal(part)) {
             self.node(part.semantics().place(), LossKind::Renamed, reason);
+        }
+    }
+
+    /// Chat has words and a refusal in two fields, so that they come back to Responses in another order.
+    fn refusals_of_items(&mut self, message: &Message<'_>) {
+        if self.target != Protocol::OpenaiChat || !message.parts.iter().any(is_refusal) {
+            return;
+        }
+        let reason = "a refusal stands behind the words of its message";
+        for part in message.parts.iter().filter(|it| matches!(it.content(), Content::Text(_))) {
+            self.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
         }
     }
 
     /// An item of Responses without a word beside others of its turn is nothing elsewhere.
     fn wordless_items(&mut self, message: &Message<'_>) {
         let stands_alone = self.target == Protocol::OpenaiChat && message.parts.len() == 1;
-        if self.source != Protocol::OpenaiResponses || stands_alone {
+        if stands_alone || !message.parts.iter().any(is_wordless) {
             return;
         }
         let item = |part: &Part<'_>| part.semantics().place().of_item();
@@ -162,21 +171,19 @@ impl Losing<'_> {
     /// A result does not say itself what it answers where its call does not stand before it.
     fn early_results(&mut self, messages: &[Message<'_>]) {
         let mut customs: BTreeSet<&Text<'_>> = BTreeSet::new();
-        for part in messages.iter().flat_map(|message| &message.parts) {
-            match part.content() {
-                Content::ToolCall(call) if call.form == CallForm::Custom => {
-                    customs.extend(&call.id);
-                }
-                Content::ToolResult(result) if result.form == CallForm::Custom => {
-                    let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
-                    if !is_told {
-                        let reason = "no call says that it answers a custom tool";
-                        self.node(part.semantics().place(), LossKind::Approximated, reason);
-                    }
-                }
-                _ => {}
+        messages.iter().flat_map(|message| &message.parts).for_each(|part| match part.content() {
+            Content::ToolCall(call) if call.form == CallForm::Custom => {
+                customs.extend(&call.id);
             }
-        }
+            Content::ToolResult(result) if result.form == CallForm::Custom => {
+                let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
+                if !is_told {
+                    let reason = "no call says that it answers a custom tool";
+                    self.node(part.semantics().place(), LossKind::Approximated, reason);
+                }
+            }
+            _ => {}
+        });
     }
 
     fn parameters(&mut self, tool: &Tool<'_>) {
@@ -202,9 +209,7 @@ impl Losing<'_> {
 
     /// Anthropic and Gemini refuse a text of nothing but white space.
     fn blank(&mut self, part: &Part<'_>) {
-        let refuses = matches!(self.source, Protocol::AnthropicMessages | Protocol::Gemini);
         match part.content() {
-            _ if !refuses => {}
             Content::Text(text) if text.is_blank() => {
                 let reason = "white space alone says nothing";
                 self.node(part.semantics().place(), LossKind::Implied, reason);
@@ -218,15 +223,14 @@ impl Losing<'_> {
 
     /// In Chat a result may name its tool, which its call has named already.
     pub(super) fn result_name(&mut self, place: Place, name: Option<&Text<'_>>) {
-        match self.target.fate(Field::ResultName) {
-            Fate::Carried | Fate::Depends(_)
-                if self.source == Protocol::OpenaiChat && name.is_some() =>
-            {
-                let reason = "the call names the tool";
-                self.field(place, Field::ResultName, LossKind::Implied, reason);
-            }
-            _ => self.set_if(place, Field::ResultName, name.is_some()),
+        if name.is_none() {
+            return;
         }
+        if self.source == Protocol::OpenaiChat && !self.lost.has(Field::ResultName) {
+            let reason = "the call names the tool";
+            self.field(place, Field::ResultName, LossKind::Implied, reason);
+        }
+        self.set(place, Field::ResultName);
     }
 
     /// Gemini's neighbouring contents of one side are one turn, and a content without words is none: elsewhere they
@@ -258,8 +262,8 @@ impl Losing<'_> {
 
     /// Whether the target hears anything of a message.
     pub(in crate::protocol) fn is_heard(&self, message: &Message<'_>) -> bool {
-        let is_told = omitted(message).next().is_some();
-        is_told || message.parts.iter().any(|part| self.arrives(message.role, part))
+        let is_told = || omitted(message).next().is_some();
+        message.parts.iter().any(|part| self.arrives(message.role, part)) || is_told()
     }
 
     /// Whether the target hears of a part at all.
@@ -330,6 +334,10 @@ pub(in crate::protocol) fn is_wordless(part: &Part<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_refusal(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(_))
 }
 
 fn call_of<'p>(part: &'p Part<'_>) -> Option<&'p ToolCall<'p>> {

@@ -22,6 +22,7 @@ pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
 pub(in crate::protocol) use fault::decode_fault;
 pub(in crate::protocol) use fault::encode_fault;
+pub(in crate::protocol) use losses::LOST;
 pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::pointer;
 pub use types::ChatSemantics;

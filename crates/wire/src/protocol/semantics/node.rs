@@ -154,6 +154,11 @@ impl<'a> NodeSemantics<'a> {
         self.shape
     }
 
+    /// Whether anything rides on the node.
+    pub(in crate::protocol) fn has_detail(&self) -> bool {
+        self.detail.is_some()
+    }
+
     pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
         self.shape.has(shape)
     }

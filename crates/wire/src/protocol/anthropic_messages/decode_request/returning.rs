@@ -60,9 +60,9 @@ pub(in crate::protocol) fn lose_on_return(
 /// A system message before which nothing arrives leads the conversation, so that it comes back in the system slot.
 fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     let leads = |message: &&Message<'_>| message.role == Role::System || !losing.is_heard(message);
-    let leading: Vec<&Message<'_>> = messages.iter().take_while(leads).collect();
+    let leading = messages.iter().take_while(leads).count();
     let reason = "a system message before all others is the system prompt";
-    for message in leading {
+    for message in &messages[..leading] {
         let semantics = message.semantics();
         if message.role == Role::System && !semantics.has_shape(SLOT) {
             losing.node(semantics.place(), LossKind::Renamed, reason);
@@ -201,16 +201,22 @@ fn lose_silence(message: &Message<'_>, losing: &mut Losing<'_>) {
 fn lose_neighbours(messages: &[Message<'_>], losing: &mut Losing<'_>) {
     let mut before: Option<&Message<'_>> = None;
     let mut among: Vec<&Message<'_>> = Vec::new();
-    let speaks =
-        |message: &&Message<'_>| !message.semantics().has_shape(SLOT) && losing.is_heard(message);
     // Whether instructions have come to stand behind the turn, where those that follow join them.
     let mut is_followed = false;
-    for message in messages.iter().filter(speaks).collect::<Vec<_>>() {
+    for message in messages {
+        if message.semantics().has_shape(SLOT) || !losing.is_heard(message) {
+            continue;
+        }
         if message.role == Role::System {
             among.push(message);
             continue;
         }
         let is_joined = before.is_some_and(|before| before.role == message.role);
+        if !is_joined && among.is_empty() {
+            is_followed = false;
+            before = Some(message);
+            continue;
+        }
         let is_moved = is_joined || before.is_none_or(|before| before.role == Role::Assistant);
         let is_behind = is_moved && !among.is_empty();
         let is_several = among.len() > 1;

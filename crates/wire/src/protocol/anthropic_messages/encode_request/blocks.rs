@@ -68,7 +68,7 @@ impl<'n> Block<'n> {
                 object.optional("cache_control", semantics.cache().map(|marker| &marker.json));
             }
             Self::Foreign(Mark::Cached) => {
-                object.key("cache_control").object(|marker| marker.field("type", "ephemeral"));
+                object.key("cache_control").object(|marker| marker.word("type", "ephemeral"));
             }
             Self::Foreign(Mark::Plain) => {}
         }

@@ -13,7 +13,6 @@ use super::tools::ALIAS;
 use super::turns::Piece;
 use super::turns::Side;
 use super::turns::Spelling;
-use super::turns::Turn;
 use super::turns::Turns;
 use super::turns::admits;
 use crate::conversation::CallForm;
@@ -82,26 +81,27 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         body.key("messages").array(|list| {
             for turn in &turns.turns {
-                list.object(|object| self.write_turn(object, turn));
+                let pieces = turns.pieces_of(turn);
+                list.object(|object| self.write_turn(object, turn.side, pieces));
             }
         });
     }
 
-    fn write_turn(&mut self, object: &mut Writer, turn: &Turn<'r>) {
-        let role = match turn.side {
+    fn write_turn(&mut self, object: &mut Writer, side: Side, pieces: &[Piece<'r>]) {
+        let role = match side {
             Side::User => PromptRole::User,
             Side::Assistant => PromptRole::Assistant,
             Side::System => PromptRole::System,
         };
         object.word("role", wire_role(role, ProviderType::Anthropic));
         object.literal_key("content");
-        if let [piece] = &*turn.pieces
+        if let [piece] = pieces
             && let Some(text) = said(piece)
             && piece.part.semantics().cache().is_none()
         {
             return object.value(&text);
         }
-        object.array(|list| turn.pieces.iter().for_each(|piece| self.write_piece(list, piece)));
+        object.array(|list| pieces.iter().for_each(|piece| self.write_piece(list, piece)));
     }
 
     fn write_piece(&mut self, list: &mut Writer, piece: &Piece<'r>) {
@@ -149,7 +149,7 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let place = piece.part.semantics().place();
         let name = self.calls.name(&call.name);
-        if name != call.name {
+        if self.calls.renames(&call.name) {
             self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
         let id = self.calls.call_id(piece.at, call);

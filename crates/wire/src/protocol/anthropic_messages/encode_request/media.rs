@@ -121,12 +121,12 @@ pub(super) fn write(writer: &mut Writer, media: &Media<'_>, block: Block<'_>) {
             Sendable::Image { mime, data } => write_base64(source, mime, data),
             Sendable::Pdf(data) => write_base64(source, "application/pdf", data),
             Sendable::ImageUrl(url) | Sendable::DocumentUrl(url) => {
-                source.field("type", "url");
+                source.word("type", "url");
                 source.field("url", *url);
             }
             Sendable::PlainText(text) => {
-                source.field("type", "text");
-                source.field("media_type", "text/plain");
+                source.word("type", "text");
+                source.word("media_type", "text/plain");
                 source.field("data", text);
             }
         });

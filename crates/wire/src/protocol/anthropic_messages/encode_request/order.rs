@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use super::turns::Piece;
 use super::turns::Side;
-use super::turns::Turn;
 use super::turns::Turns;
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -15,6 +14,7 @@ use crate::loss::LossKind;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
+use crate::protocol::sharing::are_different;
 
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type ToldApart = HashMap<Position, String>;
@@ -24,89 +24,121 @@ type OpenCall<'c> = (Cow<'c, str>, Option<String>);
 
 impl<'r> Turns<'r> {
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
-    pub(super) fn arrange<'c>(
+    pub(super) fn arrange(
         &mut self,
         messages: &[Message<'_>],
-        calls: &'c Calls<'c>,
+        calls: &Calls<'_>,
         losing: &mut Losing<'_>,
     ) -> ToldApart {
-        let mut told_apart = ToldApart::new();
-        let mut seen = BTreeSet::new();
-        let mut open = Vec::new();
-        for turn in &mut self.turns {
+        let is_shared = !calls.keeps_ids() || !are_different(messages);
+        let mut arranging = Arranging {
+            calls,
+            seen: is_shared.then(BTreeSet::new),
+            open: Vec::new(),
+            told_apart: ToldApart::new(),
+        };
+        for turn in &self.turns {
+            let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
-                Side::Assistant => open = open_calls(turn, calls, &mut seen, &mut told_apart),
-                Side::User => {
-                    let moved = arrange_results(turn, calls, &open, &mut told_apart);
-                    lose_order(moved, messages, losing);
-                }
+                Side::Assistant => arranging.open(pieces),
+                Side::User => lose_order(arranging.results(pieces), messages, losing),
                 Side::System => {}
             }
         }
-        told_apart
+        arranging.told_apart
     }
 }
 
-/// The calls of a turn.
-fn open_calls<'c, 'r: 'c>(
-    turn: &Turn<'r>,
+/// Turns on their way into order.
+struct Arranging<'c> {
     calls: &'c Calls<'c>,
-    seen: &mut BTreeSet<Cow<'c, str>>,
-    told_apart: &mut ToldApart,
-) -> Vec<OpenCall<'c>> {
-    let mut open = Vec::new();
-    for piece in &turn.pieces {
-        if let Content::ToolCall(call) = piece.part.content() {
-            let id = calls.call_id(piece.at, call).into_str();
-            let other = seen.contains(&id).then(|| format!("{id}_{}", seen.len()));
-            if let Some(other) = &other {
-                told_apart.insert(piece.at, other.clone());
-            }
-            seen.insert(other.clone().map_or_else(|| id.clone(), Cow::Owned));
-            open.push((id, other));
-        }
-    }
-    open
+    /// The ids of all calls so far, where two of them may share one.
+    seen: Option<BTreeSet<String>>,
+    /// The calls of the assistant's last turn.
+    open: Vec<OpenCall<'c>>,
+    told_apart: ToldApart,
 }
 
-/// Puts the results of a turn first; answers the messages of a turn that changed by it.
-fn arrange_results(
-    turn: &mut Turn<'_>,
-    calls: &Calls<'_>,
-    open: &[OpenCall<'_>],
-    told_apart: &mut ToldApart,
-) -> BTreeSet<usize> {
-    if !turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolResult(_))) {
-        return BTreeSet::new();
+impl<'c> Arranging<'c> {
+    /// Takes the calls of the assistant's turn.
+    fn open<'r: 'c>(&mut self, pieces: &[Piece<'r>]) {
+        self.open.clear();
+        for piece in pieces {
+            if let Content::ToolCall(call) = piece.part.content() {
+                let id = self.calls.call_id(piece.at, call).into_str();
+                let other = self.other(&id);
+                if let Some(other) = &other {
+                    self.told_apart.insert(piece.at, other.clone());
+                }
+                self.open.push((id, other));
+            }
+        }
     }
-    // The first call of each id that waits, and for each call the next one that shares its id.
-    let mut waiting = BTreeMap::new();
-    let mut following = vec![None; open.len()];
-    for (rank, (id, _)) in open.iter().enumerate().rev() {
-        following[rank] = waiting.insert(&**id, rank);
+
+    /// Another id for a call whose own an earlier one has.
+    fn other(&mut self, id: &str) -> Option<String> {
+        let seen = self.seen.as_mut()?;
+        let other = seen.contains(id).then(|| format!("{id}_{}", seen.len()));
+        seen.insert(other.clone().unwrap_or_else(|| id.to_owned()));
+        other
     }
-    let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(turn.pieces.len());
-    for piece in &turn.pieces {
-        let Content::ToolResult(result) = piece.part.content() else {
-            ranked.push((usize::MAX, *piece));
-            continue;
+
+    /// Whether the results of a turn stand first, each behind that of an earlier call, so that nothing is to be done.
+    fn are_in_order(&self, pieces: &[Piece<'_>]) -> bool {
+        if self.seen.is_some() {
+            return false;
+        }
+        let mut open = self.open.iter();
+        let mut answers = |piece: &&Piece<'_>| match piece.part.content() {
+            Content::ToolResult(result) => {
+                let id = self.calls.result_id(piece.at, result).into_str();
+                open.any(|(call, _)| *call == id)
+            }
+            _ => false,
         };
-        let id = calls.result_id(piece.at, result).into_str();
-        let rank = waiting.remove(&*id);
-        if let Some(next) = rank.and_then(|rank: usize| following[rank]) {
-            waiting.insert(&*open[next].0, next);
-        }
-        if let Some(other) = rank.and_then(|rank| open[rank].1.as_ref()) {
-            told_apart.insert(piece.at, other.clone());
-        }
-        ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
+        let first = pieces.iter().take_while(|piece| answers(piece)).count();
+        !pieces[first..].iter().any(is_result)
     }
-    if ranked.is_sorted_by_key(|(rank, _)| *rank) {
-        return BTreeSet::new();
+
+    /// Puts the results of a turn first; answers the messages of a turn that changed by it.
+    fn results(&mut self, pieces: &mut [Piece<'_>]) -> BTreeSet<usize> {
+        if self.are_in_order(pieces) {
+            return BTreeSet::new();
+        }
+        // The first call of each id that waits, and for each call the next one that shares its id.
+        let mut waiting = BTreeMap::new();
+        let mut following = vec![None; self.open.len()];
+        for (rank, (id, _)) in self.open.iter().enumerate().rev() {
+            following[rank] = waiting.insert(&**id, rank);
+        }
+        let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(pieces.len());
+        for piece in &*pieces {
+            let Content::ToolResult(result) = piece.part.content() else {
+                ranked.push((usize::MAX, *piece));
+                continue;
+            };
+            let id = self.calls.result_id(piece.at, result).into_str();
+            let rank = waiting.remove(&*id);
+            if let Some(next) = rank.and_then(|rank: usize| following[rank]) {
+                waiting.insert(&*self.open[next].0, next);
+            }
+            if let Some(other) = rank.and_then(|rank| self.open[rank].1.as_ref()) {
+                self.told_apart.insert(piece.at, other.clone());
+            }
+            ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
+        }
+        if ranked.is_sorted_by_key(|(rank, _)| *rank) {
+            return BTreeSet::new();
+        }
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let moved = ranked.iter().map(|(_, piece)| piece.at.0).collect();
+        pieces.iter_mut().zip(ranked).for_each(|(place, (_, piece))| *place = piece);
+        moved
     }
-    ranked.sort_by_key(|(rank, _)| *rank);
-    turn.pieces = ranked.into_iter().map(|(_, piece)| piece).collect();
-    turn.pieces.iter().map(|piece| piece.at.0).collect()
+}
+
+fn is_result(piece: &Piece<'_>) -> bool {
+    matches!(piece.part.content(), Content::ToolResult(_))
 }
 
 fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {

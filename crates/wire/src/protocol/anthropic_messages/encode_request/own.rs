@@ -230,17 +230,17 @@ fn write_tool_choice(body: &mut Object<'_, '_>, request: &Request<'_>, extras: &
     };
     let mut object = Object::open(body.key("tool_choice"), Some((extras, "tool_choice")));
     match choice {
-        ToolChoice::None => object.field("type", "none"),
+        ToolChoice::None => object.word("type", "none"),
         ToolChoice::Required | ToolChoice::Allowed { mode: AllowedMode::Required, .. } => {
-            object.field("type", "any");
+            object.word("type", "any");
         }
         ToolChoice::Named { name, form: _ } => {
-            object.field("type", "tool");
+            object.word("type", "tool");
             object.field("name", name);
         }
         ToolChoice::Auto
         | ToolChoice::Allowed { mode: AllowedMode::Auto, .. }
-        | ToolChoice::Other { .. } => object.field("type", "auto"),
+        | ToolChoice::Other { .. } => object.word("type", "auto"),
     }
     if let Some(parallel) = request.parallel_tool_calls {
         object.field("disable_parallel_tool_use", &!parallel);
@@ -272,7 +272,7 @@ fn write_thinking(
     };
     match keeper.switch_off(mode) {
         Some(Off::Disabled) => {
-            return body.key("thinking").object(|object| object.field("type", "disabled"));
+            return body.key("thinking").object(|object| object.word("type", "disabled"));
         }
         Some(Off::Unsaid) => return,
         None => {}
@@ -282,8 +282,8 @@ fn write_thinking(
     object.optional("budget_tokens", thinking.budget.as_ref());
     match &thinking.show {
         Some(ThinkingShow::Shown(Some(word))) => object.field("display", word),
-        Some(ThinkingShow::Shown(None)) => object.field("display", "summarized"),
-        Some(ThinkingShow::Hidden) => object.field("display", "omitted"),
+        Some(ThinkingShow::Shown(None)) => object.word("display", "summarized"),
+        Some(ThinkingShow::Hidden) => object.word("display", "omitted"),
         None => {}
     }
     object.close();
@@ -327,7 +327,7 @@ fn write_format(
 ) {
     let OutputFormat::JsonSchema(schema) = output else { return };
     let mut object = Object::open(outer.key(key), Some((extras, scope)));
-    object.field("type", "json_schema");
+    object.word("type", "json_schema");
     object.optional("schema", schema.schema.as_ref());
     object.close();
 }

@@ -103,7 +103,7 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Js
     losing.field(at.place, at.field, LossKind::Approximated, reason);
     let mut writer = Writer::default();
     writer.object(|root| {
-        root.field("type", "object");
+        root.word("type", "object");
         root.key("properties");
         root.object(|properties| properties.field(VALUE, &schema));
         root.key("required");
@@ -141,7 +141,7 @@ fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> 
     let mut writer = Writer::default();
     let mut lost = Vec::new();
     writer.object(|root| {
-        root.field("type", "object");
+        root.word("type", "object");
         // The schema was checked when it was read, so reading it again cannot fail.
         let _ = schema.reader().object(|key, reader| {
             let json = reader.raw()?;

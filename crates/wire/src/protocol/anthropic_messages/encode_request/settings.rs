@@ -271,7 +271,7 @@ impl Encoding<'_, '_> {
             if let Some(schema) = schema {
                 object.key("format");
                 object.object(|format| {
-                    format.field("type", "json_schema");
+                    format.word("type", "json_schema");
                     format.field("schema", &schema);
                 });
             }

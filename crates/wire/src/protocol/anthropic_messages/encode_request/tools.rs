@@ -1,5 +1,6 @@
 //! Writing tools, and how the model may choose among them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::foreign::Encoding;
@@ -25,6 +26,7 @@ use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::dialect;
+use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
 use crate::target::ForcedToolChoice;
 
@@ -35,9 +37,6 @@ const CUSTOM_SCHEMA: Json<'static> = Json::literal(
 
 /// The arguments of a tool of which nothing is known but its name.
 const ANY_SCHEMA: Json<'static> = Json::literal(r#"{"type":"object"}"#);
-
-/// What a few tools mostly take, so that their list seldom grows.
-const TOOLS_BYTES: usize = 1024;
 
 /// Writes tools that came in this protocol, or that were put among such tools.
 pub(super) fn write_own(writer: &mut Writer, tools: &[Tool<'_>]) {
@@ -59,7 +58,7 @@ fn write_own_function(writer: &mut Writer, tool: &Tool<'_>, function: &FunctionT
     let semantics = tool.semantics();
     let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
     if semantics.has_shape(STATED_TYPE) {
-        object.field("type", "custom");
+        object.word("type", "custom");
     }
     object.field("name", &function.name);
     object.optional("description", function.description.as_ref());
@@ -86,17 +85,14 @@ impl<'r> Encoding<'r, '_> {
     /// Writes the tools that the choice allows, or stand-ins for those that the history has called.
     pub(super) fn write_tools(&mut self, body: &mut Object<'_, '_>) {
         let request = self.request;
-        let mut list = Writer::with_capacity(TOOLS_BYTES);
         let mut used = BTreeSet::new();
-        list.array(|list| {
+        let list = body.list_unless_empty("tools", |list| {
             for tool in &request.tools {
                 self.write_tool(list, tool, None, &mut used);
             }
         });
-        self.has_tools = !used.is_empty();
-        if self.has_tools {
-            body.field("tools", &Json::trusted(list.into_string().into()));
-        } else if !self.called_names().is_empty() {
+        self.has_tools = list == IsWritten::Yes;
+        if !self.has_tools && !self.called_names().is_empty() {
             self.write_stand_ins(body);
         }
     }
@@ -106,7 +102,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         tool: &'r Tool<'r>,
         namespace: Option<&Text<'_>>,
-        used: &mut BTreeSet<String>,
+        used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let place = tool.semantics().place();
         match &tool.kind {
@@ -132,7 +128,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         place: Place,
         namespace: &'r NamespaceTool<'r>,
-        used: &mut BTreeSet<String>,
+        used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
         for tool in &namespace.tools {
@@ -146,13 +142,13 @@ impl<'r> Encoding<'r, '_> {
         place: Place,
         own: &'r Text<'r>,
         namespace: Option<&Text<'_>>,
-        used: &mut BTreeSet<String>,
-    ) -> String {
-        let mut name = self.calls.name(own).to_str().into_owned();
+        used: &mut BTreeSet<Cow<'r, str>>,
+    ) -> Cow<'r, str> {
+        let mut name = self.calls.name(own).into_str();
         if let (Some(namespace), true) = (namespace, used.contains(&name)) {
-            name = format!("{}_{name}", namespace.to_str());
+            name = format!("{}_{name}", namespace.to_str()).into();
         }
-        if *own != *name.as_str() {
+        if *own != *name {
             self.losing.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
         }
         used.insert(name.clone());
@@ -189,12 +185,12 @@ impl<'r> Encoding<'r, '_> {
                 schemas::NO_ARGUMENTS
             }
         };
-        list.object(|object| {
-            object.field("name", name);
-            object.optional("description", function.description.as_ref());
-            object.field("input_schema", &schema);
-            object.optional("strict", is_strict.then_some(&true));
-        });
+        let mut object = Object::open(list, None);
+        object.field("name", name);
+        object.optional("description", function.description.as_ref());
+        object.field("input_schema", &schema);
+        object.optional("strict", is_strict.then_some(&true));
+        object.close();
     }
 
     fn write_custom(
@@ -223,7 +219,7 @@ impl<'r> Encoding<'r, '_> {
         list: &mut Writer,
         place: Place,
         hosted: &HostedTool<'_>,
-        used: &mut BTreeSet<String>,
+        used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let (kind, name) = match hosted.service {
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
@@ -234,7 +230,7 @@ impl<'r> Encoding<'r, '_> {
                 return self.losing.node(place, LossKind::Dropped, reason);
             }
         };
-        if !used.insert(name.to_owned()) {
+        if !used.insert(name.into()) {
             let reason = "two tools of one vendor are one of the other's";
             return self.losing.node(place, LossKind::Implied, reason);
         }
@@ -255,7 +251,7 @@ impl<'r> Encoding<'r, '_> {
         body.key("tools").array(|list| {
             names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));
         });
-        body.key("tool_choice").object(|choice| choice.field("type", "none"));
+        body.key("tool_choice").object(|choice| choice.word("type", "none"));
     }
 
     /// Whether the choice allows a tool; one that it does not is not declared.

@@ -1,5 +1,7 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
+use std::ops::Range;
+
 use super::media;
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -23,12 +25,15 @@ use crate::target::Target;
 /// The conversation in turns, with the system prompt apart.
 pub(super) struct Turns<'r> {
     pub(super) system: Vec<Piece<'r>>,
-    pub(super) turns: Vec<Turn<'r>>,
+    pub(super) turns: Vec<Turn>,
+    /// The pieces of all turns, one turn behind the other.
+    pub(super) pieces: Vec<Piece<'r>>,
 }
 
-pub(super) struct Turn<'r> {
+pub(super) struct Turn {
     pub(super) side: Side,
-    pub(super) pieces: Vec<Piece<'r>>,
+    /// Where its pieces stand among those of all turns.
+    pub(super) pieces: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,10 +75,12 @@ impl<'r> Turns<'r> {
         target: &'r Target,
         losing: &mut Losing<'_>,
     ) -> Self {
+        let parts = request.messages.iter().map(|message| message.parts.len()).sum();
+        let turns = Vec::with_capacity(request.messages.len());
         let mut gathering = Gathering {
             target,
             losing,
-            turns: Self { system: Vec::new(), turns: Vec::new() },
+            turns: Self { system: Vec::new(), turns, pieces: Vec::with_capacity(parts) },
             held: Vec::new(),
             last: None,
             border: Border::Open,
@@ -91,10 +98,14 @@ impl<'r> Turns<'r> {
         gathering.turns
     }
 
+    pub(super) fn pieces_of(&self, turn: &Turn) -> &[Piece<'r>] {
+        &self.pieces[turn.pieces.clone()]
+    }
+
     pub(super) fn last_turn(&self) -> LastTurn {
         let last = self.turns.iter().rfind(|turn| turn.side == Side::Assistant);
-        let has = |turn: &Turn<'_>, is: fn(&Content<'_>) -> bool| {
-            turn.pieces.iter().any(|piece| is(piece.part.content()))
+        let has = |turn: &Turn, is: fn(&Content<'_>) -> bool| {
+            self.pieces_of(turn).iter().any(|piece| is(piece.part.content()))
         };
         match last {
             Some(turn)
@@ -109,8 +120,10 @@ impl<'r> Turns<'r> {
 
     /// How many cache marks there are.
     pub(super) fn marks(&self) -> usize {
-        let pieces = self.turns.iter().flat_map(|turn| &turn.pieces);
-        self.system.iter().chain(pieces).map(|piece| marks_of(piece.part)).sum()
+        let marks = |pieces: &[Piece<'_>]| -> usize {
+            pieces.iter().map(|piece| marks_of(piece.part)).sum()
+        };
+        marks(&self.system) + marks(&self.pieces)
     }
 }
 
@@ -157,8 +170,14 @@ impl<'r> Gathering<'r, '_, '_> {
             let reason = "system prompts share one slot, each in a block of its own";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
-        let pieces = self.pieces(Side::System, index, message);
-        self.turns.system.extend(pieces);
+        self.lift(index, message);
+    }
+
+    /// Puts a message into the system prompt.
+    fn lift(&mut self, index: usize, message: &'r Message<'r>) {
+        let from = self.admit(Side::System, index, message);
+        let Turns { system, turns: _, pieces } = &mut self.turns;
+        system.extend(pieces.drain(from..));
     }
 
     fn lose_role(&mut self, message: &Message<'_>) {
@@ -186,34 +205,33 @@ impl<'r> Gathering<'r, '_, '_> {
         match message.role {
             Role::System | Role::Developer => self.late(index, message),
             Role::User | Role::Tool => {
-                let pieces = self.pieces(Side::User, index, message);
-                if !pieces.is_empty() && !self.held.is_empty() {
+                let from = self.admit(Side::User, index, message);
+                if from < self.turns.pieces.len() && !self.held.is_empty() {
                     self.held.iter_mut().for_each(|held| held.moved = true);
                     let reason = "a system message moves behind it";
                     self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
                 }
-                self.extend(Side::User, message, pieces);
+                self.extend(Side::User, message, from);
             }
             Role::Assistant => {
                 self.settle();
                 lose_items(&message.parts, self.losing);
-                let pieces = self.pieces(Side::Assistant, index, message);
-                self.extend(Side::Assistant, message, pieces);
+                let from = self.admit(Side::Assistant, index, message);
+                self.extend(Side::Assistant, message, from);
             }
         }
     }
 
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
         if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
-            let pieces = self.pieces(Side::System, index, message);
-            return self.extend(Side::System, message, pieces);
+            let from = self.admit(Side::System, index, message);
+            return self.extend(Side::System, message, from);
         }
         match self.target.late_system {
             LateSystem::Lift => {
                 let reason = "lifted to the beginning, as configured";
                 self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
-                let pieces = self.pieces(Side::System, index, message);
-                self.turns.system.extend(pieces);
+                self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
                 self.held.push(Held { index, message, moved: false });
@@ -226,9 +244,10 @@ impl<'r> Gathering<'r, '_, '_> {
     fn mark(&mut self, index: usize, message: &'r Message<'r>) {
         let reason = "a late system message is marked text of the user";
         self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
-        let mut pieces = self.pieces(Side::System, index, message);
+        let from = self.admit(Side::System, index, message);
+        let pieces = &mut self.turns.pieces[from..];
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
-        self.extend(Side::User, message, pieces);
+        self.extend(Side::User, message, from);
     }
 
     /// Places the late system messages: the role is legal only right after the user's turn.
@@ -244,12 +263,14 @@ impl<'r> Gathering<'r, '_, '_> {
                 let reason = "moved behind the user's turn, the nearest legal place";
                 self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
             }
-            let pieces = self.pieces(Side::System, index, message);
-            self.extend(Side::System, message, pieces);
+            let from = self.admit(Side::System, index, message);
+            self.extend(Side::System, message, from);
         }
     }
 
-    fn extend(&mut self, side: Side, message: &'r Message<'r>, pieces: Vec<Piece<'r>>) {
+    /// Makes a turn of the pieces from a number on, or adds them to the last.
+    fn extend(&mut self, side: Side, message: &'r Message<'r>, from: usize) {
+        let pieces = from..self.turns.pieces.len();
         if pieces.is_empty() {
             self.border = Border::Kept;
             return;
@@ -257,7 +278,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let border = std::mem::replace(&mut self.border, Border::Open);
         match self.turns.turns.last_mut() {
             Some(turn) if turn.side == side && border == Border::Open => {
-                turn.pieces.extend(pieces);
+                turn.pieces.end = pieces.end;
                 self.lose_border(message);
             }
             last => {
@@ -282,8 +303,10 @@ impl<'r> Gathering<'r, '_, '_> {
         }
     }
 
-    fn pieces(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> Vec<Piece<'r>> {
-        let mut pieces = Vec::with_capacity(message.parts.len());
+    /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.
+    fn admit(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> usize {
+        let pieces = &mut self.turns.pieces;
+        let from = pieces.len();
         for (part_index, part) in message.parts.iter().enumerate() {
             if matches!(part.content(), Content::Refusal(_)) {
                 let reason = "a refusal stands among the other words";
@@ -294,29 +317,30 @@ impl<'r> Gathering<'r, '_, '_> {
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
             }
         }
-        if pieces.is_empty() && side == Side::User {
+        if pieces.len() == from && side == Side::User {
             pieces.extend(omitted(message).map(|(part_index, part)| {
                 let at = (index, part_index);
                 Piece { at, part, spelling: Spelling::Omitted }
             }));
         }
-        if pieces.is_empty() {
+        if pieces.len() == from {
             let reason = "a message without words is left out";
             self.losing.node(message.semantics().place(), LossKind::Implied, reason);
         }
-        pieces
+        from
     }
 
     /// Sees to an assistant who has the last word: older models go on from there, newer ones refuse.
     fn end(&mut self) {
-        let Some(turn) = self.turns.turns.last_mut() else { return };
+        let Some(turn) = self.turns.turns.last() else { return };
+        let pieces = &mut self.turns.pieces[turn.pieces.clone()];
         let has_calls =
-            turn.pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolCall(_)));
+            pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolCall(_)));
         if turn.side != Side::Assistant || has_calls {
             return;
         }
         if self.target.family.prefill {
-            if let Some(piece) = turn.pieces.last_mut() {
+            if let Some(piece) = pieces.last_mut() {
                 trim(piece, self.losing);
             }
         } else if self.turns.turns.len() > 1 {
@@ -327,7 +351,7 @@ impl<'r> Gathering<'r, '_, '_> {
     fn drop_last(&mut self) {
         let Some(turn) = self.turns.turns.pop() else { return };
         let reason = "the model does not go on from the assistant's words";
-        for piece in turn.pieces {
+        for piece in self.turns.pieces.drain(turn.pieces.start..) {
             self.losing.node(piece.part.semantics().place(), LossKind::Dropped, reason);
         }
     }

@@ -279,11 +279,11 @@ impl<'x> Scribe<'x, '_> {
 
     fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         match choice {
-            ToolChoice::Auto => object.field("mode", "AUTO"),
-            ToolChoice::None => object.field("mode", "NONE"),
-            ToolChoice::Required => object.field("mode", "ANY"),
+            ToolChoice::Auto => object.word("mode", "AUTO"),
+            ToolChoice::None => object.word("mode", "NONE"),
+            ToolChoice::Required => object.word("mode", "ANY"),
             ToolChoice::Named { name, form: _ } => {
-                object.field("mode", "ANY");
+                object.word("mode", "ANY");
                 self.allowed(object, std::iter::once(name));
             }
             ToolChoice::Allowed { mode, tools } => {

@@ -1,7 +1,9 @@
 //! Writing the conversation: the system instruction and turns that alternate.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use smallvec::SmallVec;
 
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -34,22 +36,48 @@ pub(super) struct Turn<'x> {
     pub(super) side: Side,
     /// The message whose spelling comes back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
-    pub(super) pieces: Vec<Piece<'x>>,
+    pub(super) pieces: Pieces<'x>,
     /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
     /// that a conversation that grows does not change what it began with.
     parted: bool,
 }
 
 impl<'x> Turn<'x> {
-    fn of(side: Side, pieces: Vec<Piece<'x>>) -> Self {
+    fn of(side: Side, pieces: Pieces<'x>) -> Self {
         Self { side, message: None, pieces, parted: false }
     }
 }
 
+/// Most turns have one part or two, which need no memory of their own.
+pub(super) type Pieces<'x> = SmallVec<[Piece<'x>; 2]>;
+
 /// A part and where it stands in the request.
 pub(super) struct Piece<'x> {
     pub(super) at: Position,
-    pub(super) part: Cow<'x, Part<'x>>,
+    pub(super) part: Told<'x>,
+}
+
+/// A part of the request, or one that is told in its place.
+pub(super) enum Told<'x> {
+    Own(&'x Part<'x>),
+    Instead(Box<Part<'x>>),
+}
+
+impl<'x> Told<'x> {
+    pub(super) fn instead(part: Part<'x>) -> Self {
+        Self::Instead(Box::new(part))
+    }
+}
+
+impl<'x> Deref for Told<'x> {
+    type Target = Part<'x>;
+
+    fn deref(&self) -> &Part<'x> {
+        match self {
+            Self::Own(part) => part,
+            Self::Instead(part) => part,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,8 +121,8 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn foreign_turns(&mut self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
-        let mut system = Turn::of(Side::System, Vec::new());
-        let mut turns: Vec<Turn<'x>> = Vec::new();
+        let mut system = Turn::of(Side::System, Pieces::new());
+        let mut turns: Vec<Turn<'x>> = Vec::with_capacity(self.exchange.request.messages.len());
         for (index, message) in self.exchange.request.messages.iter().enumerate() {
             let leading = turns.is_empty();
             if message.role.instructs() && (leading || !self.inlines()) {
@@ -113,7 +141,8 @@ impl<'x> Scribe<'x, '_> {
                     let mut admitted = self.admitted(pieces(index, message));
                     if admitted.is_empty() {
                         let told = omitted(message).map(|(at, part)| (at, stand_in(part)));
-                        let piece = |(at, part)| Piece { at: (index, at), part: Cow::Owned(part) };
+                        let piece =
+                            |(at, part)| Piece { at: (index, at), part: Told::instead(part) };
                         admitted.extend(told.map(piece));
                     }
                     (Side::User, admitted)
@@ -221,7 +250,7 @@ impl<'x> Scribe<'x, '_> {
             Content::Text(text) => {
                 let mut marked = Text::plain(SYSTEM_MARK);
                 marked.push(text);
-                Piece { at: piece.at, part: Cow::Owned(Part::text(marked)) }
+                Piece { at: piece.at, part: Told::instead(Part::text(marked)) }
             }
             _ => piece,
         };
@@ -234,7 +263,7 @@ impl<'x> Scribe<'x, '_> {
         turns: &mut Vec<Turn<'x>>,
         side: Side,
         message: &'x Message<'x>,
-        pieces: Vec<Piece<'x>>,
+        pieces: Pieces<'x>,
     ) {
         if pieces.is_empty() {
             let other = turns.last_mut().filter(|last| last.side != side);
@@ -283,13 +312,10 @@ impl<'x> Scribe<'x, '_> {
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.
     fn order_results(&mut self, turns: &mut [Turn<'x>]) {
-        let mut calls = Ranks::new();
+        let mut calls = Ranks::default();
         for turn in turns {
             if turn.side == Side::Model {
-                calls = Ranks::new();
-                for (rank, id) in turn.pieces.iter().filter_map(call_id).enumerate() {
-                    calls.entry(id).or_insert(rank);
-                }
+                calls.begin(turn.pieces.iter().filter_map(call_id));
                 continue;
             }
             if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
@@ -316,7 +342,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Writes the turns.
-    pub(super) fn contents(&mut self, writer: &mut Writer, turns: Vec<Turn<'x>>) {
+    pub(super) fn contents(&mut self, writer: &mut Writer, turns: &[Turn<'x>]) {
         let current = self.current_turn();
         writer.begin_array();
         for turn in turns {
@@ -340,11 +366,11 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Writes a content that holds no calls.
-    pub(super) fn content(&mut self, writer: &mut Writer, turn: Turn<'x>) {
+    pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
         self.turn(writer, turn, false);
     }
 
-    fn turn(&mut self, writer: &mut Writer, turn: Turn<'x>, is_current: bool) {
+    fn turn(&mut self, writer: &mut Writer, turn: &Turn<'x>, is_current: bool) {
         let semantics = turn.message.map(Message::semantics);
         let extras = semantics.and_then(|it| it.extras()).map(|extras| (extras, ""));
         let has = |shape| semantics.is_some_and(|it| it.has_shape(shape));
@@ -359,7 +385,7 @@ impl<'x> Scribe<'x, '_> {
         if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
             let writer = object.key("parts");
             writer.begin_array();
-            self.pieces(writer, turn.pieces, is_current);
+            self.pieces(writer, &turn.pieces, is_current);
             writer.end_array();
         }
         object.close();
@@ -370,7 +396,7 @@ impl<'x> Scribe<'x, '_> {
 const SYSTEM_MARK: &str = "[system]\n";
 
 fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {
-    let piece = move |(at, part)| Piece { at: (index, at), part: Cow::Borrowed(part) };
+    let piece = move |(at, part)| Piece { at: (index, at), part: Told::Own(part) };
     message.parts.iter().enumerate().map(piece)
 }
 
@@ -390,22 +416,52 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
 }
 
 fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
-    let Cow::Borrowed(part) = piece.part else { return None };
+    let Told::Own(part) = piece.part else { return None };
     match part.content() {
         Content::ToolCall(call) => call.id.as_ref(),
         _ => None,
     }
 }
 
-/// The first call of each id, by its place among the calls of a turn.
-type Ranks<'x> = BTreeMap<&'x Text<'x>, usize>;
+/// So many calls are looked through for each result.
+const FEW: usize = 16;
+
+/// The calls of a turn in their order, by their ids.
+#[derive(Default)]
+struct Ranks<'x> {
+    calls: Vec<&'x Text<'x>>,
+    /// Where there are many, the first call of each id.
+    many: BTreeMap<&'x Text<'x>, usize>,
+}
+
+impl<'x> Ranks<'x> {
+    /// Begins with the calls of another turn.
+    fn begin(&mut self, calls: impl Iterator<Item = &'x Text<'x>>) {
+        self.calls.clear();
+        self.many.clear();
+        self.calls.extend(calls);
+        if self.calls.len() > FEW {
+            for (rank, id) in self.calls.iter().enumerate() {
+                self.many.entry(id).or_insert(rank);
+            }
+        }
+    }
+
+    /// The place of the first call with this id.
+    fn of(&self, id: &Text<'_>) -> Option<usize> {
+        match self.many.is_empty() {
+            true => self.calls.iter().position(|call| *call == id),
+            false => self.many.get(id).copied(),
+        }
+    }
+}
 
 /// Results by their calls, then everything else; equal ranks keep their order.
 fn rank<'x>(piece: &Piece<'x>, calls: &Ranks<'x>) -> usize {
     match piece.part.content() {
         Content::ToolResult(result) => {
-            let call = result.call_id.as_ref().and_then(|id| calls.get(id));
-            call.copied().unwrap_or(usize::MAX - 1)
+            let call = result.call_id.as_ref().and_then(|id| calls.of(id));
+            call.unwrap_or(usize::MAX - 1)
         }
         _ => usize::MAX,
     }

@@ -117,15 +117,13 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.model(&mut object);
         let (system, turns) = self.turns();
         if !(self.shape.has(CONTENTS_ABSENT) && turns.is_empty()) {
-            self.contents(object.key("contents"), turns);
+            self.contents(object.key("contents"), &turns);
         }
-        if let Some(system) = system {
+        if let Some(system) = &system {
             self.content(object.key(self.name("systemInstruction")), system);
         }
         if !self.exchange.request.tools.is_empty() {
-            if let Some(tools) = self.tools() {
-                object.field("tools", &tools);
-            }
+            object.list_unless_empty("tools", |writer| self.tools(writer));
         } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
             object.key("tools").array(|_| {});
         }

@@ -27,6 +27,8 @@ use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::Piece;
+use super::contents::Pieces;
+use super::contents::Told;
 use super::contents::media_of;
 use super::part::Pen;
 use super::part::resolution;
@@ -41,11 +43,11 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn admitted(
         &mut self,
         pieces: impl ExactSizeIterator<Item = Piece<'x>>,
-    ) -> Vec<Piece<'x>> {
-        let mut admitted = Vec::with_capacity(pieces.len());
+    ) -> Pieces<'x> {
+        let mut admitted = Pieces::with_capacity(pieces.len());
         for Piece { at, part } in pieces {
             if self.admits(&part) {
-                let part = words(&part).map_or(part, Cow::Owned);
+                let part = words(&part).map_or(part, Told::instead);
                 admitted.push(Piece { at, part });
             }
         }
@@ -178,13 +180,13 @@ impl<'x> Scribe<'x, '_> {
 
     /// Writes the pieces of a turn. In the current turn the first call of a step must be signed. What a client of this
     /// protocol says of its own calls is left alone.
-    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: Vec<Piece<'x>>, is_current: bool) {
+    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>], is_current: bool) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = is_current && self.target.family.needs_thought_signature;
         let mut handed: Option<Text<'_>> = None;
-        let mut behind: Vec<Cow<'_, Part<'_>>> = Vec::new();
+        let mut behind: Vec<&Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
-            let next = pieces.get(index + 1).filter(|_| !self.is_same());
+            let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
                 Content::ToolCall(call) => {
                     let mut signature = self.signature(&piece.part).or(handed.take());
@@ -198,10 +200,10 @@ impl<'x> Scribe<'x, '_> {
                     self.result(writer, piece, result);
                     if !self.media_inside(result) {
                         let is_sent = |part: &&Part<'_>| self.is_same() || !is_held(part);
-                        behind.extend(media_of(result).filter(is_sent).map(Cow::Borrowed));
+                        behind.extend(media_of(result).filter(is_sent));
                     }
                 }
-                Content::Reasoning(thought) if hands_on(next) => {
+                Content::Reasoning(thought) if hands_on(next()) => {
                     handed = self.signature(&piece.part);
                     if !thought.texts.is_empty() {
                         write_part(writer, &piece.part, &self.pen(None));
@@ -214,7 +216,7 @@ impl<'x> Scribe<'x, '_> {
             }
         }
         for part in behind {
-            write_part(writer, &part, &self.pen(None));
+            write_part(writer, part, &self.pen(None));
         }
     }
 
@@ -305,6 +307,9 @@ impl<'x> Scribe<'x, '_> {
             Content::Media(media) => self.admits_media(part, media),
             _ => true,
         };
+        if !result.output.parts().iter().any(|part| matches!(part.content(), Content::Media(_))) {
+            return Cow::Borrowed(result);
+        }
         let kept: Vec<bool> = result.output.parts().iter().map(&mut is_sent).collect();
         if kept.iter().all(|is_kept| *is_kept) {
             return Cow::Borrowed(result);
@@ -402,6 +407,7 @@ fn words(part: &Part<'_>) -> Option<Part<'static>> {
 fn subtle_change(call: &ToolCall<'_>) -> Change {
     let text = match &call.arguments {
         Arguments::Text(text) if is_plain_object(&text.json_body()) => return None,
+        Arguments::Json(json) if is_plain_object(json.as_str()) => return None,
         Arguments::Text(text) => text.to_str(),
         Arguments::Json(json) => Cow::Borrowed(json.as_str()),
     };

@@ -42,24 +42,16 @@ const CUSTOM_SCHEMA: Json<'static> = Json::literal(
     r#"{"type":"OBJECT","properties":{"input":{"type":"STRING"}},"required":["input"]}"#,
 );
 
-/// What a few tools mostly take, so that their list seldom grows.
-const TOOLS_BYTES: usize = 1024;
-
 /// Keywords whose meaning moves to others beside them.
 const BECOME_OTHERS: [&str; 6] = ["$ref", "allOf", "const", "definitions", "oneOf", "prefixItems"];
 
 impl<'x> Scribe<'x, '_> {
-    /// The list of tools; none if nothing of it can be offered.
-    pub(super) fn tools(&mut self) -> Option<Json<'static>> {
-        let mut writer = Writer::with_capacity(TOOLS_BYTES);
-        writer.begin_array();
+    /// Writes the elements of the list of tools, as far as they can be offered.
+    pub(super) fn tools(&mut self, writer: &mut Writer) {
         match self.is_same() {
-            true => self.same_tools(&mut writer),
-            false => self.foreign_tools(&mut writer),
+            true => self.same_tools(writer),
+            false => self.foreign_tools(writer),
         }
-        writer.end_array();
-        let empty = writer.as_str() == "[]";
-        (!empty).then(|| Json::trusted(writer.into_string().into()))
     }
 
     /// Writes the objects of the list as they were, each from its first tool to the next one's.
@@ -105,7 +97,7 @@ impl<'x> Scribe<'x, '_> {
         tools.iter().for_each(|tool| flatten(tool, &mut functions));
         if !functions.is_empty() {
             writer.begin_object();
-            writer.key("functionDeclarations");
+            writer.literal_key("functionDeclarations");
             writer.begin_array();
             functions.iter().for_each(|tool| self.declaration(writer, tool));
             writer.end_array();

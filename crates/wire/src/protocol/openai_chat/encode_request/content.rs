@@ -89,7 +89,7 @@ fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut
             let key = if cache_control { "cache_control" } else { "prompt_cache_breakpoint" };
             object.field(key, &marker.json);
         } else {
-            object.key("prompt_cache_breakpoint").object(|it| it.field("mode", "explicit"));
+            object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
             if marker.ttl.is_some() {
                 let suffix = losing.source().pointer(Field::CacheMarker, Default::default());
                 losing.below(
@@ -298,7 +298,7 @@ fn write_thinking(
         texts => object.key("thinking").array(|writer| {
             for text in texts {
                 writer.object(|object| {
-                    object.field("type", "text");
+                    object.word("type", "text");
                     object.field("text", text);
                 });
             }

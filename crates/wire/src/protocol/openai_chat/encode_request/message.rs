@@ -187,7 +187,7 @@ impl Fields<'_, '_> {
         object.optional("id", id.as_ref());
         let kind = payload_name(call);
         if !(own && semantics.has_shape(shape::OWN_WORD)) {
-            object.field("type", kind);
+            object.word("type", kind);
         }
         let blank = NodeSemantics::default();
         let semantics = if own { semantics } else { &blank };

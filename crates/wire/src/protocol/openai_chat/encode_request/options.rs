@@ -287,9 +287,9 @@ impl Options<'_, '_> {
             "auto" | "default" | "flex" | "scale" | "priority" | "fast" => {
                 object.field("service_tier", tier);
             }
-            "standard_only" | "standard" => object.field("service_tier", "default"),
+            "standard_only" | "standard" => object.word("service_tier", "default"),
             "ultrafast" => {
-                object.field("service_tier", "fast");
+                object.word("service_tier", "fast");
                 let reason = "Chat has no faster tier than fast";
                 self.lose(Field::ServiceTier, LossKind::Approximated, reason);
             }

@@ -2,6 +2,7 @@
 
 use crate::conversation::Content;
 use crate::conversation::MediaKind;
+use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::ToolResult;
@@ -15,6 +16,7 @@ use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
 use crate::protocol::semantics::Shape;
@@ -29,12 +31,12 @@ impl Turns<'_, '_> {
     pub(super) fn write_results<'m>(
         &mut self,
         writer: &mut Writer,
-        parts: &[Placed<'m>],
+        (index, turn): (usize, &'m Message<'m>),
         waiting: &mut Vec<&'m Part<'m>>,
     ) {
-        for (at, part) in parts {
+        for (at, part) in turn.parts.iter().enumerate() {
             if let Content::ToolResult(result) = part.content() {
-                self.write_result(writer, (*at, part), result, waiting);
+                self.write_result(writer, ((index, at), part), result, waiting);
             }
         }
     }
@@ -46,19 +48,34 @@ impl Turns<'_, '_> {
         result: &'m ToolResult<'m>,
         waiting: &mut Vec<&'m Part<'m>>,
     ) {
-        let place = part.semantics().place();
         self.report_result(at, part, result);
         let mut object = Object::open(writer, None);
         object.word("role", "tool");
         object.field("tool_call_id", &self.calls.result_id(at, result));
+        match &result.output {
+            ResultOutput::Parts(parts) if parts.iter().all(is_words) => {
+                self.write_texts(&mut object, parts);
+            }
+            ResultOutput::Object { response, parts } if parts.is_empty() => {
+                object.field("content", &self.object_text(part, response));
+            }
+            _ => self.write_output(&mut object, part, result, waiting),
+        }
+        object.close();
+    }
+
+    /// Writes what a tool answered beyond words.
+    fn write_output<'m>(
+        &mut self,
+        object: &mut Object<'_, '_>,
+        part: &Part<'_>,
+        result: &'m ToolResult<'m>,
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        let place = part.semantics().place();
         let mut texts: Vec<Part<'_>> = Vec::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {
-            let (text, kind) = object_text(response);
-            texts.push(Part::new(Content::Text(text)));
-            if let Some(kind) = kind {
-                let reason = "the object of the result becomes text";
-                self.losing.field(place, Field::ResultOutput, kind, reason);
-            }
+            texts.push(Part::new(Content::Text(self.object_text(part, response))));
         }
         let before = waiting.len();
         for inner in result.output.parts() {
@@ -67,12 +84,25 @@ impl Turns<'_, '_> {
         if waiting.len() > before {
             self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
         }
-        let texts: Vec<&Part<'_>> = texts.iter().collect();
-        match texts.is_empty() {
-            true => object.field("content", ""),
-            false => message::write_content(&mut object, &texts, Shape::default(), self.losing),
+        self.write_texts(object, &texts);
+    }
+
+    /// The text that the object of a result amounts to, with what that changes reported.
+    fn object_text<'j>(&mut self, part: &Part<'_>, response: &'j Json<'_>) -> Text<'j> {
+        let (text, kind) = object_text(response);
+        if let Some(kind) = kind {
+            let reason = "the object of the result becomes text";
+            self.losing.field(part.semantics().place(), Field::ResultOutput, kind, reason);
         }
-        object.close();
+        text
+    }
+
+    fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
+        let texts: Few<&Part<'_>> = texts.iter().collect();
+        match texts.is_empty() {
+            true => object.word("content", ""),
+            false => message::write_content(object, &texts, Shape::default(), self.losing),
+        }
     }
 
     fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
@@ -88,8 +118,7 @@ impl Turns<'_, '_> {
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
             self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
-        } else if result.call_id.as_ref().is_some_and(|id| self.calls.result_id(at, result) != *id)
-        {
+        } else if result.call_id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
             let reason = self.calls.renaming(at, "the server does not take such ids");
             self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
         }
@@ -125,13 +154,18 @@ impl Turns<'_, '_> {
             return;
         }
         writer.object(|object| {
-            object.field("role", "user");
+            object.word("role", "user");
             object.key("content");
             object.array(|writer| {
                 waiting.drain(..).for_each(|part| content::write_part(writer, part, self.losing));
             });
         });
     }
+}
+
+/// Whether a part of a result is text, which stays as it is.
+fn is_words(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(_) | Content::Refusal(_))
 }
 
 /// The text that an object of a result amounts to, and how much that changes.
@@ -145,7 +179,7 @@ fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
             Kind::String => Some(reader.string()?),
             _ => reader.skip().map(|()| None)?,
         };
-        only = text.map(|text| (key.into_owned(), text));
+        only = text.map(|text| (key, text));
         Ok(())
     });
     match only {

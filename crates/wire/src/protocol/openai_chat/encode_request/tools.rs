@@ -72,14 +72,14 @@ fn write_same_tool(writer: &mut Writer, tool: &Tool<'_>) {
     match &tool.kind {
         ToolKind::Function(function) => {
             let mut object = Object::open(writer, extras);
-            object.field("type", "function");
+            object.word("type", "function");
             let inner = (semantics, "function");
             write_function(object.key("function"), function, &function.name, inner);
             object.close();
         }
         ToolKind::Custom(custom) => {
             let mut object = Object::open(writer, extras);
-            object.field("type", "custom");
+            object.word("type", "custom");
             write_custom(object.key("custom"), custom, &custom.name, semantics);
             object.close();
         }
@@ -117,9 +117,9 @@ fn write_custom(
     object.optional("description", description.as_ref());
     match format {
         None => {}
-        Some(CustomFormat::Text) => object.key("format").object(|it| it.field("type", "text")),
+        Some(CustomFormat::Text) => object.key("format").object(|it| it.word("type", "text")),
         Some(CustomFormat::Grammar { definition, syntax }) => object.key("format").object(|it| {
-            it.field("type", "grammar");
+            it.word("type", "grammar");
             it.key("grammar");
             it.object(|it| {
                 it.field("definition", definition);
@@ -139,14 +139,14 @@ fn write_same_choice(
     let legacy = semantics.has_shape(request_shape::FUNCTION_CALL);
     if legacy {
         return match choice {
-            ToolChoice::None => object.field("function_call", "none"),
+            ToolChoice::None => object.word("function_call", "none"),
             ToolChoice::Named { name, form: _ } => {
                 object.key("function_call").object(|it| it.field("name", name));
             }
             ToolChoice::Auto
             | ToolChoice::Required
             | ToolChoice::Allowed { .. }
-            | ToolChoice::Other { .. } => object.field("function_call", "auto"),
+            | ToolChoice::Other { .. } => object.word("function_call", "auto"),
         };
     }
     let required = match semantics.has_shape(request_shape::CHOICE_ANY) {
@@ -186,7 +186,7 @@ fn write_allowed(writer: &mut Writer, mode: AllowedMode, tools: impl FnOnce(&mut
         AllowedMode::Required => "required",
     };
     writer.object(|it| {
-        it.field("type", "allowed_tools");
+        it.word("type", "allowed_tools");
         it.key("allowed_tools");
         it.object(|it| {
             it.field("mode", mode);
@@ -220,9 +220,9 @@ pub(super) enum HasTools {
     No,
 }
 
-impl Tools<'_, '_> {
+impl<'t> Tools<'t, '_> {
     pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> HasTools {
-        let mut flat = Vec::new();
+        let mut flat = Vec::with_capacity(request.tools.len());
         request.tools.iter().for_each(|tool| self.flatten(tool, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
         if has_tools {
@@ -297,7 +297,7 @@ impl Tools<'_, '_> {
                     output_schema: None,
                 };
                 writer.object(|it| {
-                    it.field("type", "function");
+                    it.word("type", "function");
                     it.key("function");
                     write_function(it, &function, &name, (&blank, ""));
                 });
@@ -305,7 +305,7 @@ impl Tools<'_, '_> {
             ToolKind::Custom(custom) => {
                 let name = self.name(&custom.name, place);
                 writer.object(|it| {
-                    it.field("type", "custom");
+                    it.word("type", "custom");
                     it.key("custom");
                     write_custom(it, custom, &name, &blank);
                 });
@@ -327,13 +327,15 @@ impl Tools<'_, '_> {
         function.strict
     }
 
-    fn name(&mut self, name: &Text<'_>, place: Place) -> Text<'static> {
-        let fitted = self.calls.name(name).into_owned();
-        if fitted != *name {
+    fn name<'n>(&mut self, name: &'n Text<'_>, place: Place) -> Text<'n>
+    where
+        't: 'n,
+    {
+        if self.calls.renames(name) {
             let reason = "the server does not take such names of tools";
             self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
-        fitted
+        self.calls.name(name)
     }
 
     /// Writes `web_search_options` for a hosted web search, and reports the other hosted tools.
@@ -358,13 +360,13 @@ impl Tools<'_, '_> {
         let Some(choice) = &request.tool_choice else { return };
         let forced = matches!(choice, ToolChoice::Required | ToolChoice::Named { .. });
         if forced && self.target.family.forced_tool_choice == ForcedToolChoice::Never {
-            object.field("tool_choice", "auto");
+            object.word("tool_choice", "auto");
             let reason = "the model cannot be made to call a tool";
             return self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
         }
         match choice {
-            ToolChoice::Auto => object.field("tool_choice", "auto"),
-            ToolChoice::None => object.field("tool_choice", "none"),
+            ToolChoice::Auto => object.word("tool_choice", "auto"),
+            ToolChoice::None => object.word("tool_choice", "none"),
             ToolChoice::Required => {
                 object.field("tool_choice", self.target.dialect.forced_tool_choice);
             }
@@ -423,7 +425,7 @@ fn write_search_options(writer: &mut Writer, hosted: &HostedTool<'_>) -> LossKin
         if let Some(location) = &location {
             it.key("user_location");
             it.object(|it| {
-                it.field("type", "approximate");
+                it.word("type", "approximate");
                 it.key("approximate");
                 it.object(|it| {
                     let _ = location.reader().object(|key, reader| {

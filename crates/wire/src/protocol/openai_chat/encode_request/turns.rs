@@ -44,7 +44,7 @@ pub(super) struct Turns<'t, 'r> {
 }
 
 /// Most turns have few parts, which need no memory of their own to be sorted in.
-type Few<T> = SmallVec<[T; 4]>;
+pub(super) type Few<T> = SmallVec<[T; 4]>;
 
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);
@@ -99,31 +99,59 @@ impl Turns<'_, '_> {
                 Role::Assistant => self.end_of_run(messages, index),
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
-            let parts = placed(&messages[index..end], index);
             if let Some(before) = index.checked_sub(1).map(|before| &messages[before]) {
                 self.report_neighbours(before, turn);
             }
-            if turn.role != Role::Assistant {
-                self.report_moved(turn, &parts);
-                let before = waiting.len();
-                self.write_results(writer, &parts, &mut waiting);
-                if waiting.len() > before || !waiting.is_empty() && is_results(turn, &parts) {
-                    let place = turn.semantics().place();
-                    let reason = "media of results stand in a message of their own";
-                    self.losing.node(place, LossKind::Renamed, reason);
+            match turn.role {
+                Role::Assistant => {
+                    let parts = placed(&messages[index..end], index);
+                    self.write_run(writer, turn, &parts, &mut waiting);
                 }
-            }
-            if !is_results(turn, &parts) {
-                self.write_waiting(writer, &mut waiting);
-                match turn.role {
-                    Role::Assistant => self.write_assistant(writer, turn, &parts),
-                    _ => self.write_plain(writer, turn, &parts),
+                Role::System | Role::Developer | Role::User | Role::Tool => {
+                    self.write_turn(writer, (index, turn), &mut waiting);
                 }
             }
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
         self.report_prefill(messages);
+    }
+
+    /// Writes messages of the assistant as one.
+    fn write_run(
+        &mut self,
+        writer: &mut Writer,
+        first: &Message<'_>,
+        parts: &[Placed<'_>],
+        waiting: &mut Vec<&Part<'_>>,
+    ) {
+        let is_results = !parts.is_empty() && parts.iter().all(|(_, part)| is_result(part));
+        if !is_results {
+            self.write_waiting(writer, waiting);
+            self.write_assistant(writer, first, parts);
+        }
+    }
+
+    /// Writes a message of anyone else: its results, then what it says besides.
+    fn write_turn<'m>(
+        &mut self,
+        writer: &mut Writer,
+        (index, turn): (usize, &'m Message<'m>),
+        waiting: &mut Vec<&'m Part<'m>>,
+    ) {
+        self.report_moved(turn);
+        let before = waiting.len();
+        self.write_results(writer, (index, turn), waiting);
+        let is_results = is_results(turn);
+        if waiting.len() > before || !waiting.is_empty() && is_results {
+            let place = turn.semantics().place();
+            let reason = "media of results stand in a message of their own";
+            self.losing.node(place, LossKind::Renamed, reason);
+        }
+        if !is_results {
+            self.write_waiting(writer, waiting);
+            self.write_plain(writer, turn);
+        }
     }
 
     /// Reports an answer that the model was to go on with: here it begins a new one.
@@ -198,9 +226,9 @@ impl Turns<'_, '_> {
         is_lost
     }
 
-    fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[Placed<'_>]) {
+    fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
-            parts.iter().map(|(_, part)| *part).filter(|part| self.is_writable(part)).collect();
+            message.parts.iter().filter(|part| self.is_writable(part)).collect();
         let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
@@ -237,7 +265,7 @@ impl Turns<'_, '_> {
         object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
         if parts.is_empty() {
-            object.field("content", "");
+            object.word("content", "");
         } else {
             message::write_content(&mut object, parts, Shape::default(), self.losing);
         }
@@ -300,9 +328,9 @@ impl Turns<'_, '_> {
     fn write_assistant(&mut self, writer: &mut Writer, first: &Message<'_>, parts: &[Placed<'_>]) {
         self.report_order(parts);
         let replay = self.replays(parts);
-        let mut positions: Few<Position> = Few::new();
-        let mut kept: Few<&Part<'_>> = Few::new();
         let mut spoken: Vec<Part<'_>> = Vec::new();
+        let mut positions: Few<Position> = Few::new();
+        let mut told: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
                 Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
@@ -313,11 +341,11 @@ impl Turns<'_, '_> {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);
                     positions.push(*at);
-                    kept.push(part);
+                    told.push(part);
                 }
             }
         }
-        let told: Few<&Part<'_>> = kept.iter().copied().chain(&spoken).collect();
+        told.extend(&spoken);
         if self.is_lost(first, &told) {
             return;
         }
@@ -326,12 +354,12 @@ impl Turns<'_, '_> {
         object.optional("name", first.name.as_ref());
         let text: Few<&Part<'_>> =
             told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
-        let elsewhere = kept
+        let elsewhere = told
             .iter()
             .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
         match (text.is_empty(), elsewhere) {
             (true, true) => object.key("content").null(),
-            (true, false) => object.field("content", ""),
+            (true, false) => object.word("content", ""),
             (false, _) => {
                 message::write_content(&mut object, &text, Shape::default(), self.losing);
             }
@@ -421,11 +449,11 @@ impl Turns<'_, '_> {
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
             self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
-        } else if call.id.as_ref().is_some_and(|id| self.calls.call_id(at, call) != *id) {
+        } else if call.id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
             let reason = "the server does not take such ids";
             self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
         }
-        if self.calls.name(&call.name) != call.name {
+        if self.calls.renames(&call.name) {
             let reason = "the server does not take such names of tools";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
         }
@@ -445,9 +473,9 @@ impl Turns<'_, '_> {
     }
 
     /// Results come right behind their calls, so that what stood before them moves behind.
-    fn report_moved(&mut self, turn: &Message<'_>, parts: &[Placed<'_>]) {
-        let last = parts.iter().rposition(|(_, part)| is_result(part)).unwrap_or_default();
-        if parts[..last].iter().any(|(_, part)| !is_result(part)) {
+    fn report_moved(&mut self, turn: &Message<'_>) {
+        let last = turn.parts.iter().rposition(is_result).unwrap_or_default();
+        if turn.parts[..last].iter().any(|part| !is_result(part)) {
             let reason = "Chat has results before what the user says";
             self.losing.node(turn.semantics().place(), LossKind::Renamed, reason);
         }
@@ -483,8 +511,8 @@ enum Replay {
 }
 
 /// Whether a turn says nothing but results, behind which more of them may come.
-fn is_results(turn: &Message<'_>, parts: &[Placed<'_>]) -> bool {
-    turn.role == Role::Tool || parts.iter().all(|(_, part)| is_result(part)) && !parts.is_empty()
+fn is_results(turn: &Message<'_>) -> bool {
+    turn.role == Role::Tool || !turn.parts.is_empty() && turn.parts.iter().all(is_result)
 }
 
 fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Few<Placed<'m>> {

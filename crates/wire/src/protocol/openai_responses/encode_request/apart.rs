@@ -13,6 +13,8 @@ use crate::conversation::Role;
 use crate::json::Text;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
+use crate::protocol::sharing::are_different;
+use crate::protocol::sharing::mark;
 
 /// The ids of calls that share theirs with an earlier one, and of the results that answer them. They are looked for when
 /// a call comes whose id may have come before: nearly always none has.
@@ -50,15 +52,6 @@ impl<'m> Apart<'m> {
     }
 }
 
-/// A number that is the same for the same id: the end of an id, which tells it from others, spread over all bits.
-fn mark(id: &str) -> u64 {
-    let end = match id.as_bytes().last_chunk() {
-        Some(end) => u64::from_le_bytes(*end),
-        None => id.bytes().fold(0, |end, byte| end << 8 | u64::from(byte)),
-    };
-    end.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
 fn told_apart(messages: &[Message<'_>], calls: &Calls<'_>) -> BTreeMap<Position, String> {
     let mut walk = Walk::default();
     if are_different(messages) {
@@ -78,27 +71,6 @@ fn told_apart(messages: &[Message<'_>], calls: &Calls<'_>) -> BTreeMap<Position,
         }
     }
     walk.ids
-}
-
-/// Whether the marks of all ids differ, and so the ids.
-fn are_different(messages: &[Message<'_>]) -> bool {
-    let parts = messages.iter().flat_map(|message| &message.parts);
-    let ids = parts.filter_map(|part| match part.content() {
-        Content::ToolCall(call) => call.id.as_ref(),
-        _ => None,
-    });
-    let marks: Vec<u64> = ids.map(|id| mark(&id.to_str())).collect();
-    // Each mark goes where its first bits say, or behind that; there is room for twice as many.
-    let bits = (2 * marks.len()).next_power_of_two().trailing_zeros().max(1);
-    let mut table = vec![0; 1 << bits];
-    marks.into_iter().all(|mark| {
-        let mark = mark | 1;
-        let mut slot = (mark >> (64 - bits)) as usize;
-        while table[slot] != 0 && table[slot] != mark {
-            slot = (slot + 1) % table.len();
-        }
-        std::mem::replace(&mut table[slot], mark) == 0
-    })
 }
 
 #[derive(Default)]
@@ -176,10 +148,6 @@ impl Sharing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Arguments;
-    use crate::conversation::CallForm;
-    use crate::conversation::Part;
-    use crate::conversation::ToolCall;
 
     /// Walks over rounds of calls and results, each named by its id; a result begins with `=`.
     #[track_caller]
@@ -231,29 +199,5 @@ mod tests {
             assert!(CallIdRule::RESPONSES.accepts(&walk.ids[&(0, index)]));
         }
         assert_eq!(walk.taken.len(), 2000);
-    }
-
-    #[test]
-    fn marks_of_many_ids_differ() {
-        let message = |count: usize| {
-            let call = |number| ToolCall {
-                id: Some(Text::plain(format!("call_{number}"))),
-                name: Text::literal("f"),
-                arguments: Arguments::Text(Text::default()),
-                form: CallForm::Function,
-            };
-            let parts = (0..count).map(|it| Part::new(Content::ToolCall(Box::new(call(it)))));
-            Message::new(Role::Assistant, parts.collect())
-        };
-        for count in [0, 1, 2, 3, 700] {
-            assert!(are_different(&[message(count)]), "{count}");
-        }
-        assert!(!are_different(&[message(700), message(1)]));
-    }
-
-    #[test]
-    fn marks_of_short_ids_differ_too() {
-        assert_ne!(mark("1"), mark("2"));
-        assert_ne!(mark("call_1_0"), mark("call_2_0"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use smallvec::SmallVec;
+
 use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -22,6 +24,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
+use crate::protocol::object::Object;
 use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
@@ -45,6 +48,9 @@ use crate::roles::wire_role;
 use crate::target::SystemRole;
 
 const ALIAS: &str = "the target takes it only under another name";
+
+/// Most messages have few parts, which need no memory of their own to be sorted in.
+type Few<T> = SmallVec<[T; 4]>;
 
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r, 'm> {
@@ -179,11 +185,11 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         if let Content::Text(text) = part.content()
             && part.semantics().citations().is_empty()
         {
-            return self.writer.object(|writer| {
-                writer.field("type", "message");
-                writer.field("role", "assistant");
-                writer.field("content", text);
-            });
+            let mut item = Object::open(self.writer, None);
+            item.word("type", "message");
+            item.word("role", "assistant");
+            item.field("content", text);
+            return item.close();
         }
         let header = Header {
             id: Some(Text::plain(format!("msg_{message}_{at}"))),
@@ -194,7 +200,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     }
 
     /// Writes a message of the user or of those who instruct: results are items, the rest is content.
-    fn turn(&mut self, index: usize, message: &Message<'_>, role: &str) {
+    fn turn(&mut self, index: usize, message: &Message<'_>, role: &'static str) {
         self.results_behind(message);
         let mut from = 0;
         let mut header = Some(message);
@@ -235,19 +241,18 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
 
     /// Writes a message item of those parts that can stand in it. Its header is that of `message`, else of its first
     /// part.
-    fn content(&mut self, parts: &[Part<'_>], role: &str, message: Option<&Message<'_>>) {
+    fn content(&mut self, parts: &[Part<'_>], role: &'static str, message: Option<&Message<'_>>) {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
-        let writable: Vec<&Part<'_>> =
+        let mut writable: Few<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
         let is_silent = !self.losing.is_same() && writable.iter().all(|part| is_wordless(part));
         let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
         let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
-        let mut writable: Vec<&Part<'_>> =
-            writable.into_iter().filter(|part| !self.is_unsaid(part, parts)).collect();
-        if let Some(message) = message.filter(|_| !told.is_empty()) {
-            writable = in_place(message, &writable, &told);
-        }
-        if writable.is_empty() && !parts.is_empty() {
+        writable.retain(|part| !self.is_unsaid(part, parts));
+        let with_told =
+            message.filter(|_| !told.is_empty()).map(|message| in_place(message, &writable, &told));
+        let written = with_told.as_deref().unwrap_or(&writable);
+        if written.is_empty() && !parts.is_empty() {
             return;
         }
         let semantics = message.map(Message::semantics);
@@ -256,21 +261,23 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
             Some(semantics) => Header::own(self.losing, semantics),
             None => Header::default(),
         };
-        write_message(self.writer, self.losing, &header, role, writable.into_iter());
+        write_message(self.writer, self.losing, &header, role, written.iter().copied());
     }
 
     /// Whether a part is another protocol's empty text beside others; of nothing but such texts the first is left.
     fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
         let is_empty =
             |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
+        if self.losing.is_same() || !is_empty(part) {
+            return false;
+        }
         let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
         let is_left = is_first && beside.iter().all(is_empty);
-        let is_unsaid = !self.losing.is_same() && is_empty(part) && !is_left;
-        if is_unsaid {
+        if !is_left {
             let place = part.semantics().place();
             self.losing.node(place, LossKind::Implied, "an empty text says nothing");
         }
-        is_unsaid
+        !is_left
     }
 
     fn opaque(&mut self, part: &Part<'_>) {
@@ -392,7 +399,7 @@ fn write_output(
         ResultOutput::Parts(_) => None,
         ResultOutput::Object { response, .. } => Some(object_text(losing, response, place)),
     };
-    let parts: Vec<&Part<'_>> =
+    let parts: Few<&Part<'_>> =
         output.parts().iter().filter(|part| is_writable(losing, part, Side::Input)).collect();
     let as_string = is_string || !losing.is_same();
     match (&object, &*parts) {
@@ -410,7 +417,7 @@ fn write_output(
         _ => writer.array(|writer| {
             if let Some(text) = &object {
                 writer.object(|writer| {
-                    writer.field("type", "input_text");
+                    writer.word("type", "input_text");
                     writer.field("text", text);
                 });
             }

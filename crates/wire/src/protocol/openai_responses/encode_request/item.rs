@@ -121,12 +121,12 @@ pub(in crate::protocol::openai_responses) fn write_message<'p>(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     header: &Header<'_>,
-    role: &str,
+    role: &'static str,
     parts: impl ExactSizeIterator<Item = &'p Part<'p>>,
 ) {
     let side = if role == "assistant" { Side::Output } else { Side::Input };
     let mut object = header.open(writer, "message");
-    object.field("role", role);
+    object.word("role", role);
     object.optional("phase", header.phase.as_ref());
     write_content(object.key("content"), losing, header.shape, (parts, side));
     object.close();

@@ -128,7 +128,7 @@ fn write_messages(
     writer.begin_array();
     if let Some(word) = word {
         writer.object(|item| {
-            item.field("type", "message");
+            item.word("type", "message");
             item.field("role", target.system_role().as_str());
             item.field("content", word);
         });

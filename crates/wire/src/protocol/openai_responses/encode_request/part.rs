@@ -93,7 +93,7 @@ pub(in crate::protocol::openai_responses) fn write_part(
         Content::Text(text) => write_text(writer, losing, (text, semantics), side),
         Content::Refusal(text) => {
             let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-            object.field("type", "refusal");
+            object.word("type", "refusal");
             object.field("refusal", text);
             object.close();
         }
@@ -192,13 +192,13 @@ pub(in crate::protocol::openai_responses) fn write_citation(
     let Some(url) = citation.url() else { return false };
     let (start, end) = citation.span().unwrap_or_default();
     writer.object(|writer| {
-        writer.field("type", "url_citation");
+        writer.word("type", "url_citation");
         writer.field("start_index", &start);
         writer.field("end_index", &end);
         writer.field("url", url);
         match citation.title() {
             Some(title) => writer.field("title", title),
-            None => writer.field("title", ""),
+            None => writer.word("title", ""),
         }
     });
     true
@@ -215,7 +215,7 @@ fn write_cache_marker(
             object.field("prompt_cache_breakpoint", &marker.json);
         }
         Protocol::AnthropicMessages | Protocol::Gemini => {
-            object.key("prompt_cache_breakpoint").object(|writer| writer.field("mode", "explicit"));
+            object.key("prompt_cache_breakpoint").object(|writer| writer.word("mode", "explicit"));
             if marker.ttl.is_some() {
                 let reason = "the lifetime of a cache marker is the vendor's own";
                 let place = semantics.place();
@@ -238,7 +238,7 @@ fn write_media(
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
-            object.field("type", "input_image");
+            object.word("type", "input_image");
             write_source(&mut object, source, own(losing, semantics), &IMAGE);
             write_detail(&mut object, losing, detail.as_ref());
             if name.is_some() {
@@ -247,13 +247,13 @@ fn write_media(
             }
         }
         MediaKind::Document => {
-            object.field("type", "input_file");
+            object.word("type", "input_file");
             write_file_name(&mut object, losing, media, semantics);
             write_source(&mut object, source, own(losing, semantics), &FILE);
             object.optional("detail", detail.as_ref());
         }
         MediaKind::Audio => {
-            object.field("type", "input_audio");
+            object.word("type", "input_audio");
             write_audio(object.key("input_audio"), losing, semantics, source);
         }
     }
@@ -282,7 +282,7 @@ fn write_detail(object: &mut Object<'_, '_>, losing: &Losing<'_>, detail: Option
     match detail {
         Some(detail) => object.field("detail", detail),
         None if losing.is_same() => {}
-        None => object.field("detail", "auto"),
+        None => object.word("detail", "auto"),
     }
 }
 

@@ -168,7 +168,7 @@ impl<'s> Settings<'s, '_> {
             Some(name) => format.field("name", name),
             None if self.losing.is_same() => {}
             None => {
-                format.field("name", "response");
+                format.word("name", "response");
                 let reason = "a schema needs a name";
                 self.report(Field::OutputSchemaName, LossKind::Synthesised, reason);
             }

@@ -100,7 +100,7 @@ impl Tools<'_, '_> {
         let FunctionTool { name, description, parameters, strict, output_schema } = tool;
         let same = self.losing.is_same();
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
-        object.field("type", "function");
+        object.word("type", "function");
         object.field("name", &self.name(name, semantics.place(), namespace));
         object.optional("description", description.as_ref());
         match parameters {
@@ -133,15 +133,15 @@ impl Tools<'_, '_> {
         let CustomTool { name, description, format } = tool;
         let format_extras = own_extras(self.losing, semantics, "format");
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
-        object.field("type", "custom");
+        object.word("type", "custom");
         object.field("name", &self.name(name, semantics.place(), namespace));
         object.optional("description", description.as_ref());
         if let Some(format) = format {
             let mut inner = Object::open(object.key("format"), format_extras);
             match format {
-                CustomFormat::Text => inner.field("type", "text"),
+                CustomFormat::Text => inner.word("type", "text"),
                 CustomFormat::Grammar { definition, syntax } => {
-                    inner.field("type", "grammar");
+                    inner.word("type", "grammar");
                     inner.field("definition", definition);
                     inner.field("syntax", syntax);
                 }
@@ -158,7 +158,7 @@ impl Tools<'_, '_> {
         }
         match service {
             HostedService::WebSearch => {
-                writer.object(|writer| writer.field("type", "web_search"));
+                writer.object(|writer| writer.word("type", "web_search"));
                 self.own_settings(json, place);
             }
             HostedService::CodeExecution => {
@@ -190,7 +190,7 @@ impl Tools<'_, '_> {
     ) {
         let NamespaceTool { name, description, tools } = tool;
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
-        object.field("type", "namespace");
+        object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
         self.list(object.key("tools"), tools, Some(&name.to_str()));
@@ -200,9 +200,9 @@ impl Tools<'_, '_> {
     /// Writes the choice; false if there is none that this protocol can say.
     pub(super) fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         match choice {
-            ToolChoice::Auto => object.field("tool_choice", "auto"),
-            ToolChoice::None => object.field("tool_choice", "none"),
-            ToolChoice::Required => object.field("tool_choice", "required"),
+            ToolChoice::Auto => object.word("tool_choice", "auto"),
+            ToolChoice::None => object.word("tool_choice", "none"),
+            ToolChoice::Required => object.word("tool_choice", "required"),
             ToolChoice::Named { name, form } => {
                 let name = self.choice_name(name);
                 object.key("tool_choice").object(|writer| write_named(writer, &name, *form));
@@ -229,7 +229,7 @@ impl Tools<'_, '_> {
     }
 
     fn allowed(&mut self, writer: &mut Writer, mode: AllowedMode, tools: &[AllowedTool<'_>]) {
-        writer.field("type", "allowed_tools");
+        writer.word("type", "allowed_tools");
         writer.field(
             "mode",
             match mode {
@@ -321,5 +321,5 @@ pub(super) fn fitted_schema<'s>(
     for SchemaLoss { pointer, kind, reason } in losses {
         losing.within(place, (field, &pointer), kind, reason);
     }
-    json.into_owned()
+    json
 }
