@@ -128,11 +128,19 @@ fn unit(digits: &str) -> Option<(u16, &str)> {
 
 /// Whether `text` can stand in a JSON string as it is.
 pub(super) fn is_clean(text: &str) -> bool {
-    special::first(text.as_bytes(), 0) == text.len()
+    special::is_absent(text.as_bytes())
 }
 
 /// Appends `text` as the body of a JSON string.
+#[inline]
 pub(super) fn escape(out: &mut String, text: &str) {
+    match is_clean(text) {
+        true => out.push_str(text),
+        false => escape_behind(out, text),
+    }
+}
+
+fn escape_behind(out: &mut String, text: &str) {
     let (mut start, mut at) = (0, 0);
     while at < text.len() {
         let (mut specials, looked) = special::mask(&text.as_bytes()[at..]);
