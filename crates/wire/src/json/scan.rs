@@ -125,7 +125,7 @@ impl<S: Strings> Scan<'_, S> {
         self.objects & 1 == 1
     }
 
-    /// Passes a scalar or an empty container, or only the beginning of another container.
+    /// Passes a scalar or an empty container, or only the beginning of another container. Says whether the value has ended.
     #[inline]
     fn passes_value(&mut self) -> Result<bool> {
         match self.peek() {
