@@ -128,35 +128,50 @@ fn unit(digits: &str) -> Option<(u16, &str)> {
 
 /// Whether `text` can stand in a JSON string as it is.
 pub(super) fn is_clean(text: &str) -> bool {
-    special::first(text.as_bytes(), 0) == text.len()
+    special::is_absent(text.as_bytes())
 }
 
 /// Appends `text` as the body of a JSON string.
+#[inline]
 pub(super) fn escape(out: &mut String, text: &str) {
-    let (mut start, mut at) = (0, 0);
+    match is_clean(text) {
+        true => out.push_str(text),
+        false => escape_specials(out, text),
+    }
+}
+
+/// The same for a text that is not clean.
+fn escape_specials(out: &mut String, text: &str) {
+    let (mut rest, mut at) = (text, 0);
     while at < text.len() {
         let (mut specials, looked) = special::mask(&text.as_bytes()[at..]);
         while specials != 0 {
             let found = at + specials.trailing_zeros() as usize;
             specials &= specials - 1;
-            out.push_str(&text[start..found]);
-            start = found + push_escape(out, text.as_bytes()[found]);
+            let (clean, behind) = rest.split_at(found + rest.len() - text.len());
+            out.push_str(clean);
+            rest = push_escape(out, behind);
         }
         at += looked;
     }
-    out.push_str(&text[start..]);
+    out.push_str(rest);
 }
 
-/// Begins the escape of `special`, and says whether that was all of it: what stands for itself behind a backslash goes with
+/// Begins the escape of the first byte of `text`, and returns the rest: what stands for itself behind a backslash goes with
 /// what follows.
 #[inline]
-fn push_escape(out: &mut String, special: u8) -> usize {
-    if matches!(special, b'"' | b'\\') {
-        out.push('\\');
-        return 0;
+fn push_escape<'s>(out: &mut String, text: &'s str) -> &'s str {
+    match text.as_bytes() {
+        [b'"' | b'\\', ..] => {
+            out.push('\\');
+            text
+        }
+        [control, ..] => {
+            push_control(out, *control);
+            &text[1..]
+        }
+        [] => text,
     }
-    push_control(out, special);
-    1
 }
 
 fn push_control(out: &mut String, byte: u8) {

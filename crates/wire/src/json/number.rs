@@ -69,7 +69,8 @@ pub(crate) fn push_whole(out: &mut String, value: u64) {
             break;
         }
     }
-    digits[start..].iter().for_each(|digit| out.push(char::from(*digit)));
+    // The mask tells the compiler that a digit is ASCII.
+    digits[start..].iter().for_each(|digit| out.push(char::from(*digit & 0x7f)));
 }
 
 /// A number taken apart: the digits without zeros at either end, times a power of ten.

@@ -133,6 +133,11 @@ impl<'a> Reader<'a> {
 
     /// A whole number spelled without fraction and exponent.
     pub fn u64(&mut self) -> Result<u64> {
+        self.peek();
+        if let Some((value, behind)) = scan::small_whole(self.bytes(), self.at) {
+            self.at = behind;
+            return Ok(value);
+        }
         let number = self.number()?;
         number.as_u64().ok_or_else(|| not_whole(u64::MIN, u64::MAX))
     }
@@ -657,6 +662,27 @@ mod tests {
         for text in ["1.5", "1e2", "-1", "18446744073709551616", "\"1\""] {
             assert_eq!(Reader::new(text).u64().unwrap_err().kind(), ErrorKind::Type);
         }
+    }
+
+    #[test]
+    fn whole_numbers_end_where_their_digits_do() {
+        for digits in
+            ["0", "7", "4096", "999999999999999", "1000000000000000", "18446744073709551615"]
+        {
+            for behind in ["", "]", ",1", " ", "x"] {
+                let text = format!(" {digits}{behind}");
+                let mut reader = Reader::new(&text);
+                assert_eq!(reader.u64(), Ok(digits.parse().unwrap()), "{text}");
+                assert_eq!(reader.position(), 1 + digits.len());
+            }
+        }
+        let mut reader = Reader::new("07]");
+        assert_eq!(reader.u64(), Ok(0));
+        assert_eq!(reader.position(), 1);
+        for text in ["1.5]", "1e2]", "-1]", "2E0]"] {
+            assert_eq!(Reader::new(text).u64().unwrap_err().kind(), ErrorKind::Type, "{text}");
+        }
+        assert_eq!(Reader::new("1.]").u64().unwrap_err().kind(), ErrorKind::Syntax);
     }
 
     #[test]

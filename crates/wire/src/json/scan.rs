@@ -46,6 +46,25 @@ pub(super) fn number(bytes: &[u8], at: usize) -> Result<usize> {
     Ok(end)
 }
 
+/// The value and the end of the number at `at`, if it is spelled in a few digits and nothing else.
+#[inline]
+pub(super) fn small_whole(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    const DIGITS_MAX: usize = 15;
+    let rest = bytes.get(at..)?;
+    let mut value = 0;
+    for (index, byte) in rest.iter().take(DIGITS_MAX + 1).enumerate() {
+        match byte {
+            b'0'..=b'9' => value = value * 10 + u64::from(byte - b'0'),
+            b'.' | b'e' | b'E' => return None,
+            _ => {
+                let is_spelled = index == 1 || (index > 1 && rest[0] != b'0');
+                return is_spelled.then_some((value, at + index));
+            }
+        }
+    }
+    None
+}
+
 #[inline]
 fn digits(bytes: &[u8], start: usize) -> Result<usize> {
     let mut at = start;
@@ -106,7 +125,7 @@ impl<S: Strings> Scan<'_, S> {
         self.objects & 1 == 1
     }
 
-    /// Passes a scalar or an empty container, or only the beginning of another container.
+    /// Passes a scalar or an empty container, or only the beginning of another container. Says whether the value has ended.
     #[inline]
     fn passes_value(&mut self) -> Result<bool> {
         match self.peek() {

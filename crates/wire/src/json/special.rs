@@ -11,6 +11,15 @@ pub(super) const LONG_BYTES_MIN: usize = NEARBY_LANES * LANE;
 /// How many bytes have a bit each in a mask.
 pub(super) const BLOCK: usize = 64;
 
+/// Whether there is none at all.
+#[inline]
+pub(super) fn is_absent(bytes: &[u8]) -> bool {
+    match bytes.len() {
+        0..LANE => rest_mask(bytes) == 0,
+        length => first(bytes, 0) == length,
+    }
+}
+
 /// The index of the first special byte at or behind `at`, or the length.
 #[inline]
 pub(super) fn first(bytes: &[u8], at: usize) -> usize {
@@ -75,12 +84,27 @@ pub(super) fn block_mask(block: &[u8; BLOCK]) -> u64 {
     lanes.iter().rev().fold(0, |mask, lane| mask << LANE | u64::from(lane_mask(lane)))
 }
 
-/// The same for fewer bytes than a lane has.
+/// The same for fewer bytes than a lane has: two parts that may overlap are read faster than all bytes are copied.
 #[inline]
 fn rest_mask(rest: &[u8]) -> u32 {
+    if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
+        return parts_mask::<8>(first, last, rest.len() - 8);
+    }
+    if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
+        return parts_mask::<4>(first, last, rest.len() - 4);
+    }
     let mut lane = [b' '; LANE];
-    lane[..rest.len()].copy_from_slice(rest);
+    lane.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
     lane_mask(&lane)
+}
+
+#[inline]
+fn parts_mask<const N: usize>(first: &[u8; N], last: &[u8; N], last_at: usize) -> u32 {
+    let mut lane = [b' '; LANE];
+    lane[..N].copy_from_slice(first);
+    lane[LANE - N..].copy_from_slice(last);
+    let mask = lane_mask(&lane);
+    mask & ((1 << N) - 1) | mask >> (LANE - N) << last_at
 }
 
 #[inline]

@@ -10,7 +10,6 @@ use memchr::memchr;
 
 use super::escape;
 use super::escape::Unescaped;
-use super::special;
 use super::string::Escapes;
 
 /// A string as it stood in JSON (escapes kept), or plain text of ours.
@@ -158,7 +157,7 @@ impl<'a> Text<'a> {
 
     /// The escaped body, without quotes.
     pub(crate) fn json_body(&self) -> Cow<'_, str> {
-        if self.form != Form::Plain || special::first(self.repr.as_bytes(), 0) == self.repr.len() {
+        if self.form != Form::Plain || escape::is_clean(&self.repr) {
             return Cow::Borrowed(&self.repr);
         }
         let mut body = String::with_capacity(self.repr.len() + self.repr.len() / 8);
