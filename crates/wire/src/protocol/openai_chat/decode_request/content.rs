@@ -9,6 +9,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Source;
@@ -37,7 +38,7 @@ pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
 pub(in crate::protocol::openai_chat) fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Parts<'a>,
 ) -> Result<Shape> {
     if reader.kind()? != Kind::Array {
         let text = Part::new(Content::Text(reader.string()?));

@@ -7,6 +7,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
@@ -159,11 +160,11 @@ impl Speaker {
 pub(in crate::protocol::openai_chat) struct Fields<'a> {
     place: Place,
     pub(in crate::protocol::openai_chat) shape: Shape,
-    content: Vec<Part<'a>>,
-    reasoning: Vec<Part<'a>>,
+    content: Parts<'a>,
+    reasoning: Parts<'a>,
     refusal: Option<Part<'a>>,
     audio: Option<Part<'a>>,
-    calls: Vec<Part<'a>>,
+    calls: Parts<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -171,11 +172,11 @@ impl<'a> Fields<'a> {
         Self {
             place,
             shape: Shape::default(),
-            content: Vec::new(),
-            reasoning: Vec::new(),
+            content: Parts::default(),
+            reasoning: Parts::default(),
             refusal: None,
             audio: None,
-            calls: Vec::new(),
+            calls: Parts::default(),
         }
     }
 
@@ -259,9 +260,8 @@ impl<'a> Fields<'a> {
     }
 
     /// All parts in the order of the conversation.
-    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Vec<Part<'a>> {
+    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
         let Self { place: _, shape: _, content, reasoning, refusal, audio, calls } = self;
-        // A list that is there is added to, so that most messages take one allocation.
         let mut parts = joined(reasoning, content);
         parts.extend(refusal);
         parts.extend(audio);
@@ -269,7 +269,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn joined<'a>(mut first: Vec<Part<'a>>, second: Vec<Part<'a>>) -> Vec<Part<'a>> {
+fn joined<'a>(mut first: Parts<'a>, second: Parts<'a>) -> Parts<'a> {
     if first.is_empty() {
         return second;
     }
