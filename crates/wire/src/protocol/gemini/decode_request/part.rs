@@ -198,7 +198,7 @@ impl<'a> PartDraft<'a> {
         self.opaque.take().or(unheard)
     }
 
-    fn finish(mut self, extras: Extras<'a>) -> Part<'a> {
+    fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
         let data = self.data.take().unwrap_or_else(|| {
             self.shape = self.shape.with(TEXT_ABSENT);
             Content::Text(Text::default())
@@ -210,7 +210,7 @@ impl<'a> PartDraft<'a> {
         }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
         semantics.keep(extras);
-        if let Some(signature) = self.signature {
+        if let Some(signature) = self.signature.take() {
             semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
         }
         Part::new(content).with_semantics(semantics)
