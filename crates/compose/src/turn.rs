@@ -62,7 +62,7 @@ impl<'a> Turn<'a> {
 
     /// Puts other parts in the place of the message's own.
     pub(crate) fn edit(&mut self, parts: Vec<Part<'a>>, sources: Vec<Source>) {
-        self.message.parts = parts;
+        self.message.parts = parts.into();
         self.sources = sources;
         if let Origin::Given(index) = self.origin {
             self.origin = Origin::Edited(index);

@@ -168,7 +168,7 @@ impl UnifiedMessage {
             let result = ToolResult {
                 call_id: self.tool_call_id.map(Text::from),
                 name: None,
-                output: ResultOutput::Parts(vec![Part::text(self.content)]),
+                output: ResultOutput::Parts(Part::text(self.content).into()),
                 is_error: None,
                 form: CallForm::Function,
             };

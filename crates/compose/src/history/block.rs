@@ -6,6 +6,7 @@ use sabir_wire::Result;
 use sabir_wire::conversation::CallForm;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Parts;
 use sabir_wire::conversation::ResultOutput;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolResult;
@@ -97,7 +98,7 @@ fn result<'a>(reader: &mut Reader<'a>, role: Role) -> Result<ToolResult<'a>> {
     let mut result = ToolResult {
         call_id: None,
         name: None,
-        output: ResultOutput::Parts(Vec::new()),
+        output: ResultOutput::Parts(Parts::default()),
         is_error: None,
         form: CallForm::Function,
     };
@@ -105,7 +106,7 @@ fn result<'a>(reader: &mut Reader<'a>, role: Role) -> Result<ToolResult<'a>> {
         match (&*key, reader.kind()?) {
             ("tool_use_id", Kind::String) => result.call_id = Some(reader.string()?),
             ("content" | "output" | "text", _) => {
-                result.output = ResultOutput::Parts(blocks(reader, role)?);
+                result.output = ResultOutput::Parts(blocks(reader, role)?.into());
             }
             ("is_error", Kind::Boolean) => result.is_error = Some(reader.boolean()?),
             _ => reader.skip()?,

@@ -7,6 +7,7 @@ use sabir_wire::conversation::Arguments;
 use sabir_wire::conversation::CallForm;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Parts;
 use sabir_wire::conversation::ToolCall;
 use sabir_wire::json::Json;
 use sabir_wire::json::Kind;
@@ -14,7 +15,7 @@ use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
 
 /// Adds the calls of a list to the parts of a message; those that its blocks tell already are the same.
-pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Vec<Part<'a>>) -> Result<()> {
+pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Parts<'a>) -> Result<()> {
     let told: HashSet<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
     // What is read from the input is a slice of it.
     let Some(mut reader) = calls.input_reader() else { return Ok(()) };

@@ -7,6 +7,7 @@ use sabir_wire::conversation::CallForm;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Parts;
 use sabir_wire::conversation::ResultOutput;
 use sabir_wire::conversation::Role;
 use sabir_wire::conversation::ToolResult;
@@ -206,7 +207,7 @@ fn results<'a>(parts: Vec<Part<'a>>, id: Option<&Text<'a>>) -> Vec<Part<'a>> {
         results.push(ToolResult {
             call_id: None,
             name: None,
-            output: ResultOutput::Parts(Vec::new()),
+            output: ResultOutput::Parts(Parts::default()),
             is_error: None,
             form: CallForm::Function,
         });

@@ -29,7 +29,7 @@ pub(super) fn result_part(id: &'static str) -> Part<'static> {
     Part::new(Content::ToolResult(Box::new(ToolResult {
         call_id: Some(id.into()),
         name: None,
-        output: ResultOutput::Parts(vec![Part::text(format!("of {id}"))]),
+        output: ResultOutput::Parts(Part::text(format!("of {id}")).into()),
         is_error: None,
         form: CallForm::Function,
     })))

@@ -116,7 +116,8 @@ fn policies() -> impl Strategy<Value = Policy> {
 
 fn stored(plan: &Plan) -> Vec<Stored<'static>> {
     let message = |(index, (role, pieces)): (usize, &(Role, Vec<Piece>))| {
-        let parts = pieces.iter().enumerate().map(|(at, piece)| part(*piece, index, at)).collect();
+        let parts: Vec<Part<'_>> =
+            pieces.iter().enumerate().map(|(at, piece)| part(*piece, index, at)).collect();
         Stored { id: Some(index.to_string().into()), message: Message::new(*role, parts) }
     };
     plan.iter().enumerate().map(message).collect()
@@ -152,7 +153,7 @@ fn result(
     Content::ToolResult(Box::new(ToolResult {
         call_id,
         name,
-        output: ResultOutput::Parts(vec![Part::text(words)]),
+        output: ResultOutput::Parts(Part::text(words).into()),
         is_error: None,
         form: CallForm::Function,
     }))

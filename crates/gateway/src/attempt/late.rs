@@ -7,6 +7,7 @@ use sabir_wire::Report;
 use sabir_wire::conversation::Content;
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Parts;
 use sabir_wire::conversation::Request;
 use sabir_wire::conversation::Role;
 use sabir_wire::target::LateSystem;
@@ -47,11 +48,12 @@ fn lift(messages: &mut Vec<Message<'_>>, leading: usize, report: &mut Report) {
 fn mark(messages: &mut [Message<'_>], report: &mut Report) {
     for message in messages.iter_mut().filter(|message| is_instruction(message)) {
         tell(message, "a late system message is marked text of the user", report);
-        let marked = message.parts.drain(..).map(|part| match part.into_content() {
+        let parts = std::mem::take(&mut message.parts);
+        let marked = parts.into_iter().map(|part| match part.into_content() {
             Content::Text(text) => Part::text(format!("{MARK}{}", text.to_str())),
             other => Part::new(other),
         });
-        *message = Message::new(Role::User, marked.collect());
+        *message = Message::new(Role::User, marked.collect::<Parts<'_>>());
     }
 }
 

@@ -1,6 +1,7 @@
 //! A message: who speaks, and the parts of what is said.
 
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::json::Text;
 use crate::protocol::NodeSemantics;
 
@@ -11,7 +12,7 @@ use crate::protocol::NodeSemantics;
 #[derive(Clone, Debug, Default)]
 pub struct Message<'a> {
     pub role: Role,
-    pub parts: Vec<Part<'a>>,
+    pub parts: Parts<'a>,
     /// The participant's name, where several speak in one role.
     pub name: Option<Text<'a>>,
     pub(crate) semantics: NodeSemantics<'a>,
@@ -41,8 +42,8 @@ impl Role {
 }
 
 impl<'a> Message<'a> {
-    pub fn new(role: Role, parts: Vec<Part<'a>>) -> Self {
-        Self { role, parts, name: None, semantics: NodeSemantics::default() }
+    pub fn new(role: Role, parts: impl Into<Parts<'a>>) -> Self {
+        Self { role, parts: parts.into(), name: None, semantics: NodeSemantics::default() }
     }
 
     /// What the wire meant by this message beyond its parts.
@@ -68,7 +69,7 @@ impl<'a> Message<'a> {
     pub fn into_owned(self) -> Message<'static> {
         Message {
             role: self.role,
-            parts: self.parts.into_iter().map(Part::into_owned).collect(),
+            parts: self.parts.into_owned(),
             name: self.name.map(Text::into_owned),
             semantics: self.semantics.into_owned(),
         }

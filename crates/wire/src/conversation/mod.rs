@@ -3,6 +3,7 @@
 mod message;
 mod pairing;
 mod part;
+mod parts;
 mod request;
 mod response;
 mod tool;
@@ -25,6 +26,7 @@ pub use part::ResultOutput;
 pub use part::Source;
 pub use part::ToolCall;
 pub use part::ToolResult;
+pub use parts::Parts;
 pub use request::CacheOptions;
 pub use request::OutputFormat;
 pub use request::OutputSchema;

@@ -1,5 +1,6 @@
 //! A part: one piece of content. Parts do not change; an edit is a new part, so nothing said about the old one sticks.
 
+use crate::conversation::Parts;
 use crate::json::Json;
 use crate::json::Text;
 use crate::protocol::NodeSemantics;
@@ -109,9 +110,9 @@ pub struct ToolResult<'a> {
 #[derive(Clone, Debug)]
 pub enum ResultOutput<'a> {
     /// Text, images and documents; none of them is an empty answer.
-    Parts(Vec<Part<'a>>),
+    Parts(Parts<'a>),
     /// A JSON object (Gemini), with media beside it.
-    Object { response: Json<'a>, parts: Vec<Part<'a>> },
+    Object { response: Json<'a>, parts: Parts<'a> },
 }
 
 /// The model's thinking, as far as it is shown.
@@ -295,11 +296,10 @@ impl<'a> ResultOutput<'a> {
     }
 
     pub fn into_owned(self) -> ResultOutput<'static> {
-        let own = |parts: Vec<Part<'a>>| parts.into_iter().map(Part::into_owned).collect();
         match self {
-            Self::Parts(parts) => ResultOutput::Parts(own(parts)),
+            Self::Parts(parts) => ResultOutput::Parts(parts.into_owned()),
             Self::Object { response, parts } => {
-                ResultOutput::Object { response: response.into_owned(), parts: own(parts) }
+                ResultOutput::Object { response: response.into_owned(), parts: parts.into_owned() }
             }
         }
     }

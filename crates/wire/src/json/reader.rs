@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
 
     /// Enters the object that comes next and passes its first member, if that is `name`, a string without escapes; else
     /// nothing is consumed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_by_tag(&mut self, name: &str) -> Option<Text<'a>> {
         let before = self.at;
         if self.depth < scan::DEPTH_MAX && self.peek() == Some(b'{') {
@@ -377,7 +377,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes the member that comes next, if it is `name`, a string without escapes; else the cursor may stand anywhere.
-    #[inline]
+    #[inline(always)]
     fn tag_here(&mut self, name: &str) -> Option<Text<'a>> {
         self.peek();
         match self.passes_key(name) {
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over the key `name`, if it comes next and is spelled without escapes and gaps.
-    #[inline]
+    #[inline(always)]
     fn passes_key(&mut self, name: &str) -> bool {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         let value = rest

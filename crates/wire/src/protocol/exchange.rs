@@ -139,13 +139,14 @@ impl Protocol {
     }
 
     fn decode_request_with(self, reader: Reader<'_>, body_bytes: usize) -> Result<Exchange<'_>> {
-        let exchange = match self {
+        let mut exchange = match self {
             Self::OpenaiChat => openai_chat::decode_request(reader),
             Self::OpenaiResponses => openai_responses::decode_request(reader),
             Self::AnthropicMessages => anthropic_messages::decode_request(reader),
             Self::Gemini => gemini::decode_request(reader),
         }?;
-        Ok(Exchange { body_bytes, ..exchange })
+        exchange.body_bytes = body_bytes;
+        Ok(exchange)
     }
 
     /// Reads a whole answer.

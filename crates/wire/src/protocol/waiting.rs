@@ -188,7 +188,7 @@ mod tests {
         ToolResult {
             call_id: id.map(Text::literal),
             name: name.map(Text::literal),
-            output: ResultOutput::Parts(Vec::new()),
+            output: ResultOutput::Parts(Vec::new().into()),
             is_error: None,
             form: CallForm::default(),
         }

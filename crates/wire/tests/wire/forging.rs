@@ -44,7 +44,7 @@ fn anew<'a>(request: &Request<'a>) -> Request<'a> {
         Part::new(content)
     };
     let message = |message: &Message<'a>| {
-        Message::new(message.role, message.parts.iter().map(part).collect())
+        Message::new(message.role, message.parts.iter().map(part).collect::<Vec<_>>())
     };
     Request { messages: request.messages.iter().map(message).collect(), ..Request::default() }
 }

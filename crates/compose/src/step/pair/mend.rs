@@ -217,7 +217,7 @@ fn no_result<'a>(call: &ToolCall<'a>, policy: &Policy) -> ToolResult<'a> {
     ToolResult {
         call_id: call.id.clone(),
         name: is_named.then(|| call.name.clone()),
-        output: ResultOutput::Parts(vec![Part::text(NO_RESULT)]),
+        output: ResultOutput::Parts(Part::text(NO_RESULT).into()),
         is_error: is_flagged.then_some(true),
         form: call.form,
     }
@@ -300,7 +300,7 @@ fn take_in<'a>(host: &mut Turn<'a>, guests: Vec<Turn<'a>>) {
     let end = leading_results(&host.message);
     let mut sources = host.sources();
     sources.splice(end..end, guests.iter().flat_map(Turn::sources));
-    let mut parts = std::mem::take(&mut host.message.parts);
+    let mut parts = std::mem::take(&mut host.message.parts).into_vec();
     parts.splice(end..end, guests.into_iter().flat_map(|turn| turn.message.parts));
     host.edit(parts, sources);
 }

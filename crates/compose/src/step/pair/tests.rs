@@ -25,7 +25,7 @@ fn user(words: &str) -> Message<'static> {
 }
 
 fn calls(ids: &[&'static str]) -> Message<'static> {
-    Message::new(Role::Assistant, ids.iter().map(|id| call_part(id)).collect())
+    Message::new(Role::Assistant, ids.iter().map(|id| call_part(id)).collect::<Vec<_>>())
 }
 
 /// Builds and compares; each change is `pointer what`.
@@ -373,7 +373,7 @@ fn nameless(message: Message<'static>) -> Message<'static> {
         }
         content => Part::new(content),
     });
-    Message::new(message.role, parts.collect())
+    Message::new(message.role, parts.collect::<Vec<_>>())
 }
 
 #[test]

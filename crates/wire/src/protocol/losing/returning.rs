@@ -398,7 +398,7 @@ mod tests {
         ToolResult {
             call_id: id.map(|id| Text::plain(id.to_string())),
             name: Some(Text::literal(name)),
-            output: ResultOutput::Parts(Vec::new()),
+            output: ResultOutput::Parts(Vec::new().into()),
             is_error: None,
             form: CallForm::Function,
         }

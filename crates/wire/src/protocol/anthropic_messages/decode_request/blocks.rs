@@ -8,6 +8,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
@@ -315,21 +316,21 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 }
 
 fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
-    let (mut call_id, mut is_error, mut content) = (None, None, None);
+    let (mut call_id, mut is_error) = (None, None);
+    let (mut parts, mut shape) = (Parts::default(), NO_CONTENT);
     let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "tool_use_id" => call_id = Some(reader.string()?),
             "is_error" => is_error = Some(reader.boolean()?),
             "content" => {
                 let element = |index| place.element(Step::Content, index);
-                content = Some(read_content(reader, place.step(Step::Content), element)?);
+                shape = read_content(reader, place.step(Step::Content), element, &mut parts)?;
             }
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
-    semantics.add_shape(content.as_ref().map_or(NO_CONTENT, super::Content::shape));
-    let parts = content.map(super::Content::into_parts).unwrap_or_default();
+    semantics.add_shape(shape);
     let result = ToolResult {
         call_id,
         name: None,

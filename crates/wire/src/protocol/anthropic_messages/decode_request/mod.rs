@@ -9,6 +9,7 @@ pub(in crate::protocol) use returning::lose_on_return;
 
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Error;
@@ -33,6 +34,7 @@ use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();
@@ -148,15 +150,15 @@ impl<'a> Decoding<'a> {
 fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
     let place = Place::default().step(Step::System);
     let mut semantics = NodeSemantics::at(place).shaped(SLOT);
-    let content =
-        read_content(reader, place, |index| Place::default().element(Step::System, index))?;
-    semantics.add_shape(content.shape());
-    Ok(Message::new(Role::System, content.into_parts()).with_semantics(semantics))
+    let mut parts = Parts::default();
+    let element = |index| Place::default().element(Step::System, index);
+    semantics.add_shape(read_content(reader, place, element, &mut parts)?);
+    Ok(Message::new(Role::System, parts).with_semantics(semantics))
 }
 
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let (mut role, unread) = read_first(reader, "role", known_role);
-    let mut content = None;
+    let (mut parts, mut shape) = (Parts::default(), NO_CONTENT);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
@@ -170,7 +172,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
             }
             "content" => {
                 let element = |index| place.element(Step::Content, index);
-                content = Some(read_content(reader, place.step(Step::Content), element)?);
+                shape = read_content(reader, place.step(Step::Content), element, &mut parts)?;
             }
             _ => return Ok(Member::Unknown),
         }
@@ -180,9 +182,8 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     if role.is_none() {
         semantics.add_shape(NO_ROLE);
     }
-    semantics.add_shape(content.as_ref().map_or(NO_CONTENT, Content::shape));
+    semantics.add_shape(shape);
     semantics.keep(extras);
-    let parts = content.map(Content::into_parts).unwrap_or_default();
     Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))
 }
 
@@ -195,43 +196,22 @@ fn known_role(word: &str) -> Option<Role> {
     }
 }
 
-/// The content of a message, the system slot or a tool result, in one of its two shapes.
-enum Content<'a> {
-    String(Part<'a>),
-    Blocks(Vec<Part<'a>>),
-}
-
-impl<'a> Content<'a> {
-    fn shape(&self) -> crate::protocol::semantics::Shape {
-        match self {
-            Self::String(_) => STRING,
-            Self::Blocks(_) => crate::protocol::semantics::Shape::default(),
-        }
-    }
-
-    fn into_parts(self) -> Vec<Part<'a>> {
-        match self {
-            Self::String(part) => vec![part],
-            Self::Blocks(parts) => parts,
-        }
-    }
-}
-
-/// Reads content that stands at `place`, its blocks where `element` says.
+/// Reads the content of a message, the system slot or a tool result that stands at `place`, its blocks where `element`
+/// says, and says how it is shaped.
 fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
     element: impl Fn(usize) -> Place,
-) -> Result<Content<'a>> {
+    parts: &mut Parts<'a>,
+) -> Result<Shape> {
+    *parts = Parts::default();
     if reader.kind()? == Kind::String {
-        let text = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
-        return Ok(Content::String(text));
+        parts.push(Part::text(reader.string()?).with_semantics(NodeSemantics::at(place)));
+        return Ok(STRING);
     }
-    // Most messages have one block.
-    let mut parts = Vec::with_capacity(1);
     reader.array(|index, reader| {
         parts.push(blocks::read_block(reader, element(index))?);
         Ok(())
     })?;
-    Ok(Content::Blocks(parts))
+    Ok(Shape::default())
 }

@@ -22,6 +22,14 @@ use crate::protocol::semantics::NodeSemantics;
 
 pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let mut start = reader.checkpoint();
+    let mut ahead = reader.checkpoint();
+    // Most tools leave their type out, and in search of it the whole of them would be passed.
+    if ahead.enter_by_tag("type").is_none()
+        && let Ok((tool, Typed::No)) = read_function(&mut ahead, Unread::All, place)
+    {
+        *reader = ahead;
+        return Ok(tool);
+    }
     match read_tag(reader, "type")? {
         (Some(kind), _) if kind != "custom" => {
             let tool = read_hosted(&mut start, place, kind)?;
@@ -29,25 +37,36 @@ pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Too
             Ok(tool)
         }
         (kind, unread) => {
-            let mut semantics = NodeSemantics::at(place);
+            let (mut tool, _) = read_function(reader, unread, place)?;
             if kind.is_some() {
-                semantics.add_shape(STATED_TYPE);
+                tool.semantics.add_shape(STATED_TYPE);
             }
-            read_function(reader, unread, semantics)
+            Ok(tool)
         }
     }
+}
+
+/// Whether a tool says of what type it is.
+enum Typed {
+    Yes,
+    No,
 }
 
 fn read_function<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    mut semantics: NodeSemantics<'a>,
-) -> Result<Tool<'a>> {
+    place: Place,
+) -> Result<(Tool<'a>, Typed)> {
     let (mut name, mut description, mut parameters, mut strict) = (None, None, None, None);
+    let mut typed = Typed::No;
+    let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
-            "type" => reader.skip()?,
+            "type" => {
+                reader.skip()?;
+                typed = Typed::Yes;
+            }
             "name" => name = Some(reader.string()?),
             "description" => description = Some(reader.string()?),
             "input_schema" => parameters = Some(reader.raw()?),
@@ -62,7 +81,7 @@ fn read_function<'a>(
     semantics.keep(extras);
     let name = name.ok_or_else(|| missing("name"))?;
     let function = FunctionTool { name, description, parameters, strict, output_schema: None };
-    Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
+    Ok((Tool::new(ToolKind::Function(function)).with_semantics(semantics), typed))
 }
 
 fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Tool<'a>> {

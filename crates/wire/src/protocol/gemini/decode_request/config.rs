@@ -40,14 +40,22 @@ pub(super) struct OutputDraft<'a> {
     json_schema: Option<Json<'a>>,
 }
 
-/// Whether an object says nothing; such a one is kept among the extras, since nothing else would bring it back.
-fn is_empty(reader: &Reader<'_>) -> Result<bool> {
-    let mut empty = true;
-    reader.checkpoint().object(|_, reader| {
-        empty = false;
-        reader.skip()
-    })?;
-    Ok(empty)
+/// Reads an object, unless it says nothing: such a one is kept among the extras, since nothing else would bring it back.
+fn read_stated<'a>(
+    reader: &mut Reader<'a>,
+    scope: &'static str,
+    extras: &mut Extras<'a>,
+    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+) -> Result<Member> {
+    let start = reader.checkpoint();
+    if !start.checkpoint().enters_object()? {
+        return Ok(Member::Unknown);
+    }
+    match read_object(reader, scope, extras, member) {
+        Ok(()) => Ok(Member::Read),
+        // What is no JSON at all is told before what is of the wrong type.
+        Err(error) => start.checkpoint().object(|_, reader| reader.skip()).and(Err(error)),
+    }
 }
 
 impl<'a> Draft<'a> {
@@ -56,14 +64,10 @@ impl<'a> Draft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
-        if is_empty(reader)? {
-            return Ok(Member::Unknown);
-        }
         let scope = generation_scope(self.shape);
-        read_object(reader, scope, extras, |key, reader, extras| {
+        read_stated(reader, scope, extras, |key, reader, extras| {
             self.generation_member(key, reader, extras)
-        })?;
-        Ok(Member::Read)
+        })
     }
 
     fn generation_member(
@@ -129,12 +133,8 @@ impl<'a> Draft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
-        if is_empty(reader)? {
-            return Ok(Member::Unknown);
-        }
         let scope = thinking_scope(self.shape);
-        read_object(reader, scope, extras, |key, reader, _| self.thinking_member(key, reader))?;
-        Ok(Member::Read)
+        read_stated(reader, scope, extras, |key, reader, _| self.thinking_member(key, reader))
     }
 
     fn thinking_member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
@@ -231,18 +231,14 @@ impl<'a> Draft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
-        if is_empty(reader)? {
-            return Ok(Member::Unknown);
-        }
         let scope = tool_config_scope(self.shape);
-        read_object(reader, scope, extras, |key, reader, extras| {
+        read_stated(reader, scope, extras, |key, reader, extras| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
                 "functionCallingConfig" => self.function_calling(reader, extras),
                 _ if scope == "toolConfig" => self.declared(&format!("toolConfig/{key}"), reader),
                 _ => Ok(Member::Unknown),
             }
-        })?;
-        Ok(Member::Read)
+        })
     }
 
     fn function_calling(
@@ -250,14 +246,11 @@ impl<'a> Draft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
-        if is_empty(reader)? {
-            return Ok(Member::Unknown);
-        }
         let mut start = reader.checkpoint();
         let scope = tool_choice_scope(self.shape);
         let mut inner = Extras::default();
         let (mut mode, mut names) = (None, None);
-        read_object(reader, scope, &mut inner, |key, reader, _| {
+        let member = read_stated(reader, scope, &mut inner, |key, reader, _| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
                 "mode" => mode = Some(reader.string()?),
                 "allowedFunctionNames" => {
@@ -272,6 +265,9 @@ impl<'a> Draft<'a> {
             }
             Ok(Member::Read)
         })?;
+        if member == Member::Unknown {
+            return Ok(member);
+        }
         match tool_choice(mode.as_ref(), names) {
             Some(choice) => {
                 self.request.tool_choice = Some(choice);

@@ -8,7 +8,7 @@ pub(super) use part::content_part;
 
 use crate::conversation::Message;
 use crate::conversation::OutputFormat;
-use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
@@ -188,7 +188,7 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
         Standing::Slot => (None, Unread::All),
         Standing::Turn => read_first(reader, "role", usual_role),
     };
-    let mut message = Message::new(role.unwrap_or_default(), Vec::new());
+    let mut message = Message::new(role.unwrap_or_default(), Parts::default());
     let (mut role_stated, mut parts_stated) = (role.is_some(), false);
     unread.read(reader, "", &mut extras, |key, reader, _| match key {
         "role" => {
@@ -199,7 +199,7 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
         }
         "parts" => {
             parts_stated = true;
-            message.parts = parts(reader, place)?;
+            read_parts(reader, place, &mut message.parts)?;
             Ok(Member::Read)
         }
         _ => Ok(Member::Unknown),
@@ -251,11 +251,12 @@ fn usual_role(word: &str) -> Option<Role> {
     }
 }
 
-fn parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Part<'a>>> {
-    let mut parts = Vec::new();
+fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, parts: &mut Parts<'a>) -> Result<()> {
+    *parts = Parts::default();
     reader.array(|index, reader| {
         parts.push(content_part(reader, place.element(Step::Parts, index))?);
         Ok(())
     })?;
-    Ok(part::sealed(parts))
+    part::join_sealed(parts);
+    Ok(())
 }

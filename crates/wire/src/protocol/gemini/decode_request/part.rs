@@ -8,6 +8,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
@@ -97,12 +98,12 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
 
 /// Joins a foreign signature to the thoughts that it seals: a stream told them piece by piece, each a part, and the
 /// signature in an empty part behind them.
-pub(super) fn sealed(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+pub(super) fn join_sealed(parts: &mut Parts<'_>) {
     if !parts.iter().any(is_foreign_seal) {
-        return parts;
+        return;
     }
     let mut joined: Vec<Part<'_>> = Vec::with_capacity(parts.len());
-    for part in parts {
+    for part in std::mem::take(parts) {
         match joined.last_mut() {
             Some(last) if is_foreign_seal(&part) && is_unsealed(last) => {
                 last.semantics_mut().merge(part.semantics().clone());
@@ -112,7 +113,7 @@ pub(super) fn sealed(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
             _ => joined.push(part),
         }
     }
-    joined
+    *parts = joined.into();
 }
 
 /// Joins the thoughts before the last one, as far as nothing seals them, to it: one signature is for all of them.
@@ -197,7 +198,7 @@ impl<'a> PartDraft<'a> {
         self.opaque.take().or(unheard)
     }
 
-    fn finish(mut self, extras: Extras<'a>) -> Part<'a> {
+    fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
         let data = self.data.take().unwrap_or_else(|| {
             self.shape = self.shape.with(TEXT_ABSENT);
             Content::Text(Text::default())
@@ -209,7 +210,7 @@ impl<'a> PartDraft<'a> {
         }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
         semantics.keep(extras);
-        if let Some(signature) = self.signature {
+        if let Some(signature) = self.signature.take() {
             semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
         }
         Part::new(content).with_semantics(semantics)
@@ -353,7 +354,7 @@ impl<'a> PartDraft<'a> {
         if response.is_none() {
             self.shape = self.shape.with(RESPONSE_ABSENT);
         }
-        if media.as_ref().is_some_and(Vec::is_empty) {
+        if media.as_deref().is_some_and(<[_]>::is_empty) {
             self.shape = self.shape.with(RESULT_PARTS_EMPTY);
         }
         let response = response.unwrap_or(Json::literal("{}"));
@@ -367,8 +368,8 @@ impl<'a> PartDraft<'a> {
     }
 }
 
-fn result_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Vec<Part<'a>>> {
-    let mut parts = Vec::new();
+fn result_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Parts<'a>> {
+    let mut parts = Parts::default();
     reader.array(|index, reader| {
         parts.push(content_part(reader, place.element(Step::FunctionResponseParts, index))?);
         Ok(())

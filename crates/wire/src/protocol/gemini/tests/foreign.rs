@@ -68,7 +68,7 @@ fn a_call_whose_foreign_seal_was_taken_off_gets_it_too() {
     };
     assert!(signature(&exchange).is_null());
     let parts = &mut exchange.request.messages[1].parts;
-    *parts = parts.drain(..).map(|part| Part::new(part.into_content())).collect();
+    *parts = std::mem::take(parts).into_iter().map(|part| Part::new(part.into_content())).collect();
     assert_eq!(signature(&exchange), "skip_thought_signature_validator");
 }
 

@@ -33,19 +33,19 @@ use crate::protocol::semantics::Shape;
 /// The scope of the extra that keeps an unusual prefix of a data URL.
 pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
 
-/// Reads `content` of the message at `place`, and says whether it was a list.
+/// Reads `content` of the message at `place` part by part, and says whether it was a list.
 pub(in crate::protocol::openai_chat) fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
-    parts: &mut Vec<Part<'a>>,
+    mut add: impl FnMut(Part<'a>),
 ) -> Result<Shape> {
     if reader.kind()? != Kind::Array {
         let text = Part::new(Content::Text(reader.string()?));
-        parts.push(text.with_semantics(NodeSemantics::at(place.step(Step::Content))));
+        add(text.with_semantics(NodeSemantics::at(place.step(Step::Content))));
         return Ok(Shape::default());
     }
     reader.array(|index, reader| {
-        parts.push(read_part(reader, place.element(Step::Content, index))?);
+        add(read_part(reader, place.element(Step::Content, index))?);
         Ok(())
     })?;
     Ok(shape::CONTENT_LIST)

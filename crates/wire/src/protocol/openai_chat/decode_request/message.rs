@@ -7,6 +7,7 @@ use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
@@ -155,28 +156,49 @@ impl Speaker {
     }
 }
 
-/// The fields of a message that hold its parts.
+/// The parts of a message, which stand in fields of their own.
 pub(in crate::protocol::openai_chat) struct Fields<'a> {
     place: Place,
     pub(in crate::protocol::openai_chat) shape: Shape,
-    content: Vec<Part<'a>>,
-    reasoning: Vec<Part<'a>>,
-    refusal: Option<Part<'a>>,
-    audio: Option<Part<'a>>,
-    calls: Vec<Part<'a>>,
+    /// Those of all fields, in the order of the conversation.
+    parts: Parts<'a>,
+    /// Where the parts of each field end among them.
+    ends: [usize; FIELDS],
 }
+
+/// The fields that hold parts, in the order of the conversation.
+#[derive(Clone, Copy)]
+enum Slot {
+    Reasoning,
+    Content,
+    Refusal,
+    Audio,
+    Calls,
+}
+
+const FIELDS: usize = 5;
 
 impl<'a> Fields<'a> {
     pub(in crate::protocol::openai_chat) fn at(place: Place) -> Self {
-        Self {
-            place,
-            shape: Shape::default(),
-            content: Vec::new(),
-            reasoning: Vec::new(),
-            refusal: None,
-            audio: None,
-            calls: Vec::new(),
+        Self { place, shape: Shape::default(), parts: Parts::default(), ends: [0; FIELDS] }
+    }
+
+    fn add(&mut self, slot: Slot, part: Part<'a>) {
+        self.parts.insert(self.ends[slot as usize], part);
+        self.ends[slot as usize..].iter_mut().for_each(|end| *end += 1);
+    }
+
+    /// Puts in a part that has no like: a later one takes its place.
+    fn set(&mut self, slot: Slot, part: Part<'a>) {
+        match self.of_mut(slot) {
+            [.., last] => *last = part,
+            [] => self.add(slot, part),
         }
+    }
+
+    fn of_mut(&mut self, slot: Slot) -> &mut [Part<'a>] {
+        let start = (slot as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &mut self.parts[start..self.ends[slot as usize]]
     }
 
     /// Reads one member of the message, if it holds parts.
@@ -188,31 +210,32 @@ impl<'a> Fields<'a> {
         let place = self.place;
         match key {
             "content" => {
-                let shape = read_content(reader, place, &mut self.content)?;
+                let shape = read_content(reader, place, |part| self.add(Slot::Content, part))?;
                 self.shape = self.shape.with(shape);
             }
             "reasoning_content" if !self.has_reasoning_text() => {
                 let text = reader.string()?;
-                self.reasoning.push(reasoning_text(text, place.step(Step::ReasoningContent)));
+                let part = reasoning_text(text, place.step(Step::ReasoningContent));
+                self.add(Slot::Reasoning, part);
             }
             "reasoning" if !self.has_reasoning_text() && reader.kind()? == Kind::String => {
                 let part = reasoning_text(reader.string()?, place.step(Step::Reasoning));
-                self.reasoning.push(with_shape(part, shape::REASONING));
+                self.add(Slot::Reasoning, with_shape(part, shape::REASONING));
             }
             "reasoning_details" if reader.kind()? == Kind::Array => {
                 let place = place.step(Step::ReasoningDetails);
-                self.reasoning.push(reasoning_details(reader.raw()?, place));
+                self.add(Slot::Reasoning, reasoning_details(reader.raw()?, place));
             }
             "refusal" => {
                 let part = Part::new(Content::Refusal(reader.string()?));
-                self.refusal =
-                    Some(part.with_semantics(NodeSemantics::at(place.step(Step::Refusal))));
+                let semantics = NodeSemantics::at(place.step(Step::Refusal));
+                self.set(Slot::Refusal, part.with_semantics(semantics));
             }
             "audio" => return self.audio(reader),
             "tool_calls" => self.calls(reader)?,
             "function_call" => {
                 let place = place.step(Step::FunctionCall);
-                self.calls.push(read_function_call(reader, place)?);
+                self.add(Slot::Calls, read_function_call(reader, place)?);
                 self.shape = self.shape.with(Shape::RESPELLED);
             }
             _ => return Ok(Member::Unknown),
@@ -221,7 +244,8 @@ impl<'a> Fields<'a> {
     }
 
     fn has_reasoning_text(&self) -> bool {
-        self.reasoning.iter().any(|part| part.semantics().artefact().is_none())
+        let reasoning = &self.parts[..self.ends[Slot::Reasoning as usize]];
+        reasoning.iter().any(|part| part.semantics().artefact().is_none())
     }
 
     fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
@@ -229,7 +253,7 @@ impl<'a> Fields<'a> {
         match read_audio(&mut ahead, self.place.step(Step::Audio))? {
             Some(part) => {
                 *reader = ahead;
-                self.audio = Some(part);
+                self.set(Slot::Audio, part);
                 Ok(Member::Read)
             }
             None => Ok(Member::Unknown),
@@ -238,12 +262,12 @@ impl<'a> Fields<'a> {
 
     fn calls(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let place = self.place;
-        let before = self.calls.len();
+        let before = self.parts.len();
         reader.array(|index, reader| {
-            self.calls.push(read_call(reader, place.element(Step::ToolCalls, index))?);
+            self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
             Ok(())
         })?;
-        if self.calls.len() == before {
+        if self.parts.len() == before {
             self.shape = self.shape.with(shape::CALLS_EMPTY);
         }
         Ok(())
@@ -251,30 +275,19 @@ impl<'a> Fields<'a> {
 
     /// The text that annotations and log probabilities speak of.
     pub(in crate::protocol::openai_chat) fn text_mut(&mut self) -> Option<&mut Part<'a>> {
-        self.content.iter_mut().find(|part| matches!(part.content(), Content::Text(_)))
+        self.of_mut(Slot::Content)
+            .iter_mut()
+            .find(|part| matches!(part.content(), Content::Text(_)))
     }
 
     pub(in crate::protocol::openai_chat) fn refusal_mut(&mut self) -> Option<&mut Part<'a>> {
-        self.refusal.as_mut()
+        self.of_mut(Slot::Refusal).last_mut()
     }
 
     /// All parts in the order of the conversation.
-    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Vec<Part<'a>> {
-        let Self { place: _, shape: _, content, reasoning, refusal, audio, calls } = self;
-        // A list that is there is added to, so that most messages take one allocation.
-        let mut parts = joined(reasoning, content);
-        parts.extend(refusal);
-        parts.extend(audio);
-        joined(parts, calls)
+    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
+        self.parts
     }
-}
-
-fn joined<'a>(mut first: Vec<Part<'a>>, second: Vec<Part<'a>>) -> Vec<Part<'a>> {
-    if first.is_empty() {
-        return second;
-    }
-    first.extend(second);
-    first
 }
 
 fn with_shape(mut part: Part<'_>, shape: Shape) -> Part<'_> {

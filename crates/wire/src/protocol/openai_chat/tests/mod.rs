@@ -194,7 +194,7 @@ fn result(id: &'static str, parts: Vec<Part<'static>>) -> Part<'static> {
     Part::new(Content::ToolResult(Box::new(ToolResult {
         call_id: Some(Text::literal(id)),
         name: None,
-        output: ResultOutput::Parts(parts),
+        output: ResultOutput::Parts(parts.into()),
         is_error: None,
         form: Default::default(),
     })))

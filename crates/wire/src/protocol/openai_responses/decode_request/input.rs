@@ -3,6 +3,7 @@
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
@@ -28,7 +29,7 @@ pub(super) fn decode_input<'a>(
     if reader.kind()? == Kind::String {
         let place = Place::default().step(Step::Input);
         let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
-        let message = Message::new(Role::User, vec![part]);
+        let message = Message::new(Role::User, part);
         let shaped = NodeSemantics::at(place).shaped(INPUT_STRING);
         request.messages.push(message.with_semantics(shaped));
         return Ok(());
@@ -59,7 +60,7 @@ fn respell(parts: &mut [Part<'_>]) {
 }
 
 /// Adds the parts of an item to the assistant's message, which the items in a row make together.
-fn join<'a>(messages: &mut Vec<Message<'a>>, mut parts: Vec<Part<'a>>, place: Place) {
+fn join<'a>(messages: &mut Vec<Message<'a>>, mut parts: Parts<'a>, place: Place) {
     match messages.last_mut() {
         Some(message) if message.role == Role::Assistant => {
             if let (Some(last), Some(first)) = (message.parts.last_mut(), parts.first_mut())

@@ -6,6 +6,7 @@ use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Opaque;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
@@ -47,7 +48,7 @@ pub(super) enum Decoded<'a> {
     /// A message of its own.
     Turn(Message<'a>),
     /// More of what the assistant says and does.
-    Assistant(Vec<Part<'a>>),
+    Assistant(Parts<'a>),
 }
 
 /// Reads one item of `input`. Items of unknown type or without what their type needs are kept whole.
@@ -76,7 +77,7 @@ pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<D
 pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
     reader: &mut Reader<'a>,
     place: Place,
-) -> Result<Vec<Part<'a>>> {
+) -> Result<Parts<'a>> {
     let start = reader.checkpoint();
     if let Ok(Decoded::Assistant(mut parts)) = decode_item(reader, place) {
         if let Some(first) = parts.first_mut().filter(|first| lacks_status(first)) {
@@ -87,7 +88,7 @@ pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
     }
     *reader = start;
     let kind = kind_of(&mut reader.checkpoint()).map(|(kind, _)| kind).unwrap_or_default();
-    Ok(vec![opaque(reader, place, kind)?])
+    opaque(reader, place, kind).map(Parts::from)
 }
 
 /// Whether the item that a part opens does not say how far it has come, as messages and calls of functions do.
@@ -119,9 +120,9 @@ fn decode_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> R
     let role = opaque_role(&kind.to_str());
     let part = opaque(reader, place, kind)?;
     Ok(match role {
-        Role::Assistant => Decoded::Assistant(vec![part]),
+        Role::Assistant => Decoded::Assistant(part.into()),
         Role::System | Role::Developer | Role::User | Role::Tool => {
-            let message = Message::new(role, vec![part]);
+            let message = Message::new(role, part);
             Decoded::Turn(message.with_semantics(NodeSemantics::at(place)))
         }
     })
@@ -164,7 +165,7 @@ fn decode_message<'a>(
             "role" => role = role_of(&reader.string()?.to_str()),
             "content" if reader.kind()? == Kind::String => {
                 shape = shape.with(STRING);
-                parts = Some(vec![string_part(reader, place.step(Step::Content))?]);
+                parts = Some(Parts::from(string_part(reader, place.step(Step::Content))?));
             }
             "content" => parts = Some(decode_parts(reader, place, Step::Content)?),
             _ => return item_member(&mut item, key, reader),
@@ -219,11 +220,11 @@ fn set_item<'a>(semantics: &mut NodeSemantics<'a>, item: Item<'a>) {
 
 /// Gives the first part of a message the item, and has the others continue it.
 fn assistant_parts<'a>(
-    mut parts: Vec<Part<'a>>,
+    mut parts: Parts<'a>,
     item: Item<'a>,
     shape: Shape,
     place: Place,
-) -> Vec<Part<'a>> {
+) -> Parts<'a> {
     let mut shape = shape;
     if parts.is_empty() {
         // Others have no message without content.
@@ -243,8 +244,8 @@ fn string_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     Ok(Part::text(reader.string()?).with_semantics(NodeSemantics::at(place)))
 }
 
-fn decode_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result<Vec<Part<'a>>> {
-    let mut parts = Vec::new();
+fn decode_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result<Parts<'a>> {
+    let mut parts = Parts::default();
     reader.array(|index, reader| {
         parts.push(decode_part(reader, place.element(step, index))?);
         Ok(())
@@ -283,7 +284,7 @@ fn decode_call<'a>(
     }
     set_item(&mut semantics, item);
     let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
-    Ok(Some(Decoded::Assistant(vec![part])))
+    Ok(Some(Decoded::Assistant(part.into())))
 }
 
 fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
@@ -310,7 +311,7 @@ fn decode_result<'a>(
             "name" => name = Some(reader.string()?),
             "output" if reader.kind()? == Kind::String => {
                 shape = STRING;
-                parts = Some(vec![string_part(reader, place.step(Step::Output))?]);
+                parts = Some(Parts::from(string_part(reader, place.step(Step::Output))?));
             }
             "output" => parts = Some(decode_parts(reader, place, Step::Output)?),
             _ => return item_member(&mut item, key, reader),
@@ -325,7 +326,7 @@ fn decode_result<'a>(
     let mut semantics = NodeSemantics::at(place).shaped(shape);
     set_item(&mut semantics, item);
     let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
-    let message = Message::new(Role::Tool, vec![part]);
+    let message = Message::new(Role::Tool, part);
     Ok(Some(Decoded::Turn(message.with_semantics(NodeSemantics::at(place)))))
 }
 
@@ -407,7 +408,7 @@ impl<'a> Thought<'a> {
     }
 
     /// One part for the summary or for what is only encrypted, and one for the thoughts themselves.
-    fn into_parts(self, place: Place) -> Vec<Part<'a>> {
+    fn into_parts(self, place: Place) -> Parts<'a> {
         let Self { summary, content, encrypted, item, odd: _ } = self;
         let mut semantics = NodeSemantics::at(place);
         set_item(&mut semantics, item);

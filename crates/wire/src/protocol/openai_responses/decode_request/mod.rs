@@ -170,7 +170,7 @@ fn instructions<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
     let place = Place::default().step(Step::Instructions);
     let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
     let semantics = NodeSemantics::at(place).shaped(INSTRUCTIONS).shaped(STRING);
-    Ok(Message::new(Role::System, vec![part]).with_semantics(semantics))
+    Ok(Message::new(Role::System, part).with_semantics(semantics))
 }
 
 /// Whether a list of strings has one in it.

@@ -194,7 +194,8 @@ impl Decoder {
                 if self.items.has_ended(index) {
                     return reader.skip();
                 }
-                let parts = decode_output_item(reader, place.element(Step::Output, index))?;
+                let parts =
+                    decode_output_item(reader, place.element(Step::Output, index))?.into_vec();
                 self.items.done(index, parts, emit);
                 Ok(())
             })?;
@@ -258,7 +259,7 @@ impl Decoder {
         let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
             return Ok(());
         };
-        let parts = decode_output_item(&mut reader, place.step(Step::Item))?;
+        let parts = decode_output_item(&mut reader, place.step(Step::Item))?.into_vec();
         self.items.done(fields.output_index, parts, emit);
         Ok(())
     }
