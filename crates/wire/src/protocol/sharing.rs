@@ -66,7 +66,7 @@ mod tests {
                 form: CallForm::Function,
             };
             let parts = (0..count).map(|it| Part::new(Content::ToolCall(Box::new(call(it)))));
-            Message::new(Role::Assistant, parts.collect())
+            Message::new(Role::Assistant, parts.collect::<Vec<_>>())
         };
         for count in [0, 1, 2, 3, 700] {
             assert!(are_different(&[message(count)]), "{count}");
