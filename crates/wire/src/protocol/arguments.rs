@@ -1,5 +1,9 @@
 //! Arguments and results of tool calls between the protocols that want an object and those that want a string.
 
+use std::borrow::Cow;
+
+use memchr::memchr_iter;
+
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::ToolCall;
@@ -97,20 +101,77 @@ pub(in crate::protocol) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option
 
 /// The text of a result that is an object of one usual member, and whether its name is the most usual.
 pub(crate) fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> {
-    let mut found = None;
-    let mut members = 0;
-    response
+    let (key, text) = sole_member(response)?;
+    let is_usual = matches!(&*key, "output" | "result" | "content" | "error");
+    is_usual.then(|| (key == "output", text))
+}
+
+/// The key and the text of an object that has one member, a string.
+pub(in crate::protocol) fn sole_member<'t>(
+    object: &'t Json<'_>,
+) -> Option<(Cow<'t, str>, Text<'t>)> {
+    if let Some((key, body)) = spelled_member(object.as_str()) {
+        return Some((Cow::Borrowed(key), Text::escaped(body)));
+    }
+    let (mut only, mut members) = (None, 0);
+    object
         .reader()
         .object(|key, reader| {
             members += 1;
-            match (&*key, reader.kind()?) {
-                ("output" | "result" | "content" | "error", Kind::String) => {
-                    found = Some((key == "output", reader.string()?));
-                }
-                _ => reader.skip()?,
+            if reader.kind()? == Kind::String {
+                only = Some((key, reader.string()?));
+                return Ok(());
             }
-            Ok(())
+            reader.skip()
         })
         .ok()?;
-    found.filter(|_| members == 1)
+    only.filter(|_| members == 1)
+}
+
+/// The same for most of them, as they are spelled. Since the JSON has been checked, a string that begins behind the first
+/// key is the last thing in the object if no quote in it is without a backslash.
+fn spelled_member(object: &str) -> Option<(&str, &str)> {
+    let inside = object.strip_prefix('{')?.strip_suffix('}')?.trim_ascii();
+    let (key, value) = inside.strip_prefix('"')?.split_once('"')?;
+    let value = value.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
+    let body = value.strip_prefix('"')?.strip_suffix('"')?;
+    let is_escaped = |quote: usize| {
+        let before = body.as_bytes()[..quote].iter().rev();
+        before.take_while(|byte| **byte == b'\\').count() % 2 == 1
+    };
+    let is_sole = memchr_iter(b'"', body.as_bytes()).all(is_escaped);
+    (is_sole && !key.contains('\\')).then_some((key, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(object: &str, expected: Option<(&str, &str)>) {
+        let object = Json::parse(object).unwrap();
+        let found = sole_member(&object);
+        let found = found.as_ref().map(|(key, text)| (&**key, text.to_str()));
+        assert_eq!(found, expected.map(|(key, text)| (key, Cow::Borrowed(text))));
+    }
+
+    #[test]
+    fn the_one_text_of_an_object_is_found_however_it_is_spelled() {
+        check(r#"{"output":"a"}"#, Some(("output", "a")));
+        check(r#"{ "output" : "a" }"#, Some(("output", "a")));
+        check(r#"{"output":"\"a\" \\"}"#, Some(("output", r#""a" \"#)));
+        check(r#"{"\u006futput":"a"}"#, Some(("output", "a")));
+        check(r#"{"":""}"#, Some(("", "")));
+    }
+
+    #[test]
+    fn an_object_that_says_more_has_no_sole_text() {
+        check(r#"{"a":"b","c":"d"}"#, None);
+        check(r#"{"a":"\\","c":"d"}"#, None);
+        check(r#"{"a":["b","c"],"d":"e"}"#, None);
+        check(r#"{"a":{"b":"c"}}"#, None);
+        check(r#"{"a":1}"#, None);
+        check("{}", None);
+        check(r#""{}""#, None);
+    }
 }

@@ -20,6 +20,7 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::push_whole;
 use crate::protocol::Protocol;
+use crate::protocol::sharing::are_different;
 use crate::protocol::waiting::Waiting;
 use crate::target::Target;
 
@@ -101,9 +102,14 @@ impl<'r> Calls<'r> {
         self.names.is_some() && self.name(name) != *name
     }
 
-    /// Whether the target knows every call by the id that it came with.
-    pub(in crate::protocol) fn keeps_ids(&self) -> bool {
-        self.ids.is_none() && self.made_up.is_empty()
+    /// Whether the target may know two calls of `request` by one id, as far as can be told at a glance. Ids that are made
+    /// up differ from each other, but a client may have sent one that is spelled like them.
+    pub(in crate::protocol) fn may_share_ids(&self, request: &Request<'_>) -> bool {
+        match (&self.ids, self.made_up.is_empty()) {
+            (Some(_), _) => true,
+            (None, true) => !are_different(&request.messages),
+            (None, false) => calls(request).any(|call| call.id.is_some()),
+        }
     }
 
     /// Whether the target knows a call or a result by another id than its own.

@@ -149,7 +149,8 @@ impl Losing<'_> {
         for turn in messages.chunk_by(|one, other| one.role == other.role) {
             let parts = || turn.iter().flat_map(|message| &message.parts);
             if turn[0].role == Role::Assistant {
-                calls = parts().filter_map(call_of).collect();
+                calls.clear();
+                calls.extend(parts().filter_map(call_of));
                 continue;
             }
             // Results that tell an id take their calls first, wherever they stand.

@@ -1,7 +1,5 @@
 //! Writing the turns of a conversation of another protocol.
 
-use std::borrow::Cow;
-
 use super::blocks::Block;
 use super::blocks::CallWords;
 use super::blocks::Mark;
@@ -21,14 +19,13 @@ use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
-use crate::json::Json;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::arguments;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::omitted;
@@ -275,7 +272,7 @@ impl<'r> Encoding<'r, '_> {
         output: &'t ResultOutput<'_>,
     ) -> Told<'t> {
         let ResultOutput::Object { response, parts: _ } = output else { return Told::default() };
-        let (text, is_error, kind) = match wrapped(response) {
+        let (text, is_error, kind) = match arguments::sole_member(response) {
             Some((key, text)) if key == "output" => (text, false, None),
             Some((key, text)) if key == "error" => (text, true, None),
             Some((key, text)) if key == "result" || key == "content" => {
@@ -296,23 +293,6 @@ impl<'r> Encoding<'r, '_> {
 struct Told<'t> {
     text: Option<Text<'t>>,
     is_error: bool,
-}
-
-/// The key and the text of an object that has one member, a string.
-fn wrapped<'t>(response: &'t Json<'_>) -> Option<(Cow<'t, str>, Text<'t>)> {
-    let (mut only, mut members) = (None, 0);
-    response
-        .reader()
-        .object(|key, reader| {
-            members += 1;
-            if reader.kind()? == Kind::String {
-                only = Some((key, reader.string()?));
-                return Ok(());
-            }
-            reader.skip()
-        })
-        .ok()?;
-    only.filter(|_| members == 1)
 }
 
 /// The text of a result that is one text and nothing else; there even an empty one is legal.

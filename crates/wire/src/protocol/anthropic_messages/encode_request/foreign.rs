@@ -51,7 +51,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         _ => Calls::of(request, HERE, target),
     };
     let mut turns = Turns::of(request, target, &mut losing);
-    let told_apart = turns.arrange(&request.messages, &calls, &mut losing);
+    let told_apart = turns.arrange(request, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);
     let mut encoding = Encoding {
         request,

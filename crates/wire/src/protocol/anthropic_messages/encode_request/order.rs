@@ -10,11 +10,11 @@ use super::turns::Side;
 use super::turns::Turns;
 use crate::conversation::Content;
 use crate::conversation::Message;
+use crate::conversation::Request;
 use crate::loss::LossKind;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
-use crate::protocol::sharing::are_different;
 
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type ToldApart = HashMap<Position, String>;
@@ -26,11 +26,11 @@ impl<'r> Turns<'r> {
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
     pub(super) fn arrange(
         &mut self,
-        messages: &[Message<'_>],
+        request: &Request<'_>,
         calls: &Calls<'_>,
         losing: &mut Losing<'_>,
     ) -> ToldApart {
-        let is_shared = !calls.keeps_ids() || !are_different(messages);
+        let is_shared = calls.may_share_ids(request);
         let mut arranging = Arranging {
             calls,
             seen: is_shared.then(BTreeSet::new),
@@ -41,7 +41,7 @@ impl<'r> Turns<'r> {
             let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
                 Side::Assistant => arranging.open(pieces),
-                Side::User => lose_order(arranging.results(pieces), messages, losing),
+                Side::User => lose_order(arranging.results(pieces), &request.messages, losing),
                 Side::System => {}
             }
         }

@@ -7,11 +7,11 @@ use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::ToolResult;
 use crate::json::Json;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::arguments;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
@@ -170,21 +170,9 @@ fn is_words(part: &Part<'_>) -> bool {
 
 /// The text that an object of a result amounts to, and how much that changes.
 fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
-    let mut members = 0;
-    let mut only = None;
-    // A response that is no object is written as it is.
-    let _ = response.reader().object(|key, reader| {
-        members += 1;
-        let text = match reader.kind()? {
-            Kind::String => Some(reader.string()?),
-            _ => reader.skip().map(|()| None)?,
-        };
-        only = text.map(|text| (key, text));
-        Ok(())
-    });
-    match only {
-        Some((key, text)) if members == 1 && key == "output" => (text, None),
-        Some((key, text)) if members == 1 && matches!(&*key, "result" | "content") => {
+    match arguments::sole_member(response) {
+        Some((key, text)) if key == "output" => (text, None),
+        Some((key, text)) if matches!(&*key, "result" | "content") => {
             (text, Some(LossKind::Renamed))
         }
         _ => (response.to_text(), Some(LossKind::Renamed)),
