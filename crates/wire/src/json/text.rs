@@ -10,6 +10,7 @@ use memchr::memchr;
 
 use super::escape;
 use super::escape::Unescaped;
+use super::special;
 use super::string::Escapes;
 
 /// A string as it stood in JSON (escapes kept), or plain text of ours.
@@ -59,6 +60,12 @@ impl<'a> Text<'a> {
     #[inline]
     pub(super) fn clean(body: &'a str) -> Self {
         Self { repr: Cow::Borrowed(body), form: Form::Clean }
+    }
+
+    /// The beginning of a string's body up to its first quote, escape or control character, and what follows.
+    pub(crate) fn clean_prefix(body: &'a str) -> (Self, &'a str) {
+        let (text, rest) = body.split_at(special::first(body.as_bytes(), 0));
+        (Self::clean(text), rest)
     }
 
     /// The body of a JSON string that a scan has just measured.
@@ -184,7 +191,7 @@ impl<'a> Text<'a> {
     }
 
     /// The text as a slice of the input, if it is one and holds no escapes.
-    pub(super) fn as_borrowed(&self) -> Option<&'a str> {
+    pub(crate) fn as_borrowed(&self) -> Option<&'a str> {
         match (&self.repr, self.form) {
             (Cow::Borrowed(text), Form::Clean | Form::Plain) => Some(text),
             _ => None,

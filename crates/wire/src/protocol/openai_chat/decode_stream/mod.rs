@@ -5,6 +5,7 @@ mod choice;
 mod chunk;
 mod ending;
 mod gathered;
+mod pattern;
 mod sink;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use crate::json::Reader;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::Delta;
 use crate::protocol::Event;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
@@ -29,6 +31,8 @@ use crate::protocol::openai_chat::decode_response::read_usage;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
 use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Held;
+use crate::protocol::openai_chat::decode_stream::pattern::Pattern;
+use crate::protocol::openai_chat::decode_stream::pattern::Said;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::semantics::Extras;
@@ -50,6 +54,8 @@ pub struct Decoder {
     early: Extras<'static>,
     /// What was said of the answer behind an end that is held back.
     held: Held,
+    /// What chunks look like that only go on with a text.
+    pattern: Pattern,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -81,14 +87,32 @@ impl Decoder {
         }
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
+        match self.pattern.text_of(data) {
+            Some((part, text)) => emit(Event::Delta(part, Delta::Text(text))),
+            None => self.read(data, place, emit)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a chunk member by member.
+    fn read<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
+        self.pattern.forget();
         if self.state == State::Waiting {
             self.begin(data, place, emit)?;
         }
+        let mut said = Said::default();
         let mut reader = Reader::new(data);
-        let read = reader.object(|key, reader| self.member(&key, reader, place, emit));
+        let read = reader.object(|key, reader| {
+            self.member(&key, reader, place, &mut |event| {
+                said.hear(&event);
+                emit(event);
+            })
+        });
         let read = read.and_then(|()| reader.finish());
         if read.is_err() {
             self.release(emit);
+        } else if !self.choices.iter().any(Choice::has_ended) {
+            self.pattern.learn(data, &said);
         }
         read
     }

@@ -1,0 +1,246 @@
+//! Chunks that differ from the last one in nothing but their text: most of a stream. They are known by their bytes, and
+//! nobody has to read what was read before.
+
+use memchr::memmem;
+
+use crate::json::Text;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::PartId;
+
+/// What the last chunk was but for its text, if the text was all that it said.
+#[derive(Debug, Default)]
+pub(super) struct Pattern {
+    /// The part that the text went to; none if there is no pattern.
+    part: Option<PartId>,
+    before: String,
+    after: String,
+    /// What follows the padding by which some servers hide the length of the text: it is different in every chunk.
+    behind_padding: Option<String>,
+    /// How many patterns in a row fitted nothing.
+    useless: u32,
+}
+
+/// A pattern is no longer than this; those of all known servers have a few hundred bytes.
+const BYTES_MAX: usize = 4096;
+
+/// After so many patterns that fitted nothing, a stream is taken to repeat itself in no way that is known here.
+const USELESS_MAX: u32 = 8;
+
+/// What stands before a text that goes out as it comes.
+const TEXTS: [&str; 3] = [r#""content":""#, r#""reasoning_content":""#, r#""reasoning":""#];
+
+/// Fields that are gathered without a word: a second time they would say more.
+const GATHERED: [&str; 4] =
+    [r#""tool_calls""#, r#""function_call""#, r#""reasoning_details""#, r#""audio""#];
+
+const PADDING: &str = r#""obfuscation":""#;
+
+impl Pattern {
+    /// The text of a chunk that fits.
+    pub(super) fn text_of<'f>(&mut self, data: &'f str) -> Option<(PartId, Text<'f>)> {
+        let part = self.part?;
+        let (text, rest) = Text::clean_prefix(data.strip_prefix(&*self.before)?);
+        let mut rest = rest.strip_prefix(&*self.after)?;
+        if let Some(behind) = &self.behind_padding {
+            rest = Text::clean_prefix(rest).1.strip_prefix(&**behind)?;
+        }
+        // A text without words opens no part.
+        let fits = rest.is_empty() && !text.is_empty();
+        self.useless = if fits { 0 } else { self.useless };
+        fits.then_some((part, text))
+    }
+
+    /// Another chunk has been read: what the last one was no longer matters.
+    pub(super) fn forget(&mut self) {
+        self.part = None;
+    }
+
+    /// Takes a chunk as the pattern for those that follow, if it said nothing but a text.
+    pub(super) fn learn(&mut self, data: &str, said: &Said<'_>) {
+        if self.useless < USELESS_MAX
+            && let Said::Text(part, text) = said
+            && let Some((before, after)) = around(data, text)
+            && is_repeatable(before, after)
+        {
+            self.part = Some(*part);
+            self.useless += 1;
+            let (after, behind) = split_at_padding(after);
+            before.clone_into(&mut self.before);
+            after.clone_into(&mut self.after);
+            self.behind_padding = behind.map(str::to_owned);
+        }
+    }
+}
+
+/// What stands on both sides of a slice.
+fn around<'d>(data: &'d str, text: &str) -> Option<(&'d str, &'d str)> {
+    let start = text.as_ptr().addr().checked_sub(data.as_ptr().addr())?;
+    Some((data.get(..start)?, data.get(start + text.len()..)?))
+}
+
+/// Whether a chunk with another text between these says that text, and nothing else. Keys that are spelled with escapes
+/// could be any.
+fn is_repeatable(before: &str, after: &str) -> bool {
+    let is_plain = |side: &str| {
+        let mut strange = GATHERED.iter().chain(&["\\"]);
+        !strange.any(|word| memmem::find(side.as_bytes(), word.as_bytes()).is_some())
+    };
+    before.len() + after.len() <= BYTES_MAX
+        && TEXTS.iter().any(|text| before.ends_with(text))
+        && is_plain(before)
+        && is_plain(after)
+}
+
+/// What stands before the padding of a chunk, and behind it, if there is any.
+fn split_at_padding(after: &str) -> (&str, Option<&str>) {
+    let Some(at) = memmem::find(after.as_bytes(), PADDING.as_bytes()) else { return (after, None) };
+    let (after, padded) = after.split_at(at + PADDING.len());
+    (after, Some(Text::clean_prefix(padded).1))
+}
+
+/// What a chunk said.
+#[derive(Default)]
+pub(super) enum Said<'f> {
+    #[default]
+    Nothing,
+    /// A text that can be seen in the chunk, and nothing else.
+    Text(PartId, &'f str),
+    Other,
+}
+
+impl<'f> Said<'f> {
+    pub(super) fn hear(&mut self, event: &Event<'f>) {
+        *self = match (&*self, event) {
+            (Self::Nothing, Event::Delta(part, Delta::Text(text))) => match text.as_borrowed() {
+                Some(text) => Self::Text(*part, text),
+                None => Self::Other,
+            },
+            _ => Self::Other,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Decoder;
+    use super::*;
+    use crate::sse::Frame;
+
+    /// Every event of a stream, as the decoder tells it.
+    fn told(chunks: &[String], learns: bool) -> (Vec<String>, bool) {
+        let mut decoder = Decoder::default();
+        let mut events = Vec::new();
+        let mut has_pattern = false;
+        for chunk in chunks {
+            if !learns {
+                decoder.pattern.useless = USELESS_MAX;
+            }
+            let mut emit = |event: Event<'_>| match event {
+                Event::Delta(part, Delta::Text(text)) => {
+                    events.push(format!("{part:?} {}", text.to_str()));
+                }
+                other => events.push(format!("{other:?}")),
+            };
+            let _ = decoder.step(&Frame { event: None, data: chunk }, &mut emit);
+            has_pattern |= decoder.pattern.part.is_some();
+        }
+        decoder.end(&mut |event| events.push(format!("{event:?}")));
+        (events, has_pattern)
+    }
+
+    fn chunk(index: u32, delta: &str, behind: &str, end: &str) -> String {
+        format!(
+            r#"{{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{{"index":{index},"delta":{{{delta}}}{behind}}}]{end}}}"#
+        )
+    }
+
+    fn any_chunk() -> impl Strategy<Value = String> {
+        let word = || prop_oneof![4 => "[a-zü ]{1,9}", 1 => "", 1 => r#"[a-z]\\n\\"?"#];
+        let delta = prop_oneof![
+            6 => word().prop_map(|word| format!(r#""content":"{word}""#)),
+            2 => word().prop_map(|word| format!(r#""role":"assistant","content":"{word}""#)),
+            2 => word().prop_map(|word| format!(r#""content":"","reasoning_content":"{word}""#)),
+            1 => word().prop_map(|word| format!(r#""reasoning":"{word}","content":null"#)),
+            1 => word().prop_map(|word| format!(r#""content":"a","reasoning":"{word}""#)),
+            1 => word().prop_map(|word| format!(r#""refusal":"{word}""#)),
+            1 => word().prop_map(|word| format!(r#""content":"a","audio":{{"data":"{word}"}}"#)),
+            1 => word().prop_map(|word| format!(
+                r#""content":"{word}","reasoning_details":[{{"type":"reasoning.text","text":"b"}}]"#
+            )),
+            1 => word().prop_map(|word| format!(
+                r#""content":"{word}","tool_c\u0061lls":[{{"index":0,"id":"i","function":{{"name":"f","arguments":"1"}}}}]"#
+            )),
+        ];
+        let behind = prop_oneof![
+            6 => Just(r#","logprobs":null,"finish_reason":null"#),
+            1 => Just(""),
+            1 => Just(r#","finish_reason":"stop""#),
+            1 => Just(r#","vendor":1"#),
+            1 => Just(r#","vendor":2"#),
+        ];
+        let end = prop_oneof![
+            6 => Just(String::new()),
+            3 => "[a-z]{0,9}".prop_map(|padding| format!(r#","obfuscation":"{padding}""#)),
+            1 => Just(r#","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}"#.to_owned()),
+            1 => Just(r#","service_tier":"default""#.to_owned()),
+        ];
+        let index = prop_oneof![8 => Just(0_u32), 1 => Just(1)];
+        (index, delta, behind, end)
+            .prop_map(|(index, delta, behind, end)| chunk(index, &delta, behind, &end))
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_that_fit_are_told_as_if_they_had_been_read(
+            kinds in proptest::collection::vec(any_chunk(), 1..6),
+            order in proptest::collection::vec(0..6_usize, 1..30),
+        ) {
+            // Streams repeat themselves.
+            let chunks: Vec<String> =
+                order.iter().map(|place| kinds[(place * place / 5) % kinds.len()].clone()).collect();
+            prop_assert_eq!(told(&chunks, true).0, told(&chunks, false).0);
+        }
+    }
+
+    #[test]
+    fn a_text_that_goes_on_is_a_pattern_and_most_else_is_not() {
+        let is_pattern = |delta: &str, behind: &str, end: &str| {
+            let chunks = vec![chunk(0, delta, behind, end); 3];
+            told(&chunks, true).1
+        };
+        assert!(is_pattern(r#""content":"a""#, r#","finish_reason":null"#, ""));
+        assert!(is_pattern(r#""content":null,"reasoning_content":"a""#, "", ""));
+        assert!(is_pattern(r#""content":"a""#, "", r#","obfuscation":"xy""#));
+        assert!(!is_pattern(r#""content":"a","audio":{"data":"b"}"#, "", ""));
+        assert!(!is_pattern(r#""content":"a\n""#, "", ""));
+        assert!(!is_pattern(r#""content":"a""#, r#","finish_reason":"stop""#, ""));
+        assert!(!is_pattern(r#""content":"a""#, "", r#","usage":{"prompt_tokens":1}"#));
+    }
+
+    #[test]
+    fn a_chunk_fits_by_all_its_bytes() {
+        let mut pattern = Pattern::default();
+        let data = r#"{"choices":[{"delta":{"content":"one"}}],"obfuscation":"x"}"#;
+        let at = data.find("one").unwrap();
+        pattern.learn(data, &Said::Text(PartId(3), &data[at..at + 3]));
+        let mut text_of = |data| {
+            let (part, text) = pattern.text_of(data)?;
+            Some((part.0, text.to_str().into_owned()))
+        };
+        let fits = r#"{"choices":[{"delta":{"content":"zwölf"}}],"obfuscation":"yz"}"#;
+        assert_eq!(text_of(fits), Some((3, "zwölf".to_owned())));
+        for other in [
+            r#"{"choices":[{"delta":{"content":""}}],"obfuscation":"x"}"#,
+            r#"{"choices":[{"delta":{"content":"a\n"}}],"obfuscation":"x"}"#,
+            r#"{"choices":[{"delta":{"content":"a"}}],"obfuscation":"x"} "#,
+            r#"{"choices":[{"delta":{"content":"a"}}],"obfuscation":"x""#,
+            r#"{"choices":[{"delta":{"content":"a"},"index":1}],"obfuscation":"x"}"#,
+            r#"{"choices":[{"delta":{"content":"a"#,
+        ] {
+            assert_eq!(text_of(other), None, "{other}");
+        }
+    }
+}
