@@ -27,8 +27,8 @@ const BYTES_MAX: usize = 4096;
 /// After so many patterns that fitted nothing, a stream is taken to repeat itself in no way that is known here.
 const USELESS_MAX: u32 = 8;
 
-/// What stands before a text that goes out as it comes.
-const TEXTS: [&str; 3] = [r#""content":""#, r#""reasoning_content":""#, r#""reasoning":""#];
+/// The keys of texts that go out as they come.
+const TEXTS: [&str; 3] = [r#""content""#, r#""reasoning_content""#, r#""reasoning""#];
 
 /// Fields that are gathered without a word: a second time they would say more.
 const GATHERED: [&str; 4] =
@@ -87,9 +87,15 @@ fn is_repeatable(before: &str, after: &str) -> bool {
         !strange.any(|word| memmem::find(side.as_bytes(), word.as_bytes()).is_some())
     };
     before.len() + after.len() <= BYTES_MAX
-        && TEXTS.iter().any(|text| before.ends_with(text))
+        && key_before(before).is_some_and(|keys| TEXTS.iter().any(|text| keys.ends_with(text)))
         && is_plain(before)
         && is_plain(after)
+}
+
+/// What stands before a string, up to the quote of its key.
+fn key_before(before: &str) -> Option<&str> {
+    let colon = before.strip_suffix('"')?.trim_end();
+    Some(colon.strip_suffix(':')?.trim_end())
 }
 
 /// What stands before the padding of a chunk, and behind it, if there is any.
@@ -213,6 +219,7 @@ mod tests {
         };
         assert!(is_pattern(r#""content":"a""#, r#","finish_reason":null"#, ""));
         assert!(is_pattern(r#""content":null,"reasoning_content":"a""#, "", ""));
+        assert!(is_pattern(r#""content" : "a""#, "", ""));
         assert!(is_pattern(r#""content":"a""#, "", r#","obfuscation":"xy""#));
         assert!(!is_pattern(r#""content":"a","audio":{"data":"b"}"#, "", ""));
         assert!(!is_pattern(r#""content":"a\n""#, "", ""));
