@@ -195,7 +195,9 @@ impl Choice {
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        match (key, reader.kind()?) {
+        let kind = reader.kind()?;
+        *sink.has_gathered |= is_gathered(key, kind);
+        match (key, kind) {
             ("tool_calls", Kind::Array) => {
                 let mut first = true;
                 reader.array(|position, reader| {
@@ -438,4 +440,13 @@ impl Choice {
             sink.close(part);
         }
     }
+}
+
+/// Whether a member is taken in piece by piece, with or without events.
+fn is_gathered(key: &str, kind: Kind) -> bool {
+    matches!(
+        (key, kind),
+        ("tool_calls" | "reasoning_details", Kind::Array)
+            | ("function_call" | "audio", Kind::Object)
+    )
 }

@@ -56,6 +56,8 @@ pub struct Decoder {
     held: Held,
     /// What chunks look like that only go on with a text.
     pattern: Pattern,
+    /// Whether the last chunk held anything that is told later.
+    has_gathered: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -97,6 +99,7 @@ impl Decoder {
     /// Reads a chunk member by member.
     fn read<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
         self.pattern.forget();
+        self.has_gathered = false;
         if self.state == State::Waiting {
             self.begin(data, place, emit)?;
         }
@@ -111,7 +114,7 @@ impl Decoder {
         let read = read.and_then(|()| reader.finish());
         if read.is_err() {
             self.release(emit);
-        } else if !self.choices.iter().any(Choice::has_ended) {
+        } else if !self.has_gathered && !self.choices.iter().any(Choice::has_ended) {
             self.pattern.learn(data, &said);
         }
         read
@@ -132,9 +135,9 @@ impl Decoder {
 
     /// Passes on the ends that were held back, and what was said behind them.
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
-        let next = &mut self.part;
+        let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
         for choice in &mut self.choices {
-            choice.release(&mut Sink { next, emit });
+            choice.release(&mut Sink { next, has_gathered, emit });
         }
         self.held.release(emit);
     }
@@ -270,9 +273,9 @@ impl Decoder {
         if self.goes_on_elsewhere(index) {
             self.release(emit);
         }
-        let next = &mut self.part;
+        let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
         match self.choices.iter_mut().find(|choice| choice.index == index) {
-            Some(choice) => choice.step(chunk, place, &mut Sink { next, emit }),
+            Some(choice) => choice.step(chunk, place, &mut Sink { next, has_gathered, emit }),
             None => Ok(()),
         }
     }

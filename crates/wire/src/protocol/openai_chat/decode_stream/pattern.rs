@@ -16,7 +16,7 @@ pub(super) struct Pattern {
     before: String,
     after: String,
     /// What follows the padding by which some servers hide the length of the text: it is different in every chunk.
-    behind_padding: Option<String>,
+    behind_padding: Option<&'static str>,
     /// How many patterns in a row fitted nothing.
     useless: u32,
 }
@@ -27,14 +27,9 @@ const BYTES_MAX: usize = 4096;
 /// After so many patterns that fitted nothing, a stream is taken to repeat itself in no way that is known here.
 const USELESS_MAX: u32 = 8;
 
-/// The keys of texts that go out as they come.
-const TEXTS: [&str; 3] = [r#""content""#, r#""reasoning_content""#, r#""reasoning""#];
-
-/// Fields that are gathered without a word: a second time they would say more.
-const GATHERED: [&str; 4] =
-    [r#""tool_calls""#, r#""function_call""#, r#""reasoning_details""#, r#""audio""#];
-
 const PADDING: &str = r#""obfuscation":""#;
+/// What ends a chunk behind its padding.
+const END: &str = r#""}"#;
 
 impl Pattern {
     /// The text of a chunk that fits.
@@ -42,8 +37,8 @@ impl Pattern {
         let part = self.part?;
         let (text, rest) = Text::clean_prefix(data.strip_prefix(&*self.before)?);
         let mut rest = rest.strip_prefix(&*self.after)?;
-        if let Some(behind) = &self.behind_padding {
-            rest = Text::clean_prefix(rest).1.strip_prefix(&**behind)?;
+        if let Some(behind) = self.behind_padding {
+            rest = Text::clean_prefix(rest).1.strip_prefix(behind)?;
         }
         // A text without words opens no part.
         let fits = rest.is_empty() && !text.is_empty();
@@ -61,14 +56,14 @@ impl Pattern {
         if self.useless < USELESS_MAX
             && let Said::Text(part, text) = said
             && let Some((before, after)) = around(data, text)
-            && is_repeatable(before, after)
+            && before.len() + after.len() <= BYTES_MAX
         {
             self.part = Some(*part);
             self.useless += 1;
             let (after, behind) = split_at_padding(after);
             before.clone_into(&mut self.before);
             after.clone_into(&mut self.after);
-            self.behind_padding = behind.map(str::to_owned);
+            self.behind_padding = behind;
         }
     }
 }
@@ -79,30 +74,15 @@ fn around<'d>(data: &'d str, text: &str) -> Option<(&'d str, &'d str)> {
     Some((data.get(..start)?, data.get(start + text.len()..)?))
 }
 
-/// Whether a chunk with another text between these says that text, and nothing else. Keys that are spelled with escapes
-/// could be any.
-fn is_repeatable(before: &str, after: &str) -> bool {
-    let is_plain = |side: &str| {
-        let mut strange = GATHERED.iter().chain(&["\\"]);
-        !strange.any(|word| memmem::find(side.as_bytes(), word.as_bytes()).is_some())
-    };
-    before.len() + after.len() <= BYTES_MAX
-        && key_before(before).is_some_and(|keys| TEXTS.iter().any(|text| keys.ends_with(text)))
-        && is_plain(before)
-        && is_plain(after)
-}
-
-/// What stands before a string, up to the quote of its key.
-fn key_before(before: &str) -> Option<&str> {
-    let colon = before.strip_suffix('"')?.trim_end();
-    Some(colon.strip_suffix(':')?.trim_end())
-}
-
-/// What stands before the padding of a chunk, and behind it, if there is any.
-fn split_at_padding(after: &str) -> (&str, Option<&str>) {
-    let Some(at) = memmem::find(after.as_bytes(), PADDING.as_bytes()) else { return (after, None) };
-    let (after, padded) = after.split_at(at + PADDING.len());
-    (after, Some(Text::clean_prefix(padded).1))
+/// What stands before the padding of a chunk, and behind it, if there is any. It is the last member of the chunk itself:
+/// what has the same name elsewhere is a vendor's own field.
+fn split_at_padding(after: &str) -> (&str, Option<&'static str>) {
+    let at = memmem::find(after.as_bytes(), PADDING.as_bytes());
+    let split = at.and_then(|at| after.split_at_checked(at + PADDING.len()));
+    match split.map(|(before, padded)| (before, Text::clean_prefix(padded).1)) {
+        Some((before, END)) => (before, Some(END)),
+        _ => (after, None),
+    }
 }
 
 /// What a chunk said.
@@ -186,6 +166,8 @@ mod tests {
             1 => Just(r#","finish_reason":"stop""#),
             1 => Just(r#","vendor":1"#),
             1 => Just(r#","vendor":2"#),
+            1 => Just(r#","obfuscation":"a""#),
+            1 => Just(r#","obfuscation":"b""#),
         ];
         let end = prop_oneof![
             6 => Just(String::new()),

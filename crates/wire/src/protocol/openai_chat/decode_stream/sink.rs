@@ -11,6 +11,8 @@ use crate::protocol::semantics::NodeSemantics;
 /// Where events go, and the number that the next part gets.
 pub(super) struct Sink<'s, 'f> {
     pub(super) next: &'s mut u32,
+    /// Whether anything was taken in that is told later: the events are not all that a chunk says.
+    pub(super) has_gathered: &'s mut bool,
     pub(super) emit: &'s mut dyn FnMut(Event<'f>),
 }
 
