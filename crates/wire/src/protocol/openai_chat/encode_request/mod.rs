@@ -1,5 +1,6 @@
 //! Writing requests: the body here, messages, turns of other protocols, tools and options in files of their own.
 
+mod assistant;
 pub(super) mod content;
 pub(super) mod message;
 mod options;

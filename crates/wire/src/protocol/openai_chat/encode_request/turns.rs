@@ -3,7 +3,6 @@
 use smallvec::SmallVec;
 
 use crate::conversation::Content;
-use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
@@ -24,15 +23,10 @@ use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
-use crate::protocol::openai_chat::encode_request::message::Fields;
-use crate::protocol::openai_chat::encode_request::message::Names;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
 use crate::target::Dialect;
 use crate::target::Family;
-use crate::target::ReasoningField;
-use crate::target::ReasoningReplay;
 use crate::target::SystemRole;
 use crate::target::Target;
 
@@ -213,7 +207,7 @@ impl Turns<'_, '_> {
     }
 
     /// Reports a message of which nothing can be said here; one that never said anything stays.
-    fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
+    pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
         if message.parts.is_empty() && is_turn_based(self.losing) {
             let reason = "a turn without content says nothing";
@@ -294,7 +288,7 @@ impl Turns<'_, '_> {
     }
 
     /// Whether a part is an empty text among `count` parts, which says nothing and which servers refuse.
-    fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
+    pub(super) fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
         let is_blank = is_empty_text(part);
         if is_blank && count > 1 {
             self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
@@ -322,153 +316,6 @@ impl Turns<'_, '_> {
         match part.semantics().artefact() {
             Some(_) => self.losing.node(place, LossKind::Withheld, "it belongs to its issuer"),
             None => self.losing.node(place, LossKind::Dropped, "the server takes no reasoning"),
-        }
-    }
-
-    fn write_assistant(&mut self, writer: &mut Writer, first: &Message<'_>, parts: &[Placed<'_>]) {
-        self.report_order(parts);
-        let replay = self.replays(parts);
-        let mut spoken: Vec<Part<'_>> = Vec::new();
-        let mut positions: Few<Position> = Few::new();
-        let mut told: Few<&Part<'_>> = Few::new();
-        for (at, part) in parts {
-            match part.content() {
-                Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
-                Content::Opaque(_) => {}
-                Content::Media(media) => self.lose_spoken_media(media.kind, part),
-                _ if self.is_blank_beside(part, parts.len()) => {}
-                _ => {
-                    self.report_call(*at, part);
-                    self.report_answer_semantics(part);
-                    positions.push(*at);
-                    told.push(part);
-                }
-            }
-        }
-        told.extend(&spoken);
-        if self.is_lost(first, &told) {
-            return;
-        }
-        let mut object = Object::open(writer, None);
-        object.word("role", "assistant");
-        object.optional("name", first.name.as_ref());
-        let text: Few<&Part<'_>> =
-            told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
-        let elsewhere = told
-            .iter()
-            .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
-        match (text.is_empty(), elsewhere) {
-            (true, true) => object.key("content").null(),
-            (true, false) => object.word("content", ""),
-            (false, _) => {
-                message::write_content(&mut object, &text, Shape::default(), self.losing);
-            }
-        }
-        let names = Names::Fitted(self.calls, &positions);
-        Fields { parts: &told, shape: Shape::default(), names: &names }.write_beside(&mut object);
-        object.close();
-    }
-
-    /// Chat has text and calls in two fields, so that text behind a call moves before it, and texts of several items stand
-    /// in one message.
-    fn report_order(&mut self, parts: &[Placed<'_>]) {
-        let is_said =
-            |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-        let said =
-            parts.iter().filter(|(_, part)| is_said(part) && part.semantics().item().is_some());
-        for (_, part) in said.skip(1) {
-            let reason = "Chat has one message for what is said in one turn";
-            self.losing.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
-        }
-        let first_call = parts
-            .iter()
-            .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
-            .unwrap_or(parts.len());
-        let behind = &parts[first_call..];
-        let last_said = behind.iter().rposition(|(_, part)| is_said(part)).unwrap_or_default();
-        for (_, part) in &behind[..last_said] {
-            if matches!(part.content(), Content::ToolCall(_)) {
-                let reason = "text that stood behind it stands before it";
-                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
-        for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
-            let reason = "Chat has text before calls, whatever their order was";
-            let place = self.losing.outer(part.semantics().place());
-            self.losing.node(place, LossKind::Approximated, reason);
-        }
-    }
-
-    /// Whether reasoning goes back to the server with this message.
-    fn replays(&self, parts: &[Placed<'_>]) -> Replay {
-        let calls = parts.iter().any(|(_, part)| matches!(part.content(), Content::ToolCall(_)));
-        match self.target.dialect.reasoning_replay {
-            ReasoningReplay::Always => Replay::Yes,
-            ReasoningReplay::WithToolCalls if calls => Replay::Yes,
-            ReasoningReplay::WithToolCalls | ReasoningReplay::Never => Replay::No,
-        }
-    }
-
-    /// The reasoning as the server takes it back; it is reported if it does not go back.
-    fn replayed<'p>(&mut self, part: &'p Part<'_>, replay: Replay) -> Option<Part<'p>> {
-        let own = part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat);
-        if replay == Replay::No || !own {
-            self.withhold(part);
-            return None;
-        }
-        let Content::Reasoning(reasoning) = part.content() else { return None };
-        if let Some(json) = message::details(part) {
-            let place = part.semantics().place();
-            return Some(crate::protocol::openai_chat::decode_request::message::reasoning_details(
-                json, place,
-            ));
-        }
-        let shape = match self.target.dialect.reasoning_field {
-            ReasoningField::Absent | ReasoningField::ReasoningContent => Shape::default(),
-            ReasoningField::Reasoning | ReasoningField::ReasoningAndDetails => shape::REASONING,
-            ReasoningField::ContentChunks => shape::IN_CONTENT,
-        };
-        let content = Content::Reasoning(reasoning.clone());
-        Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
-    }
-
-    fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
-        if kind != MediaKind::Video {
-            let reason = "Chat takes no media in an assistant's message";
-            self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
-        }
-    }
-
-    fn report_call(&mut self, at: Position, part: &Part<'_>) {
-        let Content::ToolCall(call) = part.content() else { return };
-        let place = part.semantics().place();
-        if part.semantics().cache().is_some() {
-            let reason = "Chat has no markers on calls";
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
-        }
-        if self.calls.is_made_up(at) {
-            let reason = "Chat pairs results with calls by id";
-            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
-        } else if call.id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
-            let reason = "the server does not take such ids";
-            self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
-        }
-        if self.calls.renames(&call.name) {
-            let reason = "the server does not take such names of tools";
-            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
-        }
-    }
-
-    /// Reports what answers tell of their text and requests do not take back.
-    fn report_answer_semantics(&mut self, part: &Part<'_>) {
-        let semantics = part.semantics();
-        if !semantics.citations().is_empty() {
-            let reason = "Chat takes no citations in requests";
-            self.losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
-        }
-        if semantics.logprobs().is_some() {
-            let reason = "Chat takes no log probabilities in requests";
-            self.losing.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
         }
     }
 
@@ -501,13 +348,6 @@ const EMPTY_TEXT: &str = "an empty text says nothing";
 /// Whether a server takes, or at least ignores, what only OpenAI's own has a use for.
 pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
     dialect.tolerates_unknown_fields || matches!(dialect.name, "openai" | "azure")
-}
-
-/// Whether a server gets its reasoning back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replay {
-    Yes,
-    No,
 }
 
 /// Whether a turn says nothing but results, behind which more of them may come.

@@ -1,0 +1,183 @@
+//! Writing what the model said: one message with its words, its calls and the reasoning that goes back.
+
+use crate::conversation::Content;
+use crate::conversation::MediaKind;
+use crate::conversation::Message;
+use crate::conversation::Part;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::calls::Position;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::decode_request::message::reasoning_details;
+use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::openai_chat::encode_request::message::Fields;
+use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::encode_request::turns::Few;
+use crate::protocol::openai_chat::encode_request::turns::Placed;
+use crate::protocol::openai_chat::encode_request::turns::Turns;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+use crate::target::ReasoningField;
+use crate::target::ReasoningReplay;
+
+impl Turns<'_, '_> {
+    pub(super) fn write_assistant(
+        &mut self,
+        writer: &mut Writer,
+        first: &Message<'_>,
+        parts: &[Placed<'_>],
+    ) {
+        self.report_order(parts);
+        let replay = self.replays(parts);
+        let mut spoken: Vec<Part<'_>> = Vec::new();
+        let mut positions: Few<Position> = Few::new();
+        let mut told: Few<&Part<'_>> = Few::new();
+        for (at, part) in parts {
+            match part.content() {
+                Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
+                Content::Opaque(_) => {}
+                Content::Media(media) => self.lose_spoken_media(media.kind, part),
+                _ if self.is_blank_beside(part, parts.len()) => {}
+                _ => {
+                    self.report_call(*at, part);
+                    self.report_answer_semantics(part);
+                    positions.push(*at);
+                    told.push(part);
+                }
+            }
+        }
+        told.extend(&spoken);
+        if self.is_lost(first, &told) {
+            return;
+        }
+        let mut object = Object::open(writer, None);
+        object.word("role", "assistant");
+        object.optional("name", first.name.as_ref());
+        let text: Few<&Part<'_>> =
+            told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
+        let elsewhere = told
+            .iter()
+            .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
+        match (text.is_empty(), elsewhere) {
+            (true, true) => object.key("content").null(),
+            (true, false) => object.word("content", ""),
+            (false, _) => {
+                message::write_content(&mut object, &text, Shape::default(), self.losing);
+            }
+        }
+        let names = Names::Fitted(self.calls, &positions);
+        Fields { parts: &told, shape: Shape::default(), names: &names }.write_beside(&mut object);
+        object.close();
+    }
+
+    /// Chat has text and calls in two fields, so that text behind a call moves before it, and texts of several items stand
+    /// in one message.
+    fn report_order(&mut self, parts: &[Placed<'_>]) {
+        let is_said =
+            |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+        let said =
+            parts.iter().filter(|(_, part)| is_said(part) && part.semantics().item().is_some());
+        for (_, part) in said.skip(1) {
+            let reason = "Chat has one message for what is said in one turn";
+            self.losing.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
+        }
+        let first_call = parts
+            .iter()
+            .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
+            .unwrap_or(parts.len());
+        let behind = &parts[first_call..];
+        let last_said = behind.iter().rposition(|(_, part)| is_said(part)).unwrap_or_default();
+        for (_, part) in &behind[..last_said] {
+            if matches!(part.content(), Content::ToolCall(_)) {
+                let reason = "text that stood behind it stands before it";
+                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            }
+        }
+        for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
+            let reason = "Chat has text before calls, whatever their order was";
+            let place = self.losing.outer(part.semantics().place());
+            self.losing.node(place, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Whether reasoning goes back to the server with this message.
+    fn replays(&self, parts: &[Placed<'_>]) -> Replay {
+        let calls = parts.iter().any(|(_, part)| matches!(part.content(), Content::ToolCall(_)));
+        match self.target.dialect.reasoning_replay {
+            ReasoningReplay::Always => Replay::Yes,
+            ReasoningReplay::WithToolCalls if calls => Replay::Yes,
+            ReasoningReplay::WithToolCalls | ReasoningReplay::Never => Replay::No,
+        }
+    }
+
+    /// The reasoning as the server takes it back; it is reported if it does not go back.
+    fn replayed<'p>(&mut self, part: &'p Part<'_>, replay: Replay) -> Option<Part<'p>> {
+        let own = part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat);
+        if replay == Replay::No || !own {
+            self.withhold(part);
+            return None;
+        }
+        let Content::Reasoning(reasoning) = part.content() else { return None };
+        if let Some(json) = message::details(part) {
+            let place = part.semantics().place();
+            return Some(reasoning_details(json, place));
+        }
+        let shape = match self.target.dialect.reasoning_field {
+            ReasoningField::Absent | ReasoningField::ReasoningContent => Shape::default(),
+            ReasoningField::Reasoning | ReasoningField::ReasoningAndDetails => shape::REASONING,
+            ReasoningField::ContentChunks => shape::IN_CONTENT,
+        };
+        let content = Content::Reasoning(reasoning.clone());
+        Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
+    }
+
+    fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
+        if kind != MediaKind::Video {
+            let reason = "Chat takes no media in an assistant's message";
+            self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+        }
+    }
+
+    fn report_call(&mut self, at: Position, part: &Part<'_>) {
+        let Content::ToolCall(call) = part.content() else { return };
+        let place = part.semantics().place();
+        if part.semantics().cache().is_some() {
+            let reason = "Chat has no markers on calls";
+            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        }
+        if self.calls.is_made_up(at) {
+            let reason = "Chat pairs results with calls by id";
+            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+        } else if call.id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
+            let reason = "the server does not take such ids";
+            self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
+        }
+        if self.calls.renames(&call.name) {
+            let reason = "the server does not take such names of tools";
+            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Reports what answers tell of their text and requests do not take back.
+    pub(super) fn report_answer_semantics(&mut self, part: &Part<'_>) {
+        let semantics = part.semantics();
+        if !semantics.citations().is_empty() {
+            let reason = "Chat takes no citations in requests";
+            self.losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+        }
+        if semantics.logprobs().is_some() {
+            let reason = "Chat takes no log probabilities in requests";
+            self.losing.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+        }
+    }
+}
+
+/// Whether a server gets its reasoning back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replay {
+    Yes,
+    No,
+}
