@@ -77,12 +77,12 @@ impl Upstream {
         }
     }
 
-    /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
     /// Whether it has an endpoint of this protocol.
     pub(crate) fn speaks(&self, protocol: Protocol) -> bool {
         self.endpoints.iter().any(|endpoint| endpoint.protocol == protocol)
     }
 
+    /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
     pub(crate) fn endpoint_for(&self, client: Protocol) -> Option<&Endpoint> {
         let own = self.endpoints.iter().find(|endpoint| endpoint.protocol == client);
         own.or_else(|| self.endpoints.first())

@@ -33,6 +33,8 @@ pub(crate) struct Exchanges {
     shelves: Box<[Mutex<Shelf>]>,
     /// How many were ever remembered.
     count: AtomicU64,
+    /// What all reports together take.
+    report_bytes: AtomicUsize,
 }
 
 /// The exchanges of a thread, the oldest first. Those that are not among the last of all threads stay until the thread has
@@ -42,8 +44,6 @@ struct Shelf {
     exchanges: VecDeque<Numbered>,
     /// How many of the oldest have no report any more.
     bare: usize,
-    /// What the reports of the others take.
-    report_bytes: usize,
 }
 
 /// An exchange and how many were remembered before it.
@@ -96,23 +96,34 @@ impl Exchanges {
     /// With a shelf for each of so many threads; if there are more of them, some share one.
     pub(crate) fn new(threads: usize) -> Self {
         let shelves = std::iter::repeat_with(Mutex::default).take(threads.max(1)).collect();
-        Self { shelves, count: AtomicU64::new(0) }
+        Self { shelves, count: AtomicU64::new(0), report_bytes: AtomicUsize::new(0) }
     }
 
     /// As much of a report as may be remembered, and how many entries are left out.
-    pub(crate) fn report(&self, losses: Vec<Loss>) -> (Losses, usize) {
+    pub(crate) fn report(losses: Vec<Loss>) -> (Losses, usize) {
         let count = losses.len();
-        let kept = Losses::of(losses, self.report_bytes_max());
+        let kept = Losses::of(losses, REPORT_BYTES_MAX);
         let forgotten = count - kept.len();
         (kept, forgotten)
     }
 
     pub(crate) fn remember(&self, seen: Seen) {
         let number = self.count.fetch_add(1, Relaxed);
+        self.report_bytes.fetch_add(seen.losses.bytes(), Relaxed);
         let shelf = &self.shelves[THREAD.with(|thread| thread % self.shelves.len())];
-        let mut shelf = open(shelf);
-        shelf.push(Numbered { number, seen: Arc::new(seen) });
-        shelf.forget(self.report_bytes_max());
+        let freed = open(shelf).push(Numbered { number, seen: Arc::new(seen) });
+        self.report_bytes.fetch_sub(freed, Relaxed);
+        while self.report_bytes.load(Relaxed) > REPORT_BYTES_MAX && self.forget_oldest() {}
+    }
+
+    /// Forgets the oldest report of all threads. One that is being read waits for the next time.
+    fn forget_oldest(&self) -> bool {
+        let oldest = |shelf| open(shelf).oldest_report();
+        let numbered = self.shelves.iter().filter_map(|it| Some((oldest(it)?, it)));
+        let forgotten = numbered.min_by_key(|(number, _)| *number);
+        let freed = forgotten.and_then(|(_, shelf)| open(shelf).forget());
+        self.report_bytes.fetch_sub(freed.unwrap_or_default(), Relaxed);
+        freed.is_some()
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Seen>> {
@@ -129,11 +140,6 @@ impl Exchanges {
         all.truncate(EXCHANGES_MAX as usize);
         all.into_iter().map(|it| it.seen).collect()
     }
-
-    /// What the reports on one shelf may take.
-    fn report_bytes_max(&self) -> usize {
-        REPORT_BYTES_MAX / self.shelves.len()
-    }
 }
 
 fn open(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
@@ -141,29 +147,31 @@ fn open(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
 }
 
 impl Shelf {
-    /// Adds the newest and takes away what is not among the last any more.
-    fn push(&mut self, newest: Numbered) {
+    /// Adds the newest and takes away what is not among the last any more. Says what their reports took.
+    fn push(&mut self, newest: Numbered) -> usize {
+        let mut freed = 0;
         while let Some(oldest) =
             self.exchanges.pop_front_if(|it| it.number + EXCHANGES_MAX <= newest.number)
         {
             self.bare = self.bare.saturating_sub(1);
-            self.report_bytes -= oldest.seen.losses.bytes();
+            freed += oldest.seen.losses.bytes();
         }
-        self.report_bytes += newest.seen.losses.bytes();
         self.exchanges.push_back(newest);
+        freed
     }
 
-    /// Forgets the oldest reports until the others are few enough. One that is being read waits for the next time.
-    fn forget(&mut self, report_bytes_max: usize) {
-        while self.report_bytes > report_bytes_max
-            && let Some(oldest) = self.exchanges.get_mut(self.bare)
-            && let Some(oldest) = Arc::get_mut(&mut oldest.seen)
-        {
-            let losses = std::mem::take(&mut oldest.losses);
-            oldest.forgotten += losses.len();
-            self.report_bytes -= losses.bytes();
-            self.bare += 1;
-        }
+    /// The number of the oldest exchange that may have a report.
+    fn oldest_report(&self) -> Option<u64> {
+        self.exchanges.get(self.bare).map(|it| it.number)
+    }
+
+    /// Forgets its report and says what it took, unless it is being read.
+    fn forget(&mut self) -> Option<usize> {
+        let oldest = Arc::get_mut(&mut self.exchanges.get_mut(self.bare)?.seen)?;
+        let losses = std::mem::take(&mut oldest.losses);
+        oldest.forgotten += losses.len();
+        self.bare += 1;
+        Some(losses.bytes())
     }
 }
 
@@ -227,8 +235,8 @@ mod tests {
         Exchanges::new(1)
     }
 
-    fn seen(exchanges: &Exchanges, id: usize, count: usize) -> Seen {
-        let (losses, forgotten) = exchanges.report(losses(count));
+    fn seen(id: usize, count: usize) -> Seen {
+        let (losses, forgotten) = Exchanges::report(losses(count));
         Seen {
             id: id.to_string(),
             began_ms: 0,
@@ -248,7 +256,7 @@ mod tests {
     }
 
     fn remember(exchanges: &Exchanges, id: usize, losses: usize) {
-        exchanges.remember(seen(exchanges, id, losses));
+        exchanges.remember(seen(id, losses));
     }
 
     fn losses(count: usize) -> Vec<Loss> {
@@ -281,9 +289,8 @@ mod tests {
         let first_whole = last - 9;
         assert_eq!(report_of(&exchanges, first_whole - 1), Some((0, tenth)));
         assert_eq!(report_of(&exchanges, first_whole), Some((tenth, 0)));
-        let shelf = open(&exchanges.shelves[0]);
-        assert_eq!(shelf.bare, last - 10);
-        assert!(shelf.report_bytes <= REPORT_BYTES_MAX);
+        assert_eq!(open(&exchanges.shelves[0]).bare, last - 10);
+        assert!(exchanges.report_bytes.load(Relaxed) <= REPORT_BYTES_MAX);
     }
 
     #[test]
@@ -297,6 +304,24 @@ mod tests {
         let text = writer.into_string();
         let end = format!(r#""losses":[],"losses_forgotten":{}}}"#, losses_max() + 2);
         assert!(text.ends_with(&end), "{text}");
+    }
+
+    #[test]
+    fn the_oldest_report_of_all_threads_goes_first() {
+        let exchanges = Exchanges::new(2);
+        let third = losses_max() / 3;
+        let elsewhere = |id| {
+            let remember = || remember(&exchanges, id, third);
+            std::thread::scope(|scope| drop(scope.spawn(remember)));
+        };
+        elsewhere(0);
+        for id in 1..=4 {
+            remember(&exchanges, id, third);
+            elsewhere(id + 10);
+        }
+        let kept = |id| report_of(&exchanges, id).unwrap().0;
+        assert_eq!([0, 1, 11, 2, 12].map(kept), [0; 5]);
+        assert_eq!([13, 4, 14].map(kept), [third; 3]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::observe::exchanges::Exchanges;
 use crate::observe::exchanges::Seen;
 use crate::observe::exchanges::Upstream;
 use crate::observe::metrics::Outcome;
@@ -241,8 +242,7 @@ impl Drop for Trace {
         self.leaves();
         let keys = &self.gateway.config.auth.keys;
         let key = self.key.and_then(|place| keys.get(place)).map(|key| key.name.clone());
-        let exchanges = &self.gateway.exchanges;
-        let (losses, forgotten) = exchanges.report(std::mem::take(&mut self.losses));
+        let (losses, forgotten) = Exchanges::report(std::mem::take(&mut self.losses));
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
@@ -260,7 +260,7 @@ impl Drop for Trace {
             forgotten,
         };
         super::log::exchange(&seen);
-        exchanges.remember(seen);
+        self.gateway.exchanges.remember(seen);
     }
 }
 

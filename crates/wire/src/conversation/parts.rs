@@ -40,16 +40,6 @@ impl<'a> Parts<'a> {
         self.0 = Held::Several(parts);
     }
 
-    /// Puts a part before the one at `index`, or at the end.
-    pub(crate) fn insert(&mut self, index: usize, part: Part<'a>) {
-        if index >= self.len() {
-            return self.push(part);
-        }
-        let mut parts = mem::take(self).into_vec();
-        parts.insert(index, part);
-        self.0 = Held::Several(parts);
-    }
-
     /// Keeps the parts of which `keep` says so.
     pub fn retain(&mut self, mut keep: impl FnMut(&Part<'a>) -> bool) {
         match &mut self.0 {
@@ -181,18 +171,6 @@ mod tests {
             assert_eq!(words(&parts.clone().into_iter().collect::<Vec<_>>()), expected);
             assert_eq!(words(&parts.clone().into_iter().collect::<Parts<'_>>()), expected);
         }
-    }
-
-    #[test]
-    fn parts_can_be_put_among_others() {
-        let inserted = |said: &str, index| {
-            let mut parts: Parts<'_> = said.chars().map(|it| Part::text(it.to_string())).collect();
-            parts.insert(index, Part::text("x"));
-            words(&parts)
-        };
-        let found = [("", 0), ("", 1), ("a", 0), ("a", 1), ("ab", 0), ("ab", 1), ("ab", 2)];
-        let found = found.map(|(said, index)| inserted(said, index));
-        assert_eq!(found, ["x", "x", "xa", "ax", "xab", "axb", "abx"]);
     }
 
     #[test]

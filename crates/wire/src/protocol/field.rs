@@ -135,6 +135,8 @@ fields! {
 #[derive(Clone, Copy)]
 pub(in crate::protocol) struct FieldSet(u128);
 
+const _: () = assert!(Field::ALL.len() <= u128::BITS as usize, "a bit for each field");
+
 impl FieldSet {
     pub(in crate::protocol) const NONE: Self = Self(0);
 

@@ -160,14 +160,20 @@ impl Speaker {
 pub(in crate::protocol::openai_chat) struct Fields<'a> {
     place: Place,
     pub(in crate::protocol::openai_chat) shape: Shape,
-    /// Those of all fields, in the order of the conversation.
+    /// Those that came in the order of the conversation, as they mostly do.
     parts: Parts<'a>,
     /// Where the parts of each field end among them.
     ends: [usize; FIELDS],
+    /// Those that came behind parts which they stand before. They are put there once, when all have come: moving the others
+    /// for each of them would take the square of the time.
+    late: Vec<(Slot, Part<'a>)>,
+    refusal: Option<Part<'a>>,
+    audio: Option<Part<'a>>,
+    has_reasoning_text: bool,
 }
 
 /// The fields that hold parts, in the order of the conversation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Slot {
     Reasoning,
     Content,
@@ -177,28 +183,29 @@ enum Slot {
 }
 
 const FIELDS: usize = 5;
+const SLOTS: [Slot; FIELDS] =
+    [Slot::Reasoning, Slot::Content, Slot::Refusal, Slot::Audio, Slot::Calls];
 
 impl<'a> Fields<'a> {
     pub(in crate::protocol::openai_chat) fn at(place: Place) -> Self {
-        Self { place, shape: Shape::default(), parts: Parts::default(), ends: [0; FIELDS] }
-    }
-
-    fn add(&mut self, slot: Slot, part: Part<'a>) {
-        self.parts.insert(self.ends[slot as usize], part);
-        self.ends[slot as usize..].iter_mut().for_each(|end| *end += 1);
-    }
-
-    /// Puts in a part that has no like: a later one takes its place.
-    fn set(&mut self, slot: Slot, part: Part<'a>) {
-        match self.of_mut(slot) {
-            [.., last] => *last = part,
-            [] => self.add(slot, part),
+        Self {
+            place,
+            shape: Shape::default(),
+            parts: Parts::default(),
+            ends: [0; FIELDS],
+            late: Vec::new(),
+            refusal: None,
+            audio: None,
+            has_reasoning_text: false,
         }
     }
 
-    fn of_mut(&mut self, slot: Slot) -> &mut [Part<'a>] {
-        let start = (slot as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
-        &mut self.parts[start..self.ends[slot as usize]]
+    fn add(&mut self, slot: Slot, part: Part<'a>) {
+        if self.ends[slot as usize] < self.parts.len() {
+            return self.late.push((slot, part));
+        }
+        self.parts.push(part);
+        self.ends[slot as usize..].iter_mut().for_each(|end| *end += 1);
     }
 
     /// Reads one member of the message, if it holds parts.
@@ -213,14 +220,16 @@ impl<'a> Fields<'a> {
                 let shape = read_content(reader, place, |part| self.add(Slot::Content, part))?;
                 self.shape = self.shape.with(shape);
             }
-            "reasoning_content" if !self.has_reasoning_text() => {
+            "reasoning_content" if !self.has_reasoning_text => {
                 let text = reader.string()?;
                 let part = reasoning_text(text, place.step(Step::ReasoningContent));
                 self.add(Slot::Reasoning, part);
+                self.has_reasoning_text = true;
             }
-            "reasoning" if !self.has_reasoning_text() && reader.kind()? == Kind::String => {
+            "reasoning" if !self.has_reasoning_text && reader.kind()? == Kind::String => {
                 let part = reasoning_text(reader.string()?, place.step(Step::Reasoning));
                 self.add(Slot::Reasoning, with_shape(part, shape::REASONING));
+                self.has_reasoning_text = true;
             }
             "reasoning_details" if reader.kind()? == Kind::Array => {
                 let place = place.step(Step::ReasoningDetails);
@@ -229,7 +238,7 @@ impl<'a> Fields<'a> {
             "refusal" => {
                 let part = Part::new(Content::Refusal(reader.string()?));
                 let semantics = NodeSemantics::at(place.step(Step::Refusal));
-                self.set(Slot::Refusal, part.with_semantics(semantics));
+                self.refusal = Some(part.with_semantics(semantics));
             }
             "audio" => return self.audio(reader),
             "tool_calls" => self.calls(reader)?,
@@ -243,17 +252,12 @@ impl<'a> Fields<'a> {
         Ok(Member::Read)
     }
 
-    fn has_reasoning_text(&self) -> bool {
-        let reasoning = &self.parts[..self.ends[Slot::Reasoning as usize]];
-        reasoning.iter().any(|part| part.semantics().artefact().is_none())
-    }
-
     fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         match read_audio(&mut ahead, self.place.step(Step::Audio))? {
             Some(part) => {
                 *reader = ahead;
-                self.set(Slot::Audio, part);
+                self.audio = Some(part);
                 Ok(Member::Read)
             }
             None => Ok(Member::Unknown),
@@ -262,12 +266,13 @@ impl<'a> Fields<'a> {
 
     fn calls(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let place = self.place;
-        let before = self.parts.len();
+        let mut is_empty = true;
         reader.array(|index, reader| {
             self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
+            is_empty = false;
             Ok(())
         })?;
-        if self.parts.len() == before {
+        if is_empty {
             self.shape = self.shape.with(shape::CALLS_EMPTY);
         }
         Ok(())
@@ -275,18 +280,33 @@ impl<'a> Fields<'a> {
 
     /// The text that annotations and log probabilities speak of.
     pub(in crate::protocol::openai_chat) fn text_mut(&mut self) -> Option<&mut Part<'a>> {
-        self.of_mut(Slot::Content)
-            .iter_mut()
-            .find(|part| matches!(part.content(), Content::Text(_)))
+        let late = self.late.iter_mut().map(|(_, part)| part);
+        let all = self.parts.iter_mut().chain(late);
+        // Texts stand in the content alone.
+        all.into_iter().find(|part| matches!(part.content(), Content::Text(_)))
     }
 
     pub(in crate::protocol::openai_chat) fn refusal_mut(&mut self) -> Option<&mut Part<'a>> {
-        self.of_mut(Slot::Refusal).last_mut()
+        self.refusal.as_mut()
     }
 
     /// All parts in the order of the conversation.
     pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
-        self.parts
+        if self.late.is_empty() && self.refusal.is_none() && self.audio.is_none() {
+            return self.parts;
+        }
+        let slot_of = |index| SLOTS[self.ends.partition_point(|end| *end <= index)];
+        let mut all: Vec<(Slot, Part<'a>)> = self
+            .parts
+            .into_iter()
+            .enumerate()
+            .map(|(index, part)| (slot_of(index), part))
+            .collect();
+        all.extend(self.late);
+        all.extend(self.refusal.map(|part| (Slot::Refusal, part)));
+        all.extend(self.audio.map(|part| (Slot::Audio, part)));
+        all.sort_by_key(|(slot, _)| *slot);
+        all.into_iter().map(|(_, part)| part).collect()
     }
 }
 
@@ -467,5 +487,42 @@ impl<'a> CallFields<'a> {
             Arguments::Text(Text::default())
         });
         Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands in each part of a message, as Chat spells it.
+    fn told(fields: &str) -> Vec<String> {
+        let body = format!(r#"{{"model":"m","messages":[{{"role":"assistant",{fields}}}]}}"#);
+        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+        let told = |part: &Part<'_>| match part.content() {
+            Content::Text(text) | Content::Refusal(text) => text.to_str().into_owned(),
+            Content::Reasoning(reasoning) => reasoning.texts[0].to_str().into_owned(),
+            Content::ToolCall(call) => call.name.to_str().into_owned(),
+            other => format!("{other:?}"),
+        };
+        exchange.request.messages[0].parts.iter().map(told).collect()
+    }
+
+    #[test]
+    fn parts_stand_in_the_order_of_the_conversation_whatever_that_of_their_fields() {
+        let reasoning = r#""reasoning_content":"thought""#;
+        let content = r#""content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
+        let refusal = r#""refusal":"no""#;
+        let calls = r#""tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]"#;
+        let all = ["thought", "a", "b", "no", "f", "g"];
+        for fields in [
+            [reasoning, content, refusal, calls],
+            [calls, refusal, content, reasoning],
+            [content, calls, reasoning, refusal],
+            [refusal, reasoning, calls, content],
+        ] {
+            assert_eq!(told(&fields.join(",")), all);
+        }
+        assert_eq!(told(&[calls, content].join(",")), ["a", "b", "f", "g"]);
+        assert_eq!(told(&[refusal, refusal].join(",")), ["no"]);
     }
 }

@@ -195,10 +195,9 @@ impl Choice {
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        let kind = reader.kind()?;
-        *sink.has_gathered |= is_gathered(key, kind);
-        match (key, kind) {
+        match (key, reader.kind()?) {
             ("tool_calls", Kind::Array) => {
+                *sink.has_gathered = true;
                 let mut first = true;
                 reader.array(|position, reader| {
                     if std::mem::take(&mut first) {
@@ -209,12 +208,19 @@ impl Choice {
                 })
             }
             ("function_call", Kind::Object) => {
+                *sink.has_gathered = true;
                 self.close_current(sink);
                 self.calls.step_legacy(reader, self.index, place, sink)
             }
             ("content", Kind::Array) => self.chunks(reader, place, sink),
-            ("reasoning_details", Kind::Array) => self.details.add(reader),
-            ("audio", Kind::Object) => self.audio.get_or_insert_default().add(reader),
+            ("reasoning_details", Kind::Array) => {
+                *sink.has_gathered = true;
+                self.details.add(reader)
+            }
+            ("audio", Kind::Object) => {
+                *sink.has_gathered = true;
+                self.audio.get_or_insert_default().add(reader)
+            }
             ("annotations", Kind::Array) => self.annotations(reader, place, sink),
             _ => {
                 let json = reader.raw()?;
@@ -440,13 +446,4 @@ impl Choice {
             sink.close(part);
         }
     }
-}
-
-/// Whether a member is taken in piece by piece, with or without events.
-fn is_gathered(key: &str, kind: Kind) -> bool {
-    matches!(
-        (key, kind),
-        ("tool_calls" | "reasoning_details", Kind::Array)
-            | ("function_call" | "audio", Kind::Object)
-    )
 }
