@@ -137,7 +137,7 @@ impl Convert {
     fn asked(&self, seed: &[u8]) -> Asked<'_> {
         Asked {
             model: self.model.as_deref().map(Text::plain),
-            seed: Text::plain(fingerprint(seed)),
+            seed: Asked::seed_from(seed),
             ..Asked::default()
         }
     }
@@ -212,25 +212,5 @@ impl Sink for Translator<'_> {
         output::send(&self.out)?;
         self.out.clear();
         Ok(())
-    }
-}
-
-/// The 64-bit FNV-1a hash in hexadecimal digits: stable everywhere and for ever, unlike the standard library's.
-fn fingerprint(bytes: &[u8]) -> String {
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fingerprints_are_those_of_fnv_1a() {
-        assert_eq!(fingerprint(b""), "cbf29ce484222325");
-        assert_eq!(fingerprint(b"a"), "af63dc4c8601ec8c");
-        assert_eq!(fingerprint(b"foobar"), "85944171f73967e8");
     }
 }

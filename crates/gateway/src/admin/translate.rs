@@ -179,5 +179,9 @@ fn error(order: &Order<'_>) -> (Product, Report) {
 }
 
 fn asked<'o>(order: &'o Order<'_>) -> Asked<'o> {
-    Asked { model: order.model.as_ref().map(Text::reborrow), ..Asked::default() }
+    Asked {
+        model: order.model.as_ref().map(Text::reborrow),
+        seed: Asked::seed_from(order.body.as_str().as_bytes()),
+        ..Asked::default()
+    }
 }

@@ -22,7 +22,8 @@ pub struct Asked<'a> {
     pub show_reasoning: bool,
     /// The model name to answer with instead of the upstream's.
     pub model: Option<Text<'a>>,
-    /// What ids are made from where the upstream gave none; must differ from answer to answer.
+    /// What ids are made from where the upstream gave none or none of the client's form; must differ from answer to
+    /// answer.
     pub seed: Text<'a>,
     /// Unix time in seconds for protocols that state one and upstreams that give none.
     pub created_s: u64,
@@ -68,6 +69,16 @@ impl<'a> Asked<'a> {
         };
         request.tools.iter().for_each(|tool| asked.know(tool));
         asked
+    }
+
+    /// A seed for whoever has nothing but the input: the same input gives the same ids.
+    ///
+    /// It is the 64-bit FNV-1a hash in hexadecimal digits, stable everywhere and for ever, unlike the standard library's.
+    pub fn seed_from(input: &[u8]) -> Text<'static> {
+        let hash = input.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Text::plain(format!("{hash:016x}"))
     }
 
     fn know(&mut self, tool: &Tool<'_>) {
@@ -117,6 +128,13 @@ fn asks_for_usage(exchange: &Exchange<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seeds_are_those_of_fnv_1a() {
+        assert_eq!(Asked::seed_from(b""), "cbf29ce484222325");
+        assert_eq!(Asked::seed_from(b"a"), "af63dc4c8601ec8c");
+        assert_eq!(Asked::seed_from(b"foobar"), "85944171f73967e8");
+    }
 
     #[test]
     fn an_answer_honours_what_its_request_said_of_tools_and_usage() {

@@ -24,7 +24,8 @@ const REPEATED: [(&str, &str); 20] = [
     ("prompt_cache_key", "null"),
     ("reasoning", r#"{"effort":null,"summary":null}"#),
     ("safety_identifier", "null"),
-    ("store", "true"),
+    // Whatever the request says of it: a translated answer is kept nowhere, and its id can be asked for nowhere.
+    ("store", "false"),
     ("temperature", "1"),
     ("text", r#"{"format":{"type":"text"}}"#),
     ("tool_choice", r#""auto""#),
@@ -41,7 +42,7 @@ impl<'a> Echo<'a> {
         body.object(|key, reader| {
             let repeated = REPEATED.iter().find(|(name, _)| *name == key);
             match (repeated, reader.kind()?) {
-                (None, _) | (_, Kind::Null) => reader.skip()?,
+                (None, _) | (_, Kind::Null) | (Some(("store", _)), _) => reader.skip()?,
                 (Some((name, _)), _) => settings.push((*name, reader.raw()?)),
             }
             Ok(())
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_answer_repeats_the_settings_of_its_request() {
-        let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":false,"reasoning":{"effort":"low"},"metadata":null,
+        let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":true,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
         let asked =
             Asked { echo: Some(Echo::of(Reader::new(request)).unwrap()), ..Asked::default() };

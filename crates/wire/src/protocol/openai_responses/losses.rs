@@ -137,7 +137,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::CustomFormat, "/format", CARRIED),
     row(Field::HostedTool, "", depends("search and code execution have a counterpart")),
     row(Field::NamespaceTool, "", CARRIED),
-    row(Field::ResponseId, "/id", CARRIED),
+    row(Field::ResponseId, "/id", depends("answers get ids of this protocol's own form")),
     row(Field::ResponseModel, "/model", CARRIED),
     row(Field::ResponseCreated, "/created_at", CARRIED),
     row(Field::ResponseServiceTier, "/service_tier", CARRIED),

@@ -77,7 +77,7 @@ pub(in crate::protocol) fn encode_response(
         report_finish(&mut losing, (place, called), finish);
     }
     let head = Head {
-        id: response.id.as_ref().map(Text::reborrow),
+        id: response_id(&losing, asked, response.id.as_ref()),
         model: response.model.as_ref().map(Text::reborrow),
         created: response.created.as_ref().map(Number::reborrow),
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
@@ -175,10 +175,11 @@ fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
 
 pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
     let place = response.semantics().place();
-    if response.id.is_none() {
-        let reason = "an answer has an id";
-        losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
-    }
+    let (kind, reason) = match response.id {
+        Some(_) => (LossKind::Renamed, "the answer gets an id of this protocol's own form"),
+        None => (LossKind::Synthesised, "an answer has an id"),
+    };
+    losing.field(place, Field::ResponseId, kind, reason);
     if let Some(tier) = &response.service_tier {
         report_tier(losing, place, tier);
     }
@@ -424,8 +425,20 @@ fn write_head(
     }
 }
 
-/// The id of an answer whose upstream gave none.
-pub(super) fn minted_response_id(asked: &Asked<'_>) -> String {
+/// The id of an answer: its own, or for another protocol's one made from the seed. Clients take an id without `resp_` for
+/// something else, and the upstream's id refers to nothing that can be asked for here.
+pub(super) fn response_id<'t>(
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    id: Option<&'t Text<'_>>,
+) -> Option<Text<'t>> {
+    match losing.is_same() {
+        true => id.map(Text::reborrow),
+        false => Some(Text::plain(minted_response_id(asked))),
+    }
+}
+
+fn minted_response_id(asked: &Asked<'_>) -> String {
     format!("resp_{}", asked.seed.to_str())
 }
 

@@ -38,10 +38,10 @@ use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::encode_response::Head;
 use crate::protocol::openai_responses::encode_response::is_call;
 use crate::protocol::openai_responses::encode_response::is_refusal;
-use crate::protocol::openai_responses::encode_response::minted_response_id;
 use crate::protocol::openai_responses::encode_response::report_counts;
 use crate::protocol::openai_responses::encode_response::report_finish;
 use crate::protocol::openai_responses::encode_response::report_made_up;
+use crate::protocol::openai_responses::encode_response::response_id;
 use crate::protocol::openai_responses::encode_response::write_response;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::own_code;
@@ -196,9 +196,7 @@ impl<'a> Encoder<'a> {
         *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         report_made_up(&mut losing, &made_up);
-        if start.id.is_none() && !self.is_same() {
-            start.id = Some(Text::plain(minted_response_id(&self.asked)));
-        }
+        start.id = response_id(&losing, &self.asked, start.id.as_ref()).map(Text::into_owned);
         self.start = start;
         let end = End { ending: Ending::InProgress, usage: None, output: Some("[]") };
         let response = self.response(&end);
