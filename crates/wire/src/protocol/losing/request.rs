@@ -71,6 +71,10 @@ impl Losing<'_> {
         self.set_if(root, Field::Metadata, metadata);
         self.set_if(root, Field::ServiceTier, service_tier);
         self.set_if(root, Field::Store, store);
+        if store.is_none() && self.source == Protocol::OpenaiResponses && !self.is_same() {
+            let reason = "only the vendor of this protocol keeps answers unasked";
+            self.field(root, Field::Store, LossKind::Implied, reason);
+        }
         let crate::conversation::CacheOptions { key, options, retention } = cache;
         self.set_if(root, Field::CacheKey, key);
         self.set_if(root, Field::CacheOptions, options);

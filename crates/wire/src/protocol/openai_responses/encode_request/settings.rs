@@ -60,11 +60,24 @@ impl<'s> Settings<'s, '_> {
         object.optional("user", request.user.as_ref());
         object.optional("metadata", request.metadata.as_ref());
         self.service_tier(object);
-        object.optional("store", request.store.as_ref());
+        self.store(object);
         object.optional("prompt_cache_key", request.cache.key.as_ref());
         object.optional("prompt_cache_options", request.cache.options.as_ref());
         object.optional("prompt_cache_retention", request.cache.retention.as_ref());
         self.include(object);
+    }
+
+    /// The vendor keeps for a month what is not refused to it, and a client of another protocol has not asked for that.
+    fn store(&mut self, object: &mut Object<'_, '_>) {
+        match self.request().store {
+            None if self.losing.is_same() => {}
+            None => {
+                object.field("store", &false);
+                let reason = "nobody asked this vendor to keep the answer";
+                self.report(Field::Store, LossKind::Synthesised, reason);
+            }
+            Some(store) => object.field("store", &store),
+        }
     }
 
     fn limit(&mut self, object: &mut Object<'_, '_>) {
