@@ -4,6 +4,7 @@ mod bytes;
 mod fixtures;
 mod generated;
 mod generators;
+mod growing;
 
 use proptest::test_runner::Config;
 use proptest::test_runner::RngSeed;

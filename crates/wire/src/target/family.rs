@@ -39,7 +39,8 @@ pub struct Family {
     pub chat_tools_while_reasoning: bool,
     pub forced_tool_choice: ForcedToolChoice,
     pub tool_name_len_max: usize,
-    /// Whether Anthropic accepts the role `system` among the messages.
+    /// Whether a server of Anthropic's protocol accepts the role `system` among the messages. Only models that are known
+    /// to take it get it: marked text is understood by all.
     pub system_among_turns: bool,
     /// Whether a final assistant message is continued rather than refused.
     pub prefill: bool,
@@ -66,7 +67,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// A model nobody has told us about: it is taken to accept everything.
+    /// A model nobody has told us about: it is taken to accept everything that has no safe substitute.
     pub const UNKNOWN: Self = Self {
         name: "unknown",
         vendor: Vendor::Other,
@@ -81,7 +82,7 @@ impl Family {
         chat_tools_while_reasoning: true,
         forced_tool_choice: ForcedToolChoice::Always,
         tool_name_len_max: 128,
-        system_among_turns: true,
+        system_among_turns: false,
         prefill: true,
         thinking_bound_to_prefix: false,
         schema_output: true,

@@ -123,8 +123,10 @@ impl Default for Target {
 /// Where a system message goes that does not stand at the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LateSystem {
-    /// The protocol's own way: in place where it has a role for it, as marked text where only
-    /// the model lacks that role, and lifted to the top where the protocol has none.
+    /// The protocol's own way: in place where it has a role for it, and as marked text where the
+    /// model is not known to take that role. Gemini has none: marked text in a request with
+    /// tools, where lifting would change the first bytes of the prompt on every turn, else
+    /// lifted to the top.
     #[default]
     Native,
     /// In place, as text with a visible mark.

@@ -134,6 +134,7 @@ impl<'x> Scribe<'x, '_> {
             }
             let (side, pieces) = match message.role {
                 Role::System | Role::Developer => {
+                    self.report_marked_behind(turns.last());
                     let marked = self.marked(index, message);
                     (Side::User, self.admitted(marked.into_iter()))
                 }
@@ -159,8 +160,14 @@ impl<'x> Scribe<'x, '_> {
         (system, turns)
     }
 
+    /// Whether late instructions stay in their place. Agents put one behind every tool result: lifted, each would change
+    /// the prompt's first bytes and cost all of its cache.
     fn inlines(&self) -> bool {
-        self.target.late_system == LateSystem::Inline
+        match self.target.late_system {
+            LateSystem::Native => !self.exchange.request.tools.is_empty(),
+            LateSystem::Inline => true,
+            LateSystem::Lift => false,
+        }
     }
 
     /// Puts instructions into the slot, late ones with a word about it.
@@ -239,6 +246,20 @@ impl<'x> Scribe<'x, '_> {
             let place = part.semantics().place().of_item();
             let reason = "messages of one side become one content";
             self.losing.node(place, LossKind::Renamed, reason);
+        }
+    }
+
+    /// Late instructions join the results before them, which are messages of the user in one protocol.
+    fn report_marked_behind(&mut self, last: Option<&Turn<'x>>) {
+        let is_user = |turn: &&Turn<'_>| turn.side == Side::User && !turn.parted;
+        let results =
+            last.filter(is_user).and_then(|turn| turn.pieces.last()).filter(|it| is_result(it));
+        let message = results.and_then(|piece| self.exchange.request.messages.get(piece.at.0));
+        if let Some(message) =
+            message.filter(|_| self.losing.source() == Protocol::AnthropicMessages)
+        {
+            let reason = "instructions follow it as marked text";
+            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
