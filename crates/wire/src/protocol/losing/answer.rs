@@ -63,6 +63,10 @@ impl Losing<'_> {
             Protocol::OpenaiChat if openai_chat::is_older_word(finish) => Some(LossKind::Renamed),
             _ => None,
         };
+        if self.source == Protocol::OpenaiChat && finish.raw.is_none() {
+            let reason = "the stream is complete and states no finish reason";
+            self.field(place, Field::FinishReason, LossKind::Repaired, reason);
+        }
         if let Some(kind) = finer {
             self.field(place, Field::FinishReason, kind, FINER_FINISH);
         }

@@ -1,6 +1,8 @@
 //! What the chunks of a stream say of one choice.
 
 use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
@@ -58,6 +60,8 @@ pub(super) struct Choice {
     /// Whether there was any reasoning.
     reasoned: bool,
     ending: Ending,
+    /// Where it was spoken of last.
+    place: Place,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +93,7 @@ impl Choice {
             nulls: Nulls::default(),
             reasoned: false,
             ending: Ending::default(),
+            place: Place::default(),
         }
     }
 
@@ -120,6 +125,7 @@ impl Choice {
             self.tell_null(("", "logprobs"), place, sink)?;
         }
         let place = place.step(Step::Delta);
+        self.place = place;
         let mut logprobs = chunk.logprobs;
         if let Some(mut delta) = chunk.delta {
             let mut reasoned = false;
@@ -417,6 +423,18 @@ impl Choice {
             let part = sink.open(self.index, opening, semantics);
             sink.close(part);
         }
+    }
+
+    /// Ends a choice of which the server says no reason, but that the whole stream is complete.
+    pub(super) fn end_unsaid(&mut self) {
+        if self.has_ended() {
+            return;
+        }
+        let kind = match self.calls.is_empty() {
+            true => FinishKind::Stop,
+            false => FinishKind::ToolCalls,
+        };
+        self.ending.tell(Finish::new(kind), self.place);
     }
 
     /// Passes on the end that was told, once nothing more can come before it.

@@ -80,7 +80,8 @@ impl Decoder {
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         let data = frame.data.trim();
-        if data == DONE && self.is_complete() {
+        if data == DONE && self.state == State::Started && !self.choices.is_empty() {
+            self.choices.iter_mut().for_each(Choice::end_unsaid);
             self.release(emit);
             self.state = State::Over;
         }

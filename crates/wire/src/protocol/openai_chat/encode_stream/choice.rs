@@ -354,7 +354,7 @@ impl Encoder<'_> {
             (false, false) => Said::Other,
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
-        let mut word = "stop";
+        let mut word = if said == Said::Calls { "tool_calls" } else { "stop" };
         self.losses.add(self.source, NoteAt::Candidate(candidate), |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);

@@ -401,12 +401,28 @@ fn reasoning_is_heard_under_any_name() {
 }
 
 #[test]
-fn a_stream_that_stops_early_is_truncated_whatever_its_last_line() {
-    for end in ["", DONE] {
-        let events = events(&[chunk(json!({"content": "a"}), None)], end);
-        let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
-        assert_eq!(fault.kind, FaultKind::Truncated);
+fn a_stream_that_stops_early_is_truncated() {
+    let events = events(&[chunk(json!({"content": "a"}), None)], "");
+    let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
+    assert_eq!(fault.kind, FaultKind::Truncated);
+}
+
+#[test]
+fn the_end_marker_ends_an_answer_without_a_reason() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}]});
+    let cases = [(json!({"content": "a"}), FinishKind::Stop), (call, FinishKind::ToolCalls)];
+    for (delta, kind) in cases {
+        let events = events(&[chunk(delta, None)], DONE);
+        let Some(Event::Finish { finish, .. }) = events.last() else { panic!("expected an end") };
+        assert_eq!((finish.kind, &finish.raw), (kind, &None));
     }
+}
+
+#[test]
+fn the_end_marker_alone_is_no_answer() {
+    let events = events(&[], DONE);
+    let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
+    assert_eq!(fault.kind, FaultKind::Truncated);
 }
 
 #[test]
