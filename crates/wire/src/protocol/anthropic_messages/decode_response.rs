@@ -47,8 +47,8 @@ pub(super) struct Answer<'a> {
     pub(super) model: Option<Text<'a>>,
     pub(super) usage: Option<Counts<'a>>,
     pub(super) semantics: NodeSemantics<'a>,
-    parts: Vec<Part<'a>>,
-    ending: Ending<'a>,
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) ending: Ending<'a>,
 }
 
 impl<'a> Answer<'a> {
@@ -136,6 +136,11 @@ impl<'a> Ending<'a> {
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
+    }
+
+    /// Whether it says why the answer ended.
+    pub(super) fn has_reason(&self) -> bool {
+        self.reason.is_some()
     }
 
     /// Leaves what was said of an end that has no reason among the extras.

@@ -1,6 +1,7 @@
 //! Reading streams.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use super::decode_request::blocks;
 use super::decode_response::Answer;
@@ -54,6 +55,9 @@ pub struct Decoder {
     ending: Ending<'static>,
     /// Where the ending was told.
     ending_place: Place,
+    /// Blocks that the message held when it began, by their index. They wait, since most servers that state some tell
+    /// them again as they grow.
+    given: VecDeque<(u64, Part<'static>)>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -104,8 +108,9 @@ impl Decoder {
         Ok(())
     }
 
-    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+    pub(in crate::protocol) fn end(mut self, emit: &mut dyn FnMut(Event<'static>)) {
         if self.state != State::Over {
+            self.give(None, emit);
             let message = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
@@ -126,6 +131,9 @@ impl Decoder {
             _ => reader.skip(),
         })?;
         let counts = answer.usage.take();
+        self.ending = answer.ending.into_owned();
+        self.ending_place = place.step(Step::Message);
+        self.given = (0..).zip(answer.parts.into_iter().map(Part::into_owned)).collect();
         self.start(
             Start {
                 id: answer.id,
@@ -162,6 +170,19 @@ impl Decoder {
         emit(Event::Usage(counts.into_usage()));
     }
 
+    /// Tells the blocks that the message began with, up to the one that the stream itself tells now.
+    fn give<'f>(&mut self, until: Option<u64>, emit: &mut dyn FnMut(Event<'f>)) {
+        while let Some((index, _)) = self.given.front()
+            && until.is_none_or(|until| *index <= until)
+        {
+            let Some((index, part)) = self.given.pop_front() else { return };
+            if until != Some(index) {
+                let block = self.open_block(part, &mut |event| emit(event));
+                self.close_block(block, emit);
+            }
+        }
+    }
+
     fn begin_block<'f>(
         &mut self,
         reader: &mut Reader<'f>,
@@ -180,6 +201,7 @@ impl Decoder {
             _ => reader.skip(),
         })?;
         if let Some(part) = part {
+            self.give(Some(index), emit);
             // A block that begins under the number of an open one ends it.
             self.end_block_at(index, emit);
             let block = self.open_block(part, emit);
@@ -286,6 +308,7 @@ impl Decoder {
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
+        self.give(Some(index), emit);
         let at = place.step(Step::Delta);
         let part = blocks::read_any_block(&mut Reader::new(block), at)?;
         let block = self.open_block(part, emit);
@@ -362,8 +385,10 @@ impl Decoder {
             Ok(Member::Read)
         })?;
         ending.leave(&mut extras);
-        self.ending = ending.into_owned();
-        self.ending_place = place.step(Step::Delta);
+        if ending.has_reason() {
+            self.ending = ending.into_owned();
+            self.ending_place = place.step(Step::Delta);
+        }
         if !extras.is_empty() {
             let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
@@ -380,6 +405,7 @@ impl Decoder {
         if self.state != State::Answering {
             return;
         }
+        self.give(None, emit);
         for (_, block) in std::mem::take(&mut self.open) {
             self.close_block(block, emit);
         }
@@ -391,6 +417,7 @@ impl Decoder {
 
     fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
         let json = reader.raw()?;
+        self.give(None, emit);
         self.state = State::Over;
         emit(Event::Fault(read_fault(FaultKind::Internal, json)));
         Ok(())
