@@ -1,5 +1,8 @@
 //! The items of a stream: which of their parts are open, and what has been told of them.
 
+use std::collections::HashMap;
+use std::collections::HashSet;
+
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -88,8 +91,32 @@ impl Items {
         self.called
     }
 
-    pub(super) fn has_ended(&self, index: usize) -> bool {
-        self.items.iter().any(|item| item.index == index && item.ended)
+    pub(super) fn has_ended(&self, at: Option<usize>) -> bool {
+        at.and_then(|at| self.items.get(at)).is_some_and(|item| item.ended)
+    }
+
+    /// Which of the told items each of a list is, by the ids in it: the one of that id, else the one at that place, unless
+    /// its id stands elsewhere in the list.
+    pub(super) fn matching(
+        &self,
+        ids: Vec<Option<String>>,
+    ) -> impl Iterator<Item = Option<usize>> + use<> {
+        let (mut by_id, mut by_place) = (HashMap::new(), HashMap::new());
+        for (at, item) in self.items.iter().enumerate() {
+            by_place.insert(item.index, at);
+            if let Some(id) = &item.id {
+                by_id.insert(id.to_str().into_owned(), at);
+            }
+        }
+        let known = |id: &Option<String>| id.as_ref().and_then(|id| by_id.get(id)).copied();
+        let claimed: HashSet<usize> = ids.iter().filter_map(known).collect();
+        let told: Vec<Option<usize>> = (ids.iter().enumerate())
+            .map(|(place, id)| {
+                let at_place = || by_place.get(&place).copied().filter(|at| !claimed.contains(at));
+                known(id).or_else(at_place)
+            })
+            .collect();
+        told.into_iter()
     }
 
     fn told(&mut self, index: usize) -> usize {
@@ -112,7 +139,12 @@ impl Items {
         let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
             return Ok(());
         };
-        let at = self.told(fields.output_index);
+        let mut at = self.told(fields.output_index);
+        if self.items[at].ended {
+            // Some servers give every item the same number.
+            self.items.push(Told { index: fields.output_index, ..Told::default() });
+            at = self.items.len() - 1;
+        }
         let place = place.step(Step::Item);
         self.items[at].place = Some(place);
         let parts = decode_output_item(&mut reader, place)?;
@@ -320,6 +352,20 @@ impl Items {
     /// An item is complete. Whatever of it was not told yet is told now.
     pub(super) fn done<'f>(&mut self, index: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
         let at = self.told(index);
+        self.done_at(Some(at), parts, emit);
+    }
+
+    /// The same for an item of the list at the end, which may be none of those that were told.
+    pub(super) fn done_at<'f>(
+        &mut self,
+        at: Option<usize>,
+        parts: Vec<Part<'f>>,
+        emit: Emit<'_, 'f>,
+    ) {
+        let at = at.unwrap_or_else(|| {
+            self.items.push(Told { index: usize::MAX, ..Told::default() });
+            self.items.len() - 1
+        });
         if self.items[at].ended {
             return;
         }

@@ -1,4 +1,5 @@
-//! Reading streams. Items are keyed by their place in the output, because ids have been seen to change on the way.
+//! Reading streams. Items are keyed by their place in the output, because ids have been seen to change on the way. In the
+//! list at the end they are known by their ids first, because servers leave out items there, or state more.
 
 mod frame;
 mod item;
@@ -9,6 +10,7 @@ use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
 use crate::json::Json;
+use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
@@ -190,13 +192,15 @@ impl Decoder {
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         if let Some(mut reader) = output.as_ref().and_then(Json::input_reader) {
+            let mut told = self.items.matching(ids_of(&reader)?);
             reader.array(|index, reader| {
-                if self.items.has_ended(index) {
+                let at = told.next().flatten();
+                if self.items.has_ended(at) {
                     return reader.skip();
                 }
                 let parts =
                     decode_output_item(reader, place.element(Step::Output, index))?.into_vec();
-                self.items.done(index, parts, emit);
+                self.items.done_at(at, parts, emit);
                 Ok(())
             })?;
         }
@@ -265,6 +269,20 @@ impl Decoder {
     }
 }
 
+/// The id of each item in a list.
+fn ids_of(list: &Reader<'_>) -> Result<Vec<Option<String>>> {
+    let mut ids = Vec::new();
+    list.checkpoint().array(|_, item| {
+        let id = match item.kind()? {
+            Kind::Object => item.checkpoint().peek_tag("id")?,
+            _ => None,
+        };
+        ids.push(id.map(|id| id.to_str().into_owned()));
+        item.skip()
+    })?;
+    Ok(ids)
+}
+
 fn read_answer<'f>(response: Option<&Json<'f>>, place: Place) -> Result<Answer<'f>> {
     match response.and_then(Json::input_reader) {
         Some(reader) => read_object_answer(reader, place),
@@ -274,7 +292,7 @@ fn read_answer<'f>(response: Option<&Json<'f>>, place: Place) -> Result<Answer<'
 
 fn read_object_answer(mut reader: Reader<'_>, place: Place) -> Result<Answer<'_>> {
     match reader.kind()? {
-        crate::json::Kind::Object => Answer::read(&mut reader, place),
+        Kind::Object => Answer::read(&mut reader, place),
         _ => Ok(Answer::default()),
     }
 }
