@@ -6,11 +6,21 @@ use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
+use crate::target::Effort;
+
+/// What becomes of a word for an effort that is no step of the ladder: no model has it.
+pub(in crate::protocol) fn unknown_effort(word: &Text<'_>) -> (LossKind, &'static str) {
+    match Effort::is_left_open(&word.to_str()) {
+        true => (LossKind::Implied, "the effort is left to the model"),
+        false => (LossKind::Dropped, "no model has an effort of this name"),
+    }
+}
 
 pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
 

@@ -43,7 +43,10 @@ fn spelled(tier: Tier, protocol: Protocol, asking: Asking) -> Option<&'static st
             Tier::Priority => "priority",
             Tier::Flex => "flex",
         }),
-        (Protocol::AnthropicMessages, Tier::Auto) => Some("auto"),
+        (Protocol::AnthropicMessages, Tier::Auto) => match asking {
+            Asking::Request => Some("auto"),
+            Asking::Answer => None,
+        },
         (Protocol::AnthropicMessages, Tier::Standard) => Some(match asking {
             Asking::Request => "standard_only",
             Asking::Answer => "standard",

@@ -35,6 +35,11 @@ impl Effort {
         Self::ALL.into_iter().find(|effort| effort.as_str().eq_ignore_ascii_case(word))
     }
 
+    /// Whether a word that is no step leaves the effort to the model, as servers of the Chat protocol have one for.
+    pub fn is_left_open(word: &str) -> bool {
+        matches!(word, "default" | "auto")
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

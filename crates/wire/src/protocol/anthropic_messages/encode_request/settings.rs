@@ -345,6 +345,11 @@ impl Encoding<'_, '_> {
         let asked = tier.to_str();
         let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
         match word {
+            // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
+            Some("auto") => {
+                let reason = "the vendor chooses by itself";
+                return self.lose(Field::ServiceTier, LossKind::Implied, reason);
+            }
             Some(word) if *asked == *word => {}
             Some(_) => self.lose(Field::ServiceTier, LossKind::Renamed, "the vendor's own word"),
             None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),

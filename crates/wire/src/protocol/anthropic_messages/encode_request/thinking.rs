@@ -10,6 +10,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking::unknown_effort;
 use crate::protocol::losing::Losing;
 use crate::target::Disable;
 use crate::target::Effort;
@@ -113,10 +114,9 @@ impl Telling<'_, '_> {
 
     fn lose_unknown_effort(&mut self, request: &Request<'_>) {
         let effort = request.thinking.effort.as_ref();
-        if effort.is_some_and(|word| Effort::parse(&word.to_str()).is_none()) {
-            let reason = "a word for an effort that nobody here knows";
-            let field = Field::ThinkingEffort;
-            self.losing.field(Place::default(), field, LossKind::Dropped, reason);
+        if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
+            let (kind, reason) = unknown_effort(word);
+            self.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
         }
     }
 

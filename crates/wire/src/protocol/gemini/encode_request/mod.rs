@@ -2,6 +2,7 @@
 
 mod config;
 mod contents;
+mod labels;
 mod part;
 mod pieces;
 mod result;
@@ -163,7 +164,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
             let reason = "the method in the URL says whether to stream";
             self.losing.field(Place::default(), Field::Stream, LossKind::Renamed, reason);
         }
-        object.optional("labels", request.metadata.as_ref());
+        self.labels(object);
         self.service_tier(object);
         self.store();
         for (path, json) in self.declared() {

@@ -9,6 +9,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking::unknown_effort;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::thinking_scope;
 use crate::protocol::object::Object;
@@ -112,8 +113,9 @@ impl<'x> Scribe<'x, '_> {
         if thinking.mode.is_some() {
             self.losing.field(Place::default(), Field::ThinkingMode, LossKind::Dropped, reason);
         }
-        if thinking.effort.is_some() {
-            self.losing.field(Place::default(), Field::ThinkingEffort, LossKind::Dropped, reason);
+        if let Some(word) = &thinking.effort {
+            let (kind, reason) = unknown_effort(word);
+            self.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
@@ -64,6 +65,7 @@ impl Options<'_, '_> {
             return Some(Effort::None);
         }
         self.report_show();
+        self.report_unknown_effort();
         match self.target.dialect.reasoning_request {
             ReasoningRequest::Absent => {
                 self.drop_thinking("the server cannot be asked to reason");
@@ -135,7 +137,7 @@ impl Options<'_, '_> {
     fn write_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
         let family = &self.target.family;
         let Some(asked) = self.asked_effort() else {
-            return self.write_unknown_effort(object);
+            return self.leave_effort_open();
         };
         let off = asked == Effort::None;
         if off && !family.thinking.by_default() && self.request.thinking.effort.is_none() {
@@ -197,12 +199,19 @@ impl Options<'_, '_> {
         }
     }
 
-    /// Passes on a word that is no step of the ladder; thinking without any measure needs no field.
-    fn write_unknown_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
-        if let Some(word) = &self.request.thinking.effort {
-            object.field("reasoning_effort", word);
-            self.report_unsaid();
+    /// A word that is no step of the ladder is no word of any model's.
+    fn report_unknown_effort(&mut self) {
+        let word = self.request.thinking.effort.as_ref();
+        if let Some(word) = word.filter(|word| Effort::parse(&word.to_str()).is_none())
+            && self.target.dialect.reasoning_request != ReasoningRequest::Absent
+        {
+            let (kind, reason) = unknown_effort(word);
+            self.lose(Field::ThinkingEffort, kind, reason);
         }
+    }
+
+    /// Thinking without any measure needs no field.
+    fn leave_effort_open(&mut self) -> Option<Effort> {
         if self.request.thinking.mode.is_some() {
             let reason = "Chat has only steps of effort";
             self.lose(Field::ThinkingMode, LossKind::Approximated, reason);

@@ -12,6 +12,7 @@ use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::asking::unknown_effort;
 use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -277,7 +278,11 @@ impl<'s> Settings<'s, '_> {
         let effort = if let Some(word) = &thinking.effort {
             match Effort::parse(&word.to_str()) {
                 Some(effort) => self.fit_effort(effort, Field::ThinkingEffort),
-                None => Some(word.to_str().into_owned()),
+                None => {
+                    let (kind, reason) = unknown_effort(word);
+                    self.report(Field::ThinkingEffort, kind, reason);
+                    None
+                }
             }
         } else if let Some(budget) = &thinking.budget {
             self.budget_effort(budget)
