@@ -10,6 +10,7 @@ mod doors;
 mod ends;
 mod events;
 mod harness;
+mod kept;
 mod pass;
 mod refusals;
 mod repair;
