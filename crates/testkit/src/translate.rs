@@ -12,6 +12,7 @@ use sabir_wire::protocol::Fold;
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse;
+use sabir_wire::target::Family;
 use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
 
@@ -35,14 +36,15 @@ pub fn request_as_sent(
     request_placing(ModelPlace::Url, (from, to), body, model)
 }
 
-/// Translates a request for a model of which nothing is known, which is taken to accept everything.
+/// Translates a request for a model that accepts everything, also what a model of which nothing is known is not sent.
 pub fn request_for_any(
     from: Protocol,
     to: Protocol,
     body: &[u8],
 ) -> Result<(String, Report), Error> {
     let exchange = from.decode_request(body)?;
-    let target = Target::default().with_gemini_model(ModelPlace::Body);
+    let family = Family { system_among_turns: true, ..Family::UNKNOWN };
+    let target = Target::default().with_family(family).with_gemini_model(ModelPlace::Body);
     let encoded = exchange.encode(to, &target)?;
     Ok((encoded.body, encoded.report))
 }

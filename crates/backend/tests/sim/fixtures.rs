@@ -21,6 +21,8 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("budgets-with-an-exponent/gemini", "expected integer"),
     ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
     ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
+    ("effort-words-that-no-model-has/openai-chat", "'default'"),
+    ("effort-words-that-no-model-has/openai-responses", "'turbo'"),
     ("efforts-that-gemini-cannot-tell/openai-chat", "'galactic'"),
     ("results-without-ids-answer-the-last-round/gemini", "number of function response parts"),
     ("empty-tool-arrays-are-left-out/openai-chat", "Invalid 'tools'"),
@@ -116,7 +118,6 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("two-results-for-one-call/openai-chat", Protocol::Gemini, "number of function response parts"),
     ("two-results-for-one-call/openai-chat", Protocol::OpenaiResponses, "No tool call found"),
     // What both OpenAI APIs refuse goes from one to the other as it is.
-    ("efforts-that-gemini-cannot-tell/openai-chat", Protocol::OpenaiResponses, "'galactic'"),
     ("root-anyof-in-a-tool/openai-chat", Protocol::OpenaiResponses, "type: \"object\""),
 ];
 
