@@ -61,8 +61,9 @@ fn told(protocol: Protocol, round: usize) -> Vec<Value> {
 /// The prompt as the target reads it: what stands before the turns, and the turns.
 fn prompt(from: Protocol, to: Protocol, rounds: usize, model: &str) -> (Vec<Value>, Vec<Value>) {
     let body = session(from, rounds).to_string();
-    let (there, _) = translate::request(from, to, body.as_bytes(), Some(model)).unwrap();
-    let mut there: Value = serde_json::from_str(&there).unwrap();
+    let (there, _) = translate::request(from, to, body.as_bytes(), Some(model))
+        .expect("the session can be read");
+    let mut there: Value = serde_json::from_str(&there).expect("an encoder writes JSON");
     let turns = match to {
         Protocol::Gemini => there["contents"].take(),
         Protocol::OpenaiResponses => there["input"].take(),
