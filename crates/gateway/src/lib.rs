@@ -11,6 +11,7 @@ mod egress;
 mod failure;
 mod ingress;
 mod observe;
+mod redact;
 mod stack;
 mod state;
 mod understand;

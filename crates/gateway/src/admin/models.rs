@@ -152,8 +152,9 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
         headers: &headers,
         body: &Payload::default(),
     };
-    let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
-    let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;
+    let (status, headers, mut feed) =
+        attempt::begin_raw(means, index, endpoint, request).await.ok()?;
+    let body = attempt::whole_body(&mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
 }
 

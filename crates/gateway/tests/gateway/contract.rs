@@ -199,7 +199,7 @@ fn a_key_that_a_provider_repeats_does_not_pass_through() {
     for (path, body) in [("/passthrough/p/v1/files", ""), ("/v1/embeddings", embedding)] {
         let reply = gateway.post(path, body);
         assert_eq!((reply.status, reply.header("sabir-provider")), (401, Some("p")), "{path}");
-        assert_eq!(reply.body, r#"{"error":{"message":"[key] is no key"}}"#, "{path}");
+        assert_eq!(reply.body, r#"{"error":{"message":"[redacted] is no key"}}"#, "{path}");
     }
     let labels = r#"provider="p",client="openai-chat",upstream="openai-chat",fault="upstream""#;
     gateway.wait_for_metric(&format!("sabir_errors_total{{{labels}}} 2"));
