@@ -6,6 +6,7 @@ pub mod server;
 
 mod admin;
 mod attempt;
+mod authority;
 mod call;
 mod egress;
 mod failure;
