@@ -63,7 +63,7 @@ where
         return egress::rescue(
             Protocol::OpenaiChat,
             *failure,
-            Trace::begin(gateway, Protocol::OpenaiChat),
+            Trace::begin(gateway, Protocol::OpenaiChat).with_key(raw.key),
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
