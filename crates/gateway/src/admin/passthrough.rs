@@ -248,7 +248,12 @@ async fn pass(
     let mut headers = HeaderMap::new();
     let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
+    let mut base = attempt::base_headers(&gateway.instance, config, endpoint.protocol);
+    // What a client says to the vendor of its protocol stays, such as the version that it speaks.
+    for name in raw.headers.keys().filter(|name| attempt::is_vendors_own(endpoint.protocol, name)) {
+        base.remove(name);
+    }
+    headers.extend(base);
     for hop in attempt::gateways(raw.headers) {
         headers.append(header::VIA, hop.clone());
     }

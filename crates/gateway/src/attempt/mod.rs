@@ -32,6 +32,7 @@ pub(crate) use feed::Feed;
 pub(crate) use headers::base as base_headers;
 pub(crate) use headers::gateways;
 pub(crate) use headers::is_for_client;
+pub(crate) use headers::is_vendors_own;
 pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;
 pub(crate) use open::Whole;

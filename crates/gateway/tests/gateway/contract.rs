@@ -230,6 +230,29 @@ fn a_gateway_key_sees_its_own_exchanges_and_no_others() {
 }
 
 #[test]
+fn a_version_that_the_client_speaks_passes_through_to_other_paths() {
+    let provider = Provider::whole("{}");
+    let toml = provider.toml("p", "anthropic-messages");
+    let versions = |toml: &str, headers: &str| {
+        let gateway = Running::start(toml);
+        gateway.request(&format!("GET /passthrough/p/v1/models\r\n{headers}"), "");
+        let received = provider.received().pop().unwrap();
+        let values = received.headers.iter().filter(|(name, _)| name.starts_with("anthropic-"));
+        values.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(versions(&toml, ""), ["2023-06-01"]);
+    let sent = "anthropic-version: 2024-01-01\r\nanthropic-beta: a\r\nanthropic-beta: b\r\n";
+    let mut found = versions(&toml, sent);
+    found.sort();
+    assert_eq!(found, ["2024-01-01", "a", "b"]);
+    let configured = format!("{toml}version = \"2022-02-02\"\n");
+    assert_eq!(versions(&configured, ""), ["2022-02-02"]);
+    assert_eq!(versions(&configured, "anthropic-version: 2024-01-01\r\n"), ["2024-01-01"]);
+    let configured = format!("{toml}headers = {{ \"anthropic-version\" = \"2021-01-01\" }}\n");
+    assert_eq!(versions(&configured, "anthropic-version: 2024-01-01\r\n"), ["2021-01-01"]);
+}
+
+#[test]
 fn a_key_that_a_provider_repeats_does_not_pass_through() {
     let refusal = json(401, "", r#"{"error":{"message":"sk-upstream is no key"}}"#);
     let provider = Provider::start(vec![Script::Say(refusal)]);
