@@ -17,5 +17,6 @@ mod stack;
 mod state;
 mod understand;
 
+pub use observe::Outlet;
 pub use observe::start_log;
 pub use state::Gateway;
