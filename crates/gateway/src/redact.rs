@@ -11,6 +11,7 @@ use std::str;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use http::HeaderName;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use http::header::PROXY_AUTHORIZATION;
@@ -44,8 +45,7 @@ impl Redactor {
         let key = provider.key.iter().map(|key| key.expose());
         let values = provider.headers.iter().filter_map(|(name, value)| {
             let value = str::from_utf8(value.as_bytes()).ok()?;
-            let has_scheme = [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name);
-            Some([value, without_scheme(value, has_scheme).unwrap_or(value)])
+            Some([value, without_scheme(name, value).unwrap_or(value)])
         });
         Self::new(key.chain(values.flatten()))
     }
@@ -91,8 +91,9 @@ impl fmt::Debug for Redactor {
 }
 
 /// The credentials in a header such as `Bearer sk-…`: who refuses a key often repeats it without the scheme.
-fn without_scheme(value: &str, has_scheme: bool) -> Option<&str> {
+fn without_scheme<'v>(name: &HeaderName, value: &'v str) -> Option<&'v str> {
     let (scheme, credentials) = value.split_once(' ')?;
+    let has_scheme = [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name);
     (has_scheme || scheme.eq_ignore_ascii_case("bearer")).then_some(credentials)
 }
 
@@ -259,10 +260,12 @@ impl Secrets {
         self.spellings.iter().any(|it| it.is_plainly_in(text))
             || self.short_escapes.iter().any(|it| memmem::find(text, &[b'\\', *it]).is_some())
             || memmem::find_iter(text, b"\\u").any(|at| {
-                hex(text, at + 2, 4).is_some_and(|unit| self.units.binary_search(&unit).is_ok())
+                let unit = text.get(at + 2..at + 6).and_then(hex);
+                unit.is_some_and(|unit| self.units.binary_search(&unit).is_ok())
             })
             || memchr_iter(b'%', text).any(|at| {
-                hex(text, at + 1, 2).is_some_and(|byte| self.in_percents[usize::from(byte)])
+                let byte = text.get(at + 1..at + 3).and_then(hex);
+                byte.is_some_and(|byte| self.in_percents[usize::from(byte)])
             })
     }
 }
@@ -273,9 +276,8 @@ fn set(bytes: impl Iterator<Item = u8>) -> [bool; 256] {
     set
 }
 
-/// The number that so many hexadecimal digits write.
-fn hex(text: &[u8], at: usize, digits: usize) -> Option<u16> {
-    let digits = text.get(at..at + digits)?;
+/// The number that hexadecimal digits write, four at most.
+fn hex(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, |number: u16, digit| {
         Some(number * 16 + u16::try_from(char::from(*digit).to_digit(16)?).ok()?)
     })
