@@ -16,7 +16,7 @@ use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use http::header::PROXY_AUTHORIZATION;
 use memchr::memchr_iter;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use crate::config::types::Provider;
 use crate::redact::spelling::Reading;
@@ -161,10 +161,12 @@ struct Secrets {
     /// Bytes that a spelling can begin with, and those that it can hold.
     begins: [bool; 256],
     holds: [bool; 256],
-    /// Bytes that may stand as `%2f`, code units that may stand as `\u002f`, and bytes that JSON has a short escape for.
+    /// Bytes that may stand as `%2f`, and code units that may stand as `\u002f`.
     in_percents: [bool; 256],
     units: Vec<u16>,
-    short_escapes: Vec<u8>,
+    long_escape: Finder<'static>,
+    /// Those of the secrets' characters, such as `\/`.
+    short_escapes: Vec<Finder<'static>>,
 }
 
 impl Secrets {
@@ -182,7 +184,8 @@ impl Secrets {
             begins: set(firsts.chain(*b"\\%")),
             holds: set(raw().chain(*b"0123456789abcdefABCDEF\\%utUT")),
             in_percents: set(raw()),
-            short_escapes: short.chain(has_tab).collect(),
+            long_escape: Finder::new(b"\\u"),
+            short_escapes: short.chain(has_tab).map(escape).collect(),
             units,
             spellings,
         }
@@ -258,16 +261,26 @@ impl Secrets {
     /// one of the secret's own characters.
     fn may_be_in(&self, text: &[u8]) -> bool {
         self.spellings.iter().any(|it| it.is_plainly_in(text))
-            || self.short_escapes.iter().any(|it| memmem::find(text, &[b'\\', *it]).is_some())
-            || memmem::find_iter(text, b"\\u").any(|at| {
-                let unit = text.get(at + 2..at + 6).and_then(hex);
-                unit.is_some_and(|unit| self.units.binary_search(&unit).is_ok())
-            })
-            || memchr_iter(b'%', text).any(|at| {
-                let byte = text.get(at + 1..at + 3).and_then(hex);
-                byte.is_some_and(|byte| self.in_percents[usize::from(byte)])
-            })
+            || self.short_escapes.iter().any(|escape| escape.find(text).is_some())
+            || self.long_escape.find_iter(text).any(|at| self.is_unit(&text[at + 2..]))
+            || memchr_iter(b'%', text).any(|at| self.is_byte(&text[at + 1..]))
     }
+
+    /// Whether a text behind `\u` begins with a code unit of a secret.
+    fn is_unit(&self, text: &[u8]) -> bool {
+        let unit = text.first_chunk::<4>().and_then(|digits| hex(digits));
+        unit.is_some_and(|unit| self.units.binary_search(&unit).is_ok())
+    }
+
+    /// Whether a text behind a percent sign begins with a byte of a secret.
+    fn is_byte(&self, text: &[u8]) -> bool {
+        let byte = text.first_chunk::<2>().and_then(|digits| hex(digits));
+        byte.is_some_and(|byte| self.in_percents[usize::from(byte)])
+    }
+}
+
+fn escape(letter: u8) -> Finder<'static> {
+    Finder::new(&[b'\\', letter]).into_owned()
 }
 
 fn set(bytes: impl Iterator<Item = u8>) -> [bool; 256] {
@@ -278,7 +291,10 @@ fn set(bytes: impl Iterator<Item = u8>) -> [bool; 256] {
 
 /// The number that hexadecimal digits write, four at most.
 fn hex(digits: &[u8]) -> Option<u16> {
-    digits.iter().try_fold(0, |number: u16, digit| {
-        Some(number * 16 + u16::try_from(char::from(*digit).to_digit(16)?).ok()?)
+    digits.iter().try_fold(0, |number, digit| match digit {
+        b'0'..=b'9' => Some(number * 16 + u16::from(digit - b'0')),
+        b'a'..=b'f' => Some(number * 16 + u16::from(digit - b'a' + 10)),
+        b'A'..=b'F' => Some(number * 16 + u16::from(digit - b'A' + 10)),
+        _ => None,
     })
 }

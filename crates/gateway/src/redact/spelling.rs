@@ -70,6 +70,9 @@ impl Spelling {
 
     /// Reads a text that may begin with the secret.
     pub(super) fn read(&self, text: &[u8]) -> Reading {
+        if self.is_other(text) {
+            return Reading::Other;
+        }
         if text.starts_with(self.bytes()) {
             return Reading::Whole(self.text.len());
         }
@@ -84,6 +87,20 @@ impl Spelling {
             }
         }
         Reading::Whole(read)
+    }
+}
+
+impl Spelling {
+    /// Whether two bytes are enough to see that a text is something else, as they are for most.
+    fn is_other(&self, text: &[u8]) -> bool {
+        match (text, self.bytes()) {
+            ([b'\\', second, ..], _) => !b"\\uU\"/tT".contains(second),
+            ([b'%', ..], _) => false,
+            ([first, second, ..], [own, next, ..]) => {
+                first != own || second != next && !b"\\%".contains(second)
+            }
+            _ => false,
+        }
     }
 }
 
