@@ -39,7 +39,8 @@ fn read_bytes(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
