@@ -6,14 +6,17 @@ pub mod server;
 
 mod admin;
 mod attempt;
+mod authority;
 mod call;
 mod egress;
 mod failure;
 mod ingress;
 mod observe;
+mod redact;
 mod stack;
 mod state;
 mod understand;
 
+pub use observe::Outlet;
 pub use observe::start_log;
 pub use state::Gateway;

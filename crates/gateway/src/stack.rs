@@ -97,9 +97,9 @@ where
             let asked = Asked { protocol, action, from_path, headers, uri, key };
             call(gateway, client, &asked, body).await
         }
-        Endpoint::Own(own) => Box::pin(admin::own(gateway, own, headers, body)).await,
+        Endpoint::Own(own) => Box::pin(admin::own(gateway, own, (headers, key), body)).await,
         Endpoint::Models { shape, listing } => {
-            let asked = admin::ModelsAsked { shape, listing, headers };
+            let asked = admin::ModelsAsked { shape, listing, headers, key };
             Box::pin(admin::models(gateway, client, asked)).await
         }
         Endpoint::Embeddings => {
@@ -113,7 +113,7 @@ where
             let (path, advice) = (route::shown(uri.path()), ingress::advice(uri.path()));
             let message = format!("{method} {path} is not served here; {advice}");
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
-            egress::rescue(protocol, *failure, Trace::begin(gateway, protocol))
+            egress::rescue(protocol, *failure, Trace::begin(gateway, protocol).with_key(key))
         }
     }
 }

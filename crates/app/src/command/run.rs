@@ -70,16 +70,17 @@ impl Run {
             return Ok(ExitCode::from(NOT_FOUND));
         };
         // The agent draws on the terminal: a log would write over it.
-        if configuration::names_log_level() {
-            sabir_gateway::start_log(&loaded.config.log);
-        }
+        let log =
+            configuration::names_log_level().then(|| sabir_gateway::start_log(&loaded.config.log));
         let running = Running::find_or_start(&loaded.config)?;
         let access = Access::new(&loaded.config, agent, running.address(), model);
         let launch = agent.launch(&access, &Folder::new(data))?;
         if std::io::stderr().is_terminal() {
             output::tell(&greeting(agent, &access, running));
         }
-        agent::run(program, &launch, &self.arguments, running)
+        let code = agent::run(program, &launch, &self.arguments, running);
+        log.inspect(|log| log.flush());
+        code
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
+use sabir_gateway::Outlet;
 use sabir_gateway::config::Loaded;
 use sabir_gateway::config::parse_listen;
 use sabir_gateway::config::types::Config;
@@ -21,7 +22,6 @@ use crate::agent::reachable;
 use crate::allocator;
 use crate::configuration;
 use crate::configuration::ConfigFile;
-use crate::output;
 
 /// Start the gateway.
 ///
@@ -53,15 +53,19 @@ impl Serve {
             loaded.config.listen = listen;
         }
         let Loaded { config, .. } = loaded;
-        sabir_gateway::start_log(&config.log);
         let gateway = Gateway::new(config);
         let server = Server::bind(gateway.clone(), Proxies::of(&|name| std::env::var(name).ok()))?;
-        // Clients are served all the same if nobody reads this.
-        if let Err(error) = output::send(&banner(gateway.config(), server.address())) {
-            output::tell(&format!("warning: {error:#}\n"));
+        // Clients are served all the same if nobody reads what is written from here on.
+        let log = sabir_gateway::start_log(&gateway.config().log);
+        let stdout = Outlet::start(std::io::stdout());
+        stdout.write(&banner(gateway.config(), server.address()));
+        let served = server.run();
+        if let Err(error) = &served {
+            log.write(&format!("error: {error}\n"));
         }
-        server.run()?;
-        Ok(ExitCode::SUCCESS)
+        stdout.flush();
+        log.flush();
+        Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 

@@ -39,6 +39,19 @@ fn a_file_that_is_not_there_is_a_problem_only_if_it_was_named() {
     assert!(run.stdout.contains("sim-gemini"), "{}", run.stdout);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_a_problem() {
+    let key = "[[provider]]\npreset = \"openai\"\napi_key = { file = \"/dev/zero\" }\n";
+    let folder = Folder::new("check-endless").with("sabir.toml", key);
+    let run = folder.sabir("check", &[]).exits(1);
+    let message =
+        "cannot read the key file /dev/zero: it is longer than 64 KiB; mend the path or the file";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    let run = folder.sabir("check --config /dev/zero", &[]).exits(1);
+    assert_eq!(run.stderr, "/dev/zero: cannot be read: it is longer than 4096 KiB\n");
+}
+
 #[test]
 fn a_fine_file_is_summed_up() {
     let folder = Folder::new("check-fine").with("other.toml", FINE);

@@ -13,6 +13,9 @@ use std::time::Duration;
 
 use crate::folder::Folder;
 
+/// No step of a test takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// A gateway, ended with the test.
 struct Serving(Child);
 
@@ -31,27 +34,122 @@ impl Drop for Serving {
     }
 }
 
+fn wait_for(address: &str) {
+    let is_there = |_: &u32| {
+        thread::sleep(Duration::from_millis(50));
+        TcpStream::connect(address).is_ok()
+    };
+    assert!((0..200).find(is_there).is_some(), "nobody listens");
+}
+
 fn answer(address: &str) -> String {
-    let body = r#"{"model":"sim","messages":[{"role":"user","content":"hello"}]}"#;
+    answer_of("sim", address)
+}
+
+fn answer_of(model: &str, address: &str) -> String {
+    let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"hello"}}]}}"#);
+    request("POST /v1/chat/completions", &body, address)
+}
+
+fn request(line: &str, body: &str, address: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    let head = "POST /v1/chat/completions HTTP/1.0\r\nhost: localhost\r\n";
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!("{line} HTTP/1.0\r\nhost: localhost\r\n");
     write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
 }
 
+/// The address at the end of the banner's first line.
+fn address_of(serving: &mut Serving) -> String {
+    let mut banner = String::new();
+    BufReader::new(serving.0.stdout.take().unwrap()).read_line(&mut banner).unwrap();
+    banner.trim().rsplit('/').next().unwrap().to_owned()
+}
+
 #[test]
 fn a_log_that_cannot_be_written_fails_no_request() {
     let folder = Folder::new("log-unread");
     let mut serving = Serving::start(&folder, "127.0.0.1:0");
-    let mut banner = String::new();
-    BufReader::new(serving.0.stdout.take().unwrap()).read_line(&mut banner).unwrap();
+    let address = address_of(&mut serving);
     drop(serving.0.stderr.take());
     for _ in 0..2 {
-        let answer = answer(banner.trim().rsplit('/').next().unwrap());
+        let answer = answer(&address);
         assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
     }
+}
+
+/// Asks a gateway to end and waits until it has.
+#[cfg(unix)]
+fn terminate(serving: &mut Serving) -> std::process::ExitStatus {
+    let id = serving.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let until = std::time::Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = serving.0.try_wait().unwrap() {
+            return status;
+        }
+        assert!(std::time::Instant::now() < until, "it does not end");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_nobody_reads_stops_nothing() {
+    const REQUESTS: u64 = 900;
+    const DROPPED: &str = "\nsabir_log_lines_dropped_total ";
+    let dropped = |address: &str| -> u64 {
+        let metrics = request("GET /metrics", "", address);
+        let (_, count) = metrics.split_once(DROPPED).unwrap();
+        count.lines().next().unwrap().parse().unwrap()
+    };
+    let folder = Folder::new("log-full");
+    let mut serving = Serving::start(&folder, "127.0.0.1:0");
+    let address = address_of(&mut serving);
+    assert_eq!(dropped(&address), 0);
+    // The log names the model that was asked for: long names fill the pipe and the queue before it sooner.
+    let model = format!("sim-chat/{}", "x".repeat(500));
+    for _ in 0..REQUESTS {
+        let answer = answer_of(&model, &address);
+        assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    }
+    assert!(request("GET /healthz", "", &address).starts_with("HTTP/1.0 200"));
+    let count = dropped(&address);
+    assert!(count > 0 && count < REQUESTS, "{count}");
+    assert!(terminate(&mut serving).success());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_logged_last_is_written_before_the_end() {
+    let folder = Folder::new("log-last");
+    let mut serving = Serving::start(&folder, "127.0.0.1:0");
+    let address = address_of(&mut serving);
+    for _ in 0..20 {
+        answer(&address);
+    }
+    assert!(terminate(&mut serving).success());
+    let mut log = String::new();
+    serving.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(log.lines().count(), 20, "{log}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_banner_for_which_there_is_no_room_holds_nobody_up() {
+    let folder = Folder::new("banner-full");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = free.to_string();
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[b'x'; 65_536]).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
+    command.args(["serve", "--listen", &address]).current_dir(folder.path()).env_clear();
+    let mut serving = Serving(command.stdout(writer).stderr(Stdio::null()).spawn().unwrap());
+    wait_for(&address);
+    assert!(answer(&address).starts_with("HTTP/1.0 200"));
+    assert!(terminate(&mut serving).success());
 }
 
 #[test]
@@ -61,11 +159,7 @@ fn a_banner_that_nobody_reads_does_not_end_the_gateway() {
     let address = free.to_string();
     let mut serving = Serving::start(&folder, &address);
     drop(serving.0.stdout.take());
-    let is_there = |_: &u32| {
-        thread::sleep(Duration::from_millis(50));
-        TcpStream::connect(&address).is_ok()
-    };
-    assert!((0..200).find(is_there).is_some(), "nobody listens");
+    wait_for(&address);
     thread::sleep(Duration::from_millis(200));
     assert!(answer(&address).starts_with("HTTP/1.0 200"));
 }

@@ -1,6 +1,7 @@
 //! TLS towards providers and proxies, trusting the certificate authorities that the system trusts.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -19,6 +20,9 @@ use crate::error::Result;
 /// Reading the system's certificates takes milliseconds and a megabyte: done once, when first needed.
 static CONFIG: OnceLock<Result<Arc<ClientConfig>, String>> = OnceLock::new();
 
+/// No file of certificate authorities is larger.
+const AUTHORITIES_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 pub(super) async fn handshake<S>(host: &str, stream: S) -> Result<TlsStream<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -31,6 +35,9 @@ where
 }
 
 fn configure() -> Result<Arc<ClientConfig>, String> {
+    if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
+        check_authorities(Path::new(&file))?;
+    }
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(found.certs);
@@ -46,6 +53,20 @@ fn configure() -> Result<Arc<ClientConfig>, String> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(Arc::new(config))
+}
+
+/// Refuses what would be read without an end, in a thread that serves others too. What is not there at all is for the
+/// reader to say.
+fn check_authorities(file: &Path) -> Result<(), String> {
+    match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() => {
+            Err("SSL_CERT_FILE names something that is no file".into())
+        }
+        Ok(found) if found.len() > AUTHORITIES_BYTES_MAX => {
+            Err("SSL_CERT_FILE names a file of more than 64 MiB".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn failed(host: &str, detail: &str) -> Error {
@@ -66,6 +87,17 @@ fn told(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn authorities_are_read_from_files_that_have_an_end() {
+        let check = |path: &str| check_authorities(Path::new(path));
+        for path in ["/dev/zero", "/dev"] {
+            assert!(check(path).unwrap_err().contains("no file"), "{path}");
+        }
+        assert_eq!(check(env!("CARGO_MANIFEST_PATH")), Ok(()));
+        assert_eq!(check("/there/is/nothing"), Ok(()));
+    }
 
     #[tokio::test]
     async fn a_server_without_tls_is_told_from_a_bad_certificate() {

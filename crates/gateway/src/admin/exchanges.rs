@@ -10,18 +10,45 @@ use sabir_wire::json::Writer;
 use crate::Gateway;
 use crate::egress;
 use crate::egress::Reply;
+use crate::observe::Seen;
 
-pub(super) fn all(gateway: &Gateway) -> Reply {
+/// Whose exchanges are shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Viewer<'g> {
+    /// Nobody has a key of their own, and everybody sees all.
+    Anybody,
+    /// Those of one gateway key, by its name.
+    Key(&'g str),
+}
+
+impl<'g> Viewer<'g> {
+    pub(super) fn of(gateway: &'g Gateway, key: Option<usize>) -> Self {
+        let key = key.and_then(|place| gateway.config.auth.keys.get(place));
+        key.map_or(Self::Anybody, |key| Self::Key(&key.name))
+    }
+
+    fn may_see(self, seen: &Seen) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Key(name) => seen.key.as_deref() == Some(name),
+        }
+    }
+}
+
+pub(super) fn all(gateway: &Gateway, viewer: Viewer<'_>) -> Reply {
+    let exchanges = gateway.exchanges.all();
+    let shown = exchanges.iter().filter(|seen| viewer.may_see(seen));
     let mut writer = Writer::with_capacity(16 * 1024);
     writer.object(|it| {
         it.key("exchanges");
-        it.array(|list| gateway.exchanges.all().iter().for_each(|seen| seen.write(list)));
+        it.array(|list| shown.for_each(|seen| seen.write(list)));
     });
     egress::json(StatusCode::OK, writer.into_string())
 }
 
-pub(super) fn one(gateway: &Gateway, id: &str) -> Reply {
-    match gateway.exchanges.find(id) {
+/// One exchange. That of another key is not told from one that nobody remembers.
+pub(super) fn one(gateway: &Gateway, viewer: Viewer<'_>, id: &str) -> Reply {
+    match gateway.exchanges.find(id).filter(|seen| viewer.may_see(seen)) {
         Some(seen) => {
             let mut writer = Writer::with_capacity(1024);
             seen.write(&mut writer);

@@ -20,22 +20,29 @@ use http::HeaderMap;
 use http_body::Body;
 
 use crate::Gateway;
+use crate::admin::exchanges::Viewer;
 use crate::egress;
 use crate::egress::Reply;
 use crate::ingress::Own;
 
 /// Answers one of Sabir's own endpoints.
-pub(crate) async fn own<B>(gateway: &Arc<Gateway>, own: Own, headers: &HeaderMap, body: B) -> Reply
+pub(crate) async fn own<B>(
+    gateway: &Arc<Gateway>,
+    own: Own,
+    (headers, key): (&HeaderMap, Option<usize>),
+    body: B,
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let viewer = Viewer::of(gateway, key);
     match own {
         Own::Root => health::root(),
         Own::Health => health::alive(),
         Own::Ready => health::ready(gateway),
         Own::Metrics => egress::text(gateway.metrics.render()),
-        Own::Exchanges => exchanges::all(gateway),
-        Own::Exchange(id) => exchanges::one(gateway, &id),
+        Own::Exchanges => exchanges::all(gateway, viewer),
+        Own::Exchange(id) => exchanges::one(gateway, viewer, &id),
         Own::Translate => translate::translate(gateway, headers, body).await,
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct ModelsAsked<'r> {
     pub(crate) shape: Protocol,
     pub(crate) listing: Listing,
     pub(crate) headers: &'r HeaderMap,
+    /// The gateway key that it came with.
+    pub(crate) key: Option<usize>,
 }
 
 pub(crate) async fn models(
@@ -57,7 +59,7 @@ pub(crate) async fn models(
     client: &Client,
     asked: ModelsAsked<'_>,
 ) -> Reply {
-    let ModelsAsked { shape, listing, headers } = asked;
+    let ModelsAsked { shape, listing, headers, key } = asked;
     match listing {
         Listing::All => {
             let names = all(gateway, client, headers).await;
@@ -72,7 +74,7 @@ pub(crate) async fn models(
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
-                egress::rescue(shape, *failure, Trace::begin(gateway, shape))
+                egress::rescue(shape, *failure, Trace::begin(gateway, shape).with_key(key))
             }
         },
     }
@@ -152,8 +154,9 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
         headers: &headers,
         body: &Payload::default(),
     };
-    let (status, _, mut feed) = attempt::begin_raw(means, index, endpoint, request).await.ok()?;
-    let body = attempt::collect(&mut feed, LIST_BYTES_MAX).await.ok()?;
+    let (status, headers, mut feed) =
+        attempt::begin_raw(means, index, endpoint, request).await.ok()?;
+    let body = attempt::whole_body(&mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
 }
 

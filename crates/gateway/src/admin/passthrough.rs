@@ -63,7 +63,7 @@ where
         return egress::rescue(
             Protocol::OpenaiChat,
             *failure,
-            Trace::begin(gateway, Protocol::OpenaiChat),
+            Trace::begin(gateway, Protocol::OpenaiChat).with_key(raw.key),
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
@@ -143,7 +143,8 @@ where
     };
     let attempt::Embedded { status, headers, feed } =
         attempt::embed(means, &call, resolved, trace).await?;
-    Ok(Passed { status, headers, body: PassedBody::Live(feed) })
+    let bytes_max = config.limits.answer_bytes_max;
+    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(bytes_max).await
 }
 
 /// What came back, before it is sent on.
@@ -157,11 +158,37 @@ enum PassedBody {
     /// An answer that has no body, whatever its headers say of one.
     None,
     Live(Box<attempt::Feed>),
+    Whole(Bytes),
     /// An error, and whose fault it is.
     Error(Bytes, Whose),
 }
 
 impl Passed {
+    /// The answer without a compression that nobody asked for: nothing could be redacted beneath it.
+    async fn unsealed(mut self, bytes_max: usize) -> Result<Self> {
+        if let PassedBody::Live(feed) = &mut self.body
+            && attempt::is_packed(&self.headers)
+            && !feed.redactor().is_empty()
+        {
+            let body = attempt::whole_body(feed, &self.headers, bytes_max).await?;
+            self.headers.remove(header::CONTENT_ENCODING);
+            self.body = PassedBody::Whole(body);
+        }
+        Ok(self)
+    }
+
+    /// An answer with an error status is read to its end: it says whose fault it was.
+    async fn judged(mut self, protocol: Protocol, bytes_max: usize) -> Result<Self> {
+        let body = match self.body {
+            PassedBody::Live(mut feed) => attempt::collect(&mut feed, bytes_max).await?,
+            PassedBody::Whole(body) => body,
+            PassedBody::None | PassedBody::Error(..) => return Ok(self),
+        };
+        let whose = Whose::of_upstream(protocol.decode_fault(self.status, &body).kind);
+        self.body = PassedBody::Error(body, whose);
+        Ok(self)
+    }
+
     fn reply(self, mut trace: Trace) -> Reply {
         trace.answers(self.status);
         let mut reply = Response::new(ReplyBody::Whole(None));
@@ -178,6 +205,11 @@ impl Passed {
             PassedBody::Error(body, whose) => {
                 *reply.body_mut() = ReplyBody::Whole(Some(body));
                 trace.ends(Ending::Failed(whose));
+                return reply;
+            }
+            PassedBody::Whole(body) => {
+                *reply.body_mut() = ReplyBody::Whole(Some(body));
+                trace.ends(Ending::Answered);
                 return reply;
             }
             PassedBody::None => {}
@@ -216,7 +248,12 @@ async fn pass(
     let mut headers = HeaderMap::new();
     let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    headers.extend(attempt::base_headers(&gateway.instance, config, endpoint.protocol));
+    let mut base = attempt::base_headers(&gateway.instance, config, endpoint.protocol);
+    // What a client says to the vendor of its protocol stays, such as the version that it speaks.
+    for name in raw.headers.keys().filter(|name| attempt::is_vendors_own(endpoint.protocol, name)) {
+        base.remove(name);
+    }
+    headers.extend(base);
     for hop in attempt::gateways(raw.headers) {
         headers.append(header::VIA, hop.clone());
     }
@@ -225,20 +262,17 @@ async fn pass(
     }
     let request =
         RawRequest { method: raw.method, path: &raw.path, headers: &headers, body: &body.into() };
-    let (status, headers, mut feed) =
-        attempt::begin_raw(means, provider, endpoint, request).await?;
-    let body = if raw.method == Method::HEAD || matches!(status, 204 | 304) {
-        PassedBody::None
-    } else if status < 400 {
-        PassedBody::Live(Box::new(feed))
-    } else {
-        // Some repeat the key that they refuse, and that one is the operator's.
-        let body = attempt::collect(&mut feed, gateway.config.limits.answer_bytes_max).await?;
-        let body = gateway.upstreams[provider].key.without(body);
-        let whose = Whose::of_upstream(endpoint.protocol.decode_fault(status, &body).kind);
-        PassedBody::Error(body, whose)
-    };
-    Ok(Passed { status, headers, body })
+    let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
+    if raw.method == Method::HEAD || matches!(status, 204 | 304) {
+        return Ok(Passed { status, headers, body: PassedBody::None });
+    }
+    let bytes_max = gateway.config.limits.answer_bytes_max;
+    let passed = Passed { status, headers, body: PassedBody::Live(Box::new(feed)) };
+    let passed = passed.unsealed(bytes_max).await?;
+    match status {
+        ..400 => Ok(passed),
+        _ => passed.judged(endpoint.protocol, bytes_max).await,
+    }
 }
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.

@@ -112,7 +112,7 @@ async fn target<Q: Question>(
     let mut tries_left = means.gateway.config.providers[candidate.provider].retries;
     loop {
         trace.tries();
-        let mut failure = match question.open(means, candidate.provider, &prepared, trace).await {
+        let failure = match question.open(means, candidate.provider, &prepared, trace).await {
             Ok(answer) => {
                 if Q::BEARING == Bearing::Answer {
                     upstream.health.answered();
@@ -121,7 +121,6 @@ async fn target<Q: Question>(
             }
             Err(failure) => failure,
         };
-        upstream.key.hide_in(&mut failure.fault);
         let verdict = verdict::of(&failure);
         if verdict != Verdict::Final && Q::BEARING == Bearing::Answer {
             upstream.health.failed();

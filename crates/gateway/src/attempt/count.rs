@@ -21,7 +21,6 @@ use crate::attempt::ask::Bearing;
 use crate::attempt::ask::Question;
 use crate::attempt::estimate;
 use crate::attempt::open;
-use crate::attempt::open::collect;
 use crate::attempt::own;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
@@ -91,13 +90,13 @@ impl Question for Count<'_> {
     ) -> Result<Opened> {
         let (call, protocol) = (self.0, prepared.endpoint.protocol);
         let (status, headers, mut feed) = open::begin(means, provider, prepared).await?;
-        let body = collect(&mut feed, means.gateway.config.limits.answer_bytes_max).await?;
+        let bytes_max = means.gateway.config.limits.answer_bytes_max;
+        let body = open::whole_body(&mut feed, &headers, bytes_max).await?;
         if is_missing(status, &body) {
             return Ok(estimated(call, prepared));
         }
         if !(200..300).contains(&status) {
-            let key = &means.gateway.upstreams[provider].key;
-            return Err(refusal(key, Refusal { protocol, status, headers, body }));
+            return Err(refusal(Refusal { protocol, status, headers, body }));
         }
         if protocol == call.client {
             return Ok(Opened::Whole(Whole { headers, body }));

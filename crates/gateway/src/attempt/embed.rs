@@ -98,7 +98,6 @@ impl Question for Embedding<'_> {
         }
         let bytes_max = means.gateway.config.limits.answer_bytes_max;
         let body = open::whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
-        let key = &means.gateway.upstreams[provider].key;
-        Err(refusal(key, Refusal { protocol: self.0.client, status, headers, body }))
+        Err(refusal(Refusal { protocol: self.0.client, status, headers, body }))
     }
 }

@@ -13,6 +13,8 @@ use tokio::time::Sleep;
 
 use crate::attempt::AnswerBody;
 use crate::egress::Beginning;
+use crate::redact::Redacting;
+use crate::redact::Redactor;
 
 /// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
 const AFTERMATH_MAX: Duration = Duration::from_secs(1);
@@ -21,6 +23,9 @@ const AFTERMATH_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Feed {
     body: AnswerBody,
+    /// Everything passes here before anybody sees it.
+    redacting: Redacting,
+    has_ended: bool,
     /// What was looked at before its time.
     early: Vec<u8>,
     /// When something last came.
@@ -33,10 +38,17 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    pub(crate) fn new(body: AnswerBody, idle_max: Duration, duration_max: Duration) -> Self {
+    pub(crate) fn new(
+        body: AnswerBody,
+        redactor: Redactor,
+        idle_max: Duration,
+        duration_max: Duration,
+    ) -> Self {
         let now = Instant::now();
         Self {
             body,
+            redacting: Redacting::new(redactor),
+            has_ended: false,
             early: Vec::new(),
             last: now,
             idle_max,
@@ -55,16 +67,29 @@ impl Feed {
             take(&std::mem::take(&mut self.early));
             return Poll::Ready(Some(Ok(())));
         }
-        match self.body.poll_data(cx, take) {
+        if self.has_ended {
+            return Poll::Ready(None);
+        }
+        let Self { body, redacting, .. } = self;
+        match body.poll_data(cx, &mut |data| redacting.push(data, take)) {
             Poll::Ready(outcome) => {
                 self.last = Instant::now();
                 if self.last >= self.deadline {
                     return Poll::Ready(Some(Err(too_long())));
                 }
-                Poll::Ready(outcome)
+                self.has_ended = outcome.is_none();
+                match outcome {
+                    None if self.redacting.end(take) => Poll::Ready(Some(Ok(()))),
+                    outcome => Poll::Ready(outcome),
+                }
             }
             Poll::Pending => self.poll_alarm(cx),
         }
+    }
+
+    /// For what can only be read once the body is all there.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.redacting.redactor()
     }
 
     /// Looks at the first bytes, and no further than they need; they are handed on all the same.

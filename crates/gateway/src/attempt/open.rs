@@ -141,11 +141,10 @@ async fn open(
     let bytes_max = means.gateway.config.limits.answer_bytes_max;
     let frame_bytes_max = means.gateway.config.limits.frame_bytes_max;
     let protocol = prepared.endpoint.protocol;
-    let key = &means.gateway.upstreams[provider].key;
     let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
         let body = whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
-        return Err(refusal(key, Refusal { protocol, status, headers, body }));
+        return Err(refusal(Refusal { protocol, status, headers, body }));
     }
     if call.delivery.is_stream() {
         name_events(&mut headers, &mut feed).await?;
@@ -158,7 +157,7 @@ async fn open(
     match (&prepared.manner, is_stream) {
         (Manner::Through, true) => {
             let frames = Frames::of(&headers, frame_bytes_max);
-            let along = Along::new(call.client, frames, frame_bytes_max).hiding(key.clone());
+            let along = Along::new(call.client, frames, frame_bytes_max);
             through(Box::new(along), headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
@@ -172,7 +171,7 @@ async fn open(
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
             let frames = Some(Frames::of(&headers, frame_bytes_max));
             let asked = Asked::clone(asked);
-            let translation = Translation::new(call, protocol, asked, frames).hiding(key.clone());
+            let translation = Translation::new(call, protocol, asked, frames);
             translated(Box::new(translation), headers, feed).await
         }
         (Manner::Translated(asked), true) => {
@@ -214,7 +213,7 @@ pub(super) async fn begin(
     begin_raw(means, provider, endpoint, request).await
 }
 
-/// Sends a request and reads the head of the answer.
+/// Sends a request and reads the head of the answer. From here on nothing holds the provider's secrets.
 pub(crate) async fn begin_raw(
     means: Means<'_>,
     provider: usize,
@@ -222,9 +221,12 @@ pub(crate) async fn begin_raw(
     request: RawRequest<'_>,
 ) -> Result<(u16, HeaderMap, Feed)> {
     let config = &means.gateway.config;
-    let answer = send(means, provider, endpoint, request).await?;
+    let mut answer = send(means, provider, endpoint, request).await?;
+    let redactor = &means.gateway.upstreams[provider].redactor;
+    redactor.redact_headers(&mut answer.headers);
     let idle_max = config.providers[provider].timeouts.idle;
-    let feed = Feed::new(answer.body, idle_max, config.limits.stream_duration_max);
+    let feed =
+        Feed::new(answer.body, redactor.clone(), idle_max, config.limits.stream_duration_max);
     Ok((answer.status, answer.headers, feed))
 }
 
@@ -269,8 +271,8 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
     Ok(body.into())
 }
 
-/// A whole body without the compression that nobody asked for.
-pub(super) async fn whole_body(
+/// A whole body without the compression that nobody asked for, under which nothing could be redacted before.
+pub(crate) async fn whole_body(
     feed: &mut Feed,
     headers: &HeaderMap,
     bytes_max: usize,
@@ -280,10 +282,10 @@ pub(super) async fn whole_body(
         return Ok(body);
     }
     let unpacked = ingress::unpack(body.into(), headers, bytes_max).await;
-    unpacked.map(Bytes::from).map_err(|_| unreadable())
+    unpacked.map(|it| feed.redactor().redact_body(it).into()).map_err(|_| unreadable())
 }
 
-fn is_packed(headers: &HeaderMap) -> bool {
+pub(crate) fn is_packed(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity")
 }
 

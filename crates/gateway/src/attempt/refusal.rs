@@ -4,18 +4,16 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
-use crate::attempt::HiddenKey;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::observe::Whose;
 
 /// The failure that an answer with any status but a good one is.
-pub(crate) fn refusal(key: &HiddenKey, refusal: Refusal) -> Box<Failure> {
+pub(crate) fn refusal(refusal: Refusal) -> Box<Failure> {
     let Refusal { protocol, status, headers, body } = refusal;
     if !(400..600).contains(&status) {
         return stray(Refusal { protocol, status, headers, body });
     }
-    let body = key.without(body);
     let mut fault = protocol.decode_fault(status, &body);
     if body.trim_ascii().is_empty() {
         let message = format!("the provider answered with status {status} and no word more");

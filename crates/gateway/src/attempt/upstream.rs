@@ -12,7 +12,6 @@ use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
 use crate::admin::Cached;
-use crate::attempt::HiddenKey;
 use crate::attempt::headers::Templates;
 use crate::attempt::health::Health;
 use crate::attempt::queue::Queue;
@@ -20,11 +19,12 @@ use crate::attempt::targets::Targets;
 use crate::config::types::Limits;
 use crate::config::types::Place;
 use crate::config::types::Provider;
+use crate::redact::Redactor;
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
     pub(crate) name: Arc<str>,
-    pub(crate) key: HiddenKey,
+    pub(crate) redactor: Redactor,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Health,
@@ -68,7 +68,7 @@ impl Upstream {
         };
         Self {
             name: provider.name.as_str().into(),
-            key: HiddenKey::of(provider),
+            redactor: Redactor::of(provider),
             endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
             health: Health::default(),
             queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),

@@ -1,15 +1,18 @@
 //! From what the user named, if anything, to what is configured.
 
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::config::bounded;
 use crate::config::environment::Lookup;
 use crate::config::environment::zero_configuration;
 use crate::config::file::parse;
 use crate::config::locate::locate;
 use crate::config::problem::Problems;
 use crate::config::types::Config;
+
+/// No config file is longer.
+const CONFIG_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// What is configured, and where that is written.
 #[derive(Clone, Debug)]
@@ -24,7 +27,8 @@ pub fn load(named: Option<&Path>, variable: Lookup<'_>) -> Result<Loaded, Proble
     let Some(file) = locate(named, variable) else {
         return Ok(Loaded { config: zero_configuration(variable), file: None });
     };
-    let text = fs::read_to_string(&file).map_err(|error| Problems::unreadable(&file, &error))?;
+    let text = bounded::read(&file, CONFIG_BYTES_MAX);
+    let text = text.map_err(|error| Problems::unreadable(&file, &error))?;
     let config = parse(&text, &file, variable)?;
     Ok(Loaded { config, file: Some(file) })
 }

@@ -1,6 +1,7 @@
 //! What the operator decides, checked whole before anything starts.
 
 mod base_url;
+mod bounded;
 mod defaults;
 mod endpoint;
 mod environment;

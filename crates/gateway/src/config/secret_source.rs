@@ -1,19 +1,22 @@
 //! Where a key comes from: `{ env = "…" }`, `{ file = "…" }` or `{ value = "…" }`.
 //! No message here quotes what it read.
 
-use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
 use http::HeaderValue;
 use sabir_backend::Secret;
 
+use crate::config::bounded;
 use crate::config::environment;
 use crate::config::environment::Lookup;
 use crate::config::keys;
 use crate::config::problem::Collector;
 use crate::config::problem::reason;
 use crate::config::section::Item;
+
+/// No file of a key is longer: what it holds goes into one header.
+const KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// What is outside the file that it may point to.
 #[derive(Clone, Copy)]
@@ -64,7 +67,7 @@ impl Outside<'_> {
 
     fn in_file(&self, path: &str) -> Result<String, String> {
         let path = self.folder.join(self.expanded(path));
-        fs::read_to_string(&path).map_err(|error| {
+        bounded::read(&path, KEY_BYTES_MAX).map_err(|error| {
             let (path, reason) = (path.display(), reason(&error));
             format!("cannot read the key file {path}: {reason}; mend the path or the file")
         })

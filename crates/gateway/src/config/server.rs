@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use http::Uri;
 use tracing_subscriber::EnvFilter;
 
+use crate::authority::Authority;
+use crate::authority::Origin;
 use crate::config::file::parse_listen;
 use crate::config::keys;
 use crate::config::problem::Collector;
@@ -81,11 +82,9 @@ fn listen(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<std::net::
 fn hosts(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Vec<String> {
     let mut hosts = Vec::new();
     for (host, item) in item.strings(problems) {
-        match host.parse::<http::uri::Authority>() {
-            Ok(authority) if !host.contains(['@', '*']) && !authority.host().is_empty() => {
-                hosts.push(host.to_ascii_lowercase());
-            }
-            _ => {
+        match Authority::parse(host) {
+            Some(_) => hosts.push(host.to_ascii_lowercase()),
+            None => {
                 item.wrong("is a list of names such as \"sabir.example\" or \"box:4747\"", problems)
             }
         }
@@ -99,17 +98,11 @@ fn origins(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Vec<String> {
         match origin.trim_end_matches('/') {
             "*" => item
                 .remark("`*` would let every web page spend your keys; name each origin", problems),
-            origin if is_origin(origin) => origins.push(origin.to_ascii_lowercase()),
+            origin if Origin::parse(origin).is_some() => origins.push(origin.to_ascii_lowercase()),
             _ => item.wrong("is a list of origins such as \"https://app.example\"", problems),
         }
     }
     origins
-}
-
-fn is_origin(text: &str) -> bool {
-    let Ok(uri) = text.parse::<Uri>() else { return false };
-    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
-    text.eq_ignore_ascii_case(&format!("{scheme}://{authority}")) && !text.contains(['@', '*'])
 }
 
 fn auth(top: &Section<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_>) -> Auth {

@@ -12,7 +12,6 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
-use crate::attempt::HiddenKey;
 use crate::egress::frames::Frames;
 
 #[derive(Debug)]
@@ -40,9 +39,6 @@ struct Seen {
     is_over: bool,
     is_open_list: bool,
     counts: Counts,
-    /// The provider's key, and whether what was just read repeats it.
-    key: HiddenKey,
-    tells_key: bool,
 }
 
 /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
@@ -114,17 +110,9 @@ impl Along {
             is_over: false,
             is_open_list: false,
             counts: Counts::default(),
-            key: HiddenKey::default(),
-            tells_key: false,
         };
         let held_bytes_max = frame_bytes_max.saturating_add(AROUND_BYTES_MAX);
         Self { frames: Some(frames), seen, held: Vec::new(), held_bytes_max }
-    }
-
-    /// Keeps the provider's key out of its errors.
-    pub(crate) fn hiding(mut self, key: HiddenKey) -> Self {
-        self.seen.key = key;
-        self
     }
 
     /// Reads along, and hands over what can be passed on: all up to the last event that has ended, unless a frame among
@@ -132,10 +120,7 @@ impl Along {
     pub(crate) fn push(&mut self, bytes: &[u8], pass: &mut dyn FnMut(&[u8])) {
         let passable = self.read(bytes);
         let (now, later) = bytes.split_at(passable);
-        if !now.is_empty() && std::mem::take(&mut self.seen.tells_key) {
-            let told = [&std::mem::take(&mut self.held), now].concat();
-            pass(&self.seen.key.without(told.into()));
-        } else if !now.is_empty() {
+        if !now.is_empty() {
             if !self.held.is_empty() {
                 pass(&std::mem::take(&mut self.held));
             }
@@ -186,10 +171,7 @@ impl Along {
         let is_unreadable = frames.end(&mut last).is_err();
         seen.is_broken |= is_unreadable;
         if !seen.is_broken {
-            return match seen.tells_key {
-                true => seen.key.without(held.into()).into(),
-                false => held,
-            };
+            return held;
         }
         seen.is_broken = !was_complete;
         Vec::new()
@@ -307,8 +289,6 @@ impl Seen {
         let is_error = is_error(frame);
         self.has_failed = self.has_failed || is_error;
         let is_end = is_end(self.protocol, frame);
-        // Some put their error into what ends the answer.
-        self.tells_key |= (is_error || is_end) && self.key.is_in(frame.data.as_bytes());
         match is_end {
             true => self.candidates.end(self.protocol, frame.data),
             false => self.candidates.hear(self.protocol, frame.data),

@@ -12,7 +12,6 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
-use crate::attempt::HiddenKey;
 use crate::call::Call;
 use crate::call::Delivery;
 use crate::egress::array::ArrayWriter;
@@ -35,8 +34,6 @@ struct Writing {
     out: String,
     /// For clients that take their stream as one JSON list.
     array: Option<ArrayWriter>,
-    /// The provider's key, which no error tells the client.
-    key: HiddenKey,
     has_begun: bool,
     /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
     spoken: u64,
@@ -61,7 +58,6 @@ impl Translation {
             encoder: Some(StreamEncoder::new(call.client, upstream, asked)),
             out: String::new(),
             array: (call.delivery == Delivery::Array).then(ArrayWriter::default),
-            key: HiddenKey::default(),
             has_begun: false,
             spoken: 0,
             ended: 0,
@@ -72,12 +68,6 @@ impl Translation {
         };
         let decoder = Some(StreamDecoder::new(upstream));
         Self { frames, decoder, writing }
-    }
-
-    /// Keeps the provider's key out of what it says.
-    pub(crate) fn hiding(mut self, key: HiddenKey) -> Self {
-        self.writing.key = key;
-        self
     }
 
     /// Reads the next bytes of the provider's stream.
@@ -184,17 +174,14 @@ impl Writing {
         self.ended != 0 && self.spoken & !self.ended == 0
     }
 
-    fn event(&mut self, mut event: Event<'_>) {
+    fn event(&mut self, event: Event<'_>) {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
-        match &mut event {
+        match &event {
             Event::Fault(fault) if is_first => {
                 self.at_first = Some(fault.clone().into_owned());
                 return;
             }
-            Event::Fault(fault) => {
-                self.key.hide_in(fault);
-                self.fault = Some(fault.kind);
-            }
+            Event::Fault(fault) => self.fault = Some(fault.kind),
             Event::Usage(usage) => self.counts.update(counts_of(usage)),
             Event::Finish { candidate, .. } => self.ended |= bit(*candidate),
             Event::Open(open) => self.spoken |= bit(open.candidate),

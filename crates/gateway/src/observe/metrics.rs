@@ -13,6 +13,7 @@ use sabir_wire::protocol::Counts;
 use crate::observe::Ending;
 use crate::observe::Whose;
 use crate::observe::histogram::Histogram;
+use crate::observe::log;
 
 const PROTOCOLS: usize = Protocol::ALL.len();
 const PAIRS: usize = PROTOCOLS * PROTOCOLS;
@@ -135,6 +136,7 @@ impl Metrics {
         let mut out = String::new();
         gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
         gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
+        render_dropped_lines(&mut out);
         self.render_in_flight(&mut out);
         self.render_endings(&mut out);
         self.render_failed_tries(&mut out);
@@ -261,6 +263,12 @@ impl Series {
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn render_dropped_lines(out: &mut String) {
+    const NAME: &str = "sabir_log_lines_dropped_total";
+    head(out, NAME, "counter", "Lines of the log that nobody read in time.");
+    let _ = writeln!(out, "{NAME} {}", log::dropped_lines());
 }
 
 fn gauge(out: &mut String, name: &str, help: &str, value: &AtomicI64) {

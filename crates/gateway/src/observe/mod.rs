@@ -5,6 +5,7 @@ mod histogram;
 mod log;
 mod losses;
 mod metrics;
+mod outlet;
 mod trace;
 
 pub(crate) use exchanges::Exchanges;
@@ -13,6 +14,7 @@ pub(crate) use exchanges::Upstream;
 pub use log::start as start_log;
 pub(crate) use losses::write_losses;
 pub(crate) use metrics::Metrics;
+pub use outlet::Outlet;
 pub(crate) use trace::Ending;
 pub(crate) use trace::Trace;
 pub(crate) use trace::Whose;

@@ -191,6 +191,68 @@ fn the_whole_report_of_a_long_conversation_can_be_read() {
 }
 
 #[test]
+fn a_gateway_key_sees_its_own_exchanges_and_no_others() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&format!(
+        "[auth]\nrequired = true\n[[auth.key]]\nname = \"ci\"\nvalue = {{ value = \"k-1\" }}\n\
+         [[auth.key]]\nname = \"laptop\"\nvalue = {{ value = \"k-2\" }}\n{}",
+        provider.toml("p", "openai-chat")
+    ));
+    let get =
+        |path: &str, key: &str| gateway.request(&format!("GET {path}\r\nx-api-key: {key}\r\n"), "");
+    let ask = |path: &str, key: &str| {
+        let head = format!("POST {path}\r\nx-api-key: {key}\r\n");
+        let reply = gateway.request(&head, &chat("p/m", false));
+        reply.header("sabir-exchange").unwrap().to_owned()
+    };
+    ask("/v1/chat/completions", "wrong");
+    let paths = [
+        "/v1/chat/completions",
+        "/passthrough/p/v1/x",
+        "/passthrough/none/x",
+        "/v1/embeddings",
+        "/v1/none",
+    ];
+    for key in ["k-1", "k-2"] {
+        let own: Vec<String> = paths.iter().map(|path| ask(path, key)).collect();
+        let list = get("/sabir/v1/exchanges", key).json();
+        let listed =
+            list["exchanges"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap());
+        assert!(listed.rev().eq(own.iter().map(String::as_str)), "{list} {own:?}");
+        let other = if key == "k-1" { "k-2" } else { "k-1" };
+        let unknown = get("/sabir/v1/exchanges/ex_unknown", other);
+        for id in own {
+            assert_eq!(get(&format!("/sabir/v1/exchanges/{id}"), key).status, 200);
+            let strange = get(&format!("/sabir/v1/exchanges/{id}"), other);
+            assert_eq!((strange.status, &strange.body), (404, &unknown.body));
+        }
+    }
+}
+
+#[test]
+fn a_version_that_the_client_speaks_passes_through_to_other_paths() {
+    let provider = Provider::whole("{}");
+    let toml = provider.toml("p", "anthropic-messages");
+    let versions = |toml: &str, headers: &str| {
+        let gateway = Running::start(toml);
+        gateway.request(&format!("GET /passthrough/p/v1/models\r\n{headers}"), "");
+        let received = provider.received().pop().unwrap();
+        let values = received.headers.iter().filter(|(name, _)| name.starts_with("anthropic-"));
+        values.map(|(_, value)| value.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(versions(&toml, ""), ["2023-06-01"]);
+    let sent = "anthropic-version: 2024-01-01\r\nanthropic-beta: a\r\nanthropic-beta: b\r\n";
+    let mut found = versions(&toml, sent);
+    found.sort();
+    assert_eq!(found, ["2024-01-01", "a", "b"]);
+    let configured = format!("{toml}version = \"2022-02-02\"\n");
+    assert_eq!(versions(&configured, ""), ["2022-02-02"]);
+    assert_eq!(versions(&configured, "anthropic-version: 2024-01-01\r\n"), ["2024-01-01"]);
+    let configured = format!("{toml}headers = {{ \"anthropic-version\" = \"2021-01-01\" }}\n");
+    assert_eq!(versions(&configured, "anthropic-version: 2024-01-01\r\n"), ["2021-01-01"]);
+}
+
+#[test]
 fn a_key_that_a_provider_repeats_does_not_pass_through() {
     let refusal = json(401, "", r#"{"error":{"message":"sk-upstream is no key"}}"#);
     let provider = Provider::start(vec![Script::Say(refusal)]);
@@ -199,7 +261,7 @@ fn a_key_that_a_provider_repeats_does_not_pass_through() {
     for (path, body) in [("/passthrough/p/v1/files", ""), ("/v1/embeddings", embedding)] {
         let reply = gateway.post(path, body);
         assert_eq!((reply.status, reply.header("sabir-provider")), (401, Some("p")), "{path}");
-        assert_eq!(reply.body, r#"{"error":{"message":"[key] is no key"}}"#, "{path}");
+        assert_eq!(reply.body, r#"{"error":{"message":"[redacted] is no key"}}"#, "{path}");
     }
     let labels = r#"provider="p",client="openai-chat",upstream="openai-chat",fault="upstream""#;
     gateway.wait_for_metric(&format!("sabir_errors_total{{{labels}}} 2"));

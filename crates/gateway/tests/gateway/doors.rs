@@ -33,6 +33,74 @@ fn strange_hosts_and_pages_are_turned_away() {
 }
 
 #[test]
+fn a_host_that_could_be_read_in_two_ways_is_turned_away() {
+    let toml = "allowed_hosts = [\"sabir.example\", \"box:4747\"]\n";
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&format!("{toml}{}", provider.toml("p", "openai-chat")));
+    for (host, status) in [
+        ("[::1]evil.com", 400),
+        ("127.0.0.1:80@evil.com", 400),
+        ("evil.com/.localhost", 400),
+        ("evil.com\t.localhost", 400),
+        ("evil.com%2e.localhost", 400),
+        ("user@localhost", 400),
+        ("localhost:", 400),
+        ("localhost:65536", 400),
+        ("localhost.", 400),
+        ("[::1%25lo]", 400),
+        ("0x7f.1", 400),
+        ("sabir.example.evil.com", 403),
+        ("sabir.example@evil.com", 400),
+        ("127.0.0.1.nip.io", 403),
+        ("[::ffff:127.0.0.1]", 403),
+        ("box", 403),
+        ("evil.localhost.com", 403),
+        ("SABIR.example:1", 200),
+        ("box:4747", 200),
+        ("a.LOCALHOST", 200),
+        ("[::1]", 200),
+    ] {
+        let reply = gateway.request(&format!("GET /healthz\r\nhost: {host}\r\n"), "");
+        assert_eq!(reply.status, status, "{host}");
+    }
+    for (target, host, status) in [
+        ("http://localhost/healthz", "localhost:80", 200),
+        ("http://LOCALHOST:4747/healthz", "localhost:4747", 200),
+        ("http://evil.com/healthz", "localhost", 400),
+        ("http://evil.com@localhost/healthz", "localhost", 400),
+        ("http://localhost@evil.com/healthz", "localhost", 400),
+        ("http://localhost:80@evil.com/healthz", "localhost:80", 400),
+        ("http://evil.com/healthz", "evil.com", 403),
+    ] {
+        let reply = gateway.request(&format!("GET {target}\r\nhost: {host}\r\n"), "");
+        assert_eq!(reply.status, status, "{target} {host}");
+    }
+}
+
+#[test]
+fn an_origin_is_compared_as_a_whole_and_each_of_several() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let toml =
+        format!("cors_origins = [\"https://app.example\"]\n{}", provider.toml("p", "openai-chat"));
+    let gateway = Running::start(&toml);
+    for (origins, status) in [
+        ("origin: https://app.example\r\n", 200),
+        ("origin: HTTPS://App.Example:443\r\n", 200),
+        ("origin: http://app.example\r\n", 403),
+        ("origin: https://app.example.evil.com\r\n", 403),
+        ("origin: https://app.example@evil.com\r\n", 403),
+        ("origin: https://app.example/\r\n", 403),
+        ("origin: https://app.example:444\r\n", 403),
+        ("origin: null\r\n", 403),
+        ("origin: \r\n", 403),
+        ("origin: https://app.example\r\norigin: https://evil.com\r\n", 403),
+    ] {
+        let reply = gateway.request(&format!("GET /healthz\r\n{origins}"), "");
+        assert_eq!(reply.status, status, "{origins}");
+    }
+}
+
+#[test]
 fn a_page_of_an_allowed_origin_may_ask() {
     let provider = Provider::whole(&chat_answer("hi"));
     let toml =

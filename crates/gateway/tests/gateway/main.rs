@@ -15,6 +15,7 @@ mod pass;
 mod refusals;
 mod repair;
 mod requests;
+mod secrets;
 mod stopping;
 mod targets;
 mod translate;

@@ -165,7 +165,7 @@ fn the_last_failure_of_embeddings_reaches_the_client_word_for_word() {
     assert_eq!(reply.status, 429);
     assert_eq!(
         reply.body,
-        r#"{"error": {"message":"[key] has no quota","type":"insufficient_quota","param":null,"code":null}}"#
+        r#"{"error": {"message":"[redacted] has no quota","type":"insufficient_quota","param":null,"code":null}}"#
     );
     assert_eq!(
         (reply.header("retry-after"), reply.header("x-request-id")),

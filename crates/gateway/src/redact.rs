@@ -1,0 +1,300 @@
+//! What a provider must not repeat to anybody: its keys and the values of its configured headers. All that comes from a
+//! provider passes a [`Redactor`]: headers in one piece, bodies as they arrive.
+
+mod spelling;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::ops::Range;
+use std::str;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::HeaderName;
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
+use http::header::PROXY_AUTHORIZATION;
+use memchr::memchr_iter;
+use memchr::memmem::Finder;
+
+use crate::config::types::Provider;
+use crate::redact::spelling::Reading;
+use crate::redact::spelling::Spelling;
+
+/// Takes the secrets of a provider out of what it sends. One without secrets costs nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Redactor(Option<Arc<Secrets>>);
+
+/// A body that passes a [`Redactor`] piece by piece.
+#[derive(Debug)]
+pub(crate) struct Redacting {
+    redactor: Redactor,
+    /// The end of what has come, as far as it may be the beginning of a secret.
+    held: Vec<u8>,
+}
+
+/// Shorter values are words that may stand in any message, such as the `none` of a server that takes any key.
+const SECRET_BYTES_MIN: usize = 8;
+
+/// What stands in the place of a secret; it needs no escape in JSON nor in a header.
+const REDACTED: &[u8] = b"[redacted]";
+
+impl Redactor {
+    pub(crate) fn of(provider: &Provider) -> Self {
+        let key = provider.key.iter().map(|key| key.expose());
+        let values = provider.headers.iter().filter_map(|(name, value)| {
+            let value = str::from_utf8(value.as_bytes()).ok()?;
+            Some([value, without_scheme(name, value).unwrap_or(value)])
+        });
+        Self::new(key.chain(values.flatten()))
+    }
+
+    fn new<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {
+        let mut spellings: Vec<Spelling> = Vec::new();
+        for secret in secrets.flat_map(readings) {
+            let secret = core(&secret);
+            let is_known = spellings.iter().any(|it| it.bytes() == secret.as_bytes());
+            if secret.len() >= SECRET_BYTES_MIN && !is_known {
+                spellings.push(Spelling::of(secret));
+            }
+        }
+        Self((!spellings.is_empty()).then(|| Arc::new(Secrets::new(spellings))))
+    }
+
+    /// Redacts the values of headers.
+    pub(crate) fn redact_headers(&self, headers: &mut HeaderMap) {
+        let Some(secrets) = &self.0 else { return };
+        for value in headers.values_mut().filter(|value| secrets.may_be_in(value.as_bytes())) {
+            let redacted = HeaderValue::from_bytes(&secrets.redact_whole(value.as_bytes()));
+            *value = redacted.unwrap_or(HeaderValue::from_static("[redacted]"));
+        }
+    }
+
+    /// Redacts a body that is all there.
+    pub(crate) fn redact_body(&self, body: Vec<u8>) -> Vec<u8> {
+        match &self.0 {
+            Some(secrets) if secrets.may_be_in(&body) => secrets.redact_whole(&body),
+            _ => body,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redactor(…)")
+    }
+}
+
+/// The credentials in a header such as `Bearer sk-…`: who refuses a key often repeats it without the scheme.
+fn without_scheme<'v>(name: &HeaderName, value: &'v str) -> Option<&'v str> {
+    let (scheme, credentials) = value.split_once(' ')?;
+    let has_scheme = [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name);
+    (has_scheme || scheme.eq_ignore_ascii_case("bearer")).then_some(credentials)
+}
+
+/// A secret without what may get lost at its two ends: blanks, and backslashes that look like an escape of what follows.
+fn core(secret: &str) -> &str {
+    secret.trim_matches([' ', '\t', '\\'])
+}
+
+/// A secret as servers read it: headers are UTF-8 for some and Latin-1 for others.
+fn readings(secret: &str) -> impl Iterator<Item = String> {
+    let latin = (!secret.is_ascii()).then(|| secret.bytes().map(char::from).collect());
+    std::iter::once(secret.to_owned()).chain(latin)
+}
+
+impl Redacting {
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self { redactor, held: Vec::new() }
+    }
+
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Hands on all but an end that may be the beginning of a secret.
+    pub(crate) fn push(&mut self, data: &[u8], pass: &mut dyn FnMut(&[u8])) {
+        let Some(secrets) = &self.redactor.0 else { return pass(data) };
+        if self.held.is_empty() {
+            let passed = secrets.redact(data, Extent::Open, pass);
+            self.held.extend_from_slice(&data[passed..]);
+        } else {
+            self.held.extend_from_slice(data);
+            let passed = secrets.redact(&self.held, Extent::Open, pass);
+            self.held.drain(..passed);
+        }
+    }
+
+    /// The body has ended. Says whether anything was held back, which is handed on now.
+    pub(crate) fn end(&mut self, pass: &mut dyn FnMut(&[u8])) -> bool {
+        let held = std::mem::take(&mut self.held);
+        if let Some(secrets) = self.redactor.0.as_ref().filter(|_| !held.is_empty()) {
+            secrets.redact(&held, Extent::Whole, pass);
+        }
+        !held.is_empty()
+    }
+}
+
+/// Whether more may follow a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Open,
+    Whole,
+}
+
+/// The first thing in a text that matters.
+enum Found {
+    Secret(Range<usize>),
+    /// Here begins what may become a secret.
+    Beginning(usize),
+}
+
+/// All secrets of a provider, and what tells at a glance that none is in a text.
+struct Secrets {
+    spellings: Vec<Spelling>,
+    spelled_bytes_max: usize,
+    /// Bytes that a spelling can begin with, and those that it can hold.
+    begins: [bool; 256],
+    holds: [bool; 256],
+    /// Bytes that may stand as `%2f`, and code units that may stand as `\u002f`.
+    in_percents: [bool; 256],
+    units: Vec<u16>,
+    long_escape: Finder<'static>,
+    /// Those of the secrets' characters, such as `\/`.
+    short_escapes: Vec<Finder<'static>>,
+}
+
+impl Secrets {
+    fn new(spellings: Vec<Spelling>) -> Self {
+        let text: String = spellings.iter().map(Spelling::text).collect();
+        let raw = || text.bytes();
+        let mut units: Vec<u16> = text.encode_utf16().collect();
+        units.sort_unstable();
+        units.dedup();
+        let firsts = spellings.iter().filter_map(|it| it.bytes().first().copied());
+        let has_tab = text.contains('\t').then_some(b't');
+        let short = [b'/', b'"', b'\\'].into_iter().filter(|byte| text.as_bytes().contains(byte));
+        Self {
+            spelled_bytes_max: spellings.iter().map(Spelling::bytes_max).max().unwrap_or(0),
+            begins: set(firsts.chain(*b"\\%")),
+            holds: set(raw().chain(*b"0123456789abcdefABCDEF\\%utUT")),
+            in_percents: set(raw()),
+            long_escape: Finder::new(b"\\u"),
+            short_escapes: short.chain(has_tab).map(escape).collect(),
+            units,
+            spellings,
+        }
+    }
+
+    fn redact_whole(&self, text: &[u8]) -> Vec<u8> {
+        let mut redacted = Vec::with_capacity(text.len());
+        self.redact(text, Extent::Whole, &mut |piece| redacted.extend_from_slice(piece));
+        redacted
+    }
+
+    /// Hands on a text without its secrets, and says how many of its bytes are done with.
+    fn redact(&self, text: &[u8], extent: Extent, pass: &mut dyn FnMut(&[u8])) -> usize {
+        let (mut from, mut passed) = (self.start(text, extent), 0);
+        let mut hand_on = |piece: &[u8]| {
+            if !piece.is_empty() {
+                pass(piece);
+            }
+        };
+        while let Some(found) = self.find(text, from, extent) {
+            match found {
+                Found::Secret(place) => {
+                    hand_on(&text[passed..place.start]);
+                    hand_on(REDACTED);
+                    (from, passed) = (place.end, place.end);
+                }
+                Found::Beginning(start) => {
+                    hand_on(&text[passed..start]);
+                    return start;
+                }
+            }
+        }
+        hand_on(&text[passed..]);
+        text.len()
+    }
+
+    /// Where to begin to look: in most texts there is no secret, and no end of one that could be its beginning.
+    fn start(&self, text: &[u8], extent: Extent) -> usize {
+        let may_end_in_one = text.last().is_some_and(|last| self.holds[usize::from(*last)]);
+        if self.may_be_in(text) {
+            0
+        } else if extent == Extent::Open && may_end_in_one {
+            text.len().saturating_sub(self.spelled_bytes_max)
+        } else {
+            text.len()
+        }
+    }
+
+    fn find(&self, text: &[u8], from: usize, extent: Extent) -> Option<Found> {
+        let mut starts = (from..text.len()).filter(|at| self.begins[usize::from(text[*at])]);
+        starts.find_map(|at| match self.read(&text[at..], extent) {
+            Reading::Whole(length) => Some(Found::Secret(at..at + length)),
+            Reading::Begun => Some(Found::Beginning(at)),
+            Reading::Other => None,
+        })
+    }
+
+    /// What a text begins with: the longest secret counts, and one that may still become longer is waited for.
+    fn read(&self, text: &[u8], extent: Extent) -> Reading {
+        let mut longest = Reading::Other;
+        for spelling in &self.spellings {
+            match (spelling.read(text), &longest) {
+                (Reading::Begun, _) if extent == Extent::Open => return Reading::Begun,
+                (Reading::Whole(length), Reading::Whole(longer)) if length <= *longer => {}
+                (Reading::Whole(length), _) => longest = Reading::Whole(length),
+                (Reading::Begun | Reading::Other, _) => {}
+            }
+        }
+        longest
+    }
+
+    /// Whether a text may hold a secret; false only if it holds none. A spelling other than the plain one has an escape of
+    /// one of the secret's own characters.
+    fn may_be_in(&self, text: &[u8]) -> bool {
+        self.spellings.iter().any(|it| it.is_plainly_in(text))
+            || self.short_escapes.iter().any(|escape| escape.find(text).is_some())
+            || self.long_escape.find_iter(text).any(|at| self.is_unit(&text[at + 2..]))
+            || memchr_iter(b'%', text).any(|at| self.is_byte(&text[at + 1..]))
+    }
+
+    /// Whether a text behind `\u` begins with a code unit of a secret.
+    fn is_unit(&self, text: &[u8]) -> bool {
+        let unit = text.first_chunk::<4>().and_then(|digits| hex(digits));
+        unit.is_some_and(|unit| self.units.binary_search(&unit).is_ok())
+    }
+
+    /// Whether a text behind a percent sign begins with a byte of a secret.
+    fn is_byte(&self, text: &[u8]) -> bool {
+        let byte = text.first_chunk::<2>().and_then(|digits| hex(digits));
+        byte.is_some_and(|byte| self.in_percents[usize::from(byte)])
+    }
+}
+
+fn escape(letter: u8) -> Finder<'static> {
+    Finder::new(&[b'\\', letter]).into_owned()
+}
+
+fn set(bytes: impl Iterator<Item = u8>) -> [bool; 256] {
+    let mut set = [false; 256];
+    bytes.for_each(|byte| set[usize::from(byte)] = true);
+    set
+}
+
+/// The number that hexadecimal digits write, four at most.
+fn hex(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0, |number, digit| match digit {
+        b'0'..=b'9' => Some(number * 16 + u16::from(digit - b'0')),
+        b'a'..=b'f' => Some(number * 16 + u16::from(digit - b'a' + 10)),
+        b'A'..=b'F' => Some(number * 16 + u16::from(digit - b'A' + 10)),
+        _ => None,
+    })
+}

@@ -1,0 +1,206 @@
+//! The redactor against secrets of any kind, in any spelling, in pieces of any size.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const KEY: &str = "sk-proj/Abc+123=xyz";
+
+fn redactor(secrets: &[&str]) -> Redactor {
+    Redactor::new(secrets.iter().copied())
+}
+
+fn whole(secrets: &[&str], text: &str) -> String {
+    let body = redactor(secrets).redact_body(text.as_bytes().to_vec());
+    String::from_utf8(body).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What comes of a text whose pieces end at these places.
+fn in_pieces(redactor: &Redactor, text: &[u8], ends: &[usize]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut redacting = Redacting::new(redactor.clone());
+    let mut from = 0;
+    for end in ends.iter().copied().chain([text.len()]) {
+        redacting.push(&text[from..end], &mut |piece| out.extend_from_slice(piece));
+        from = end;
+    }
+    redacting.end(&mut |piece| out.extend_from_slice(piece));
+    out
+}
+
+#[test]
+fn every_spelling_of_a_secret_is_redacted() {
+    for spelled in [
+        KEY,
+        r"sk-proj\/Abc+123=xyz",
+        r"sk-proj\u002fAbc+123=xyz",
+        r"sk-proj\u002FAbc\u002b123\u003dxyz",
+        r"\u0073k-proj/Abc+123=xy\u007a",
+        r"sk-proj\\/Abc+123=xyz",
+        r"sk-proj\\\/Abc\\u002b123=xyz",
+        "sk-proj%2FAbc%2B123%3Dxyz",
+        "%73k-proj/Abc+123=xyz",
+    ] {
+        let text = format!(r#"{{"message":"no such key: {spelled}, \n\"mend\" it"}}"#);
+        let expected = r#"{"message":"no such key: [redacted], \n\"mend\" it"}"#;
+        assert_eq!(whole(&[KEY], &text), expected, "{spelled}");
+        let redactor = redactor(&[KEY]);
+        for end in 0..=text.len() {
+            let out = in_pieces(&redactor, text.as_bytes(), &[end]);
+            assert_eq!(out, expected.as_bytes(), "{spelled} at {end}");
+        }
+        let bytes: Vec<usize> = (0..text.len()).collect();
+        assert_eq!(in_pieces(&redactor, text.as_bytes(), &bytes), expected.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays_as_it_is() {
+    for text in ["", "sk-proj", "sk-proj/abc+123=xyz", r"\u0073k-proj", "100% \\ \u{e9}", "sk\\-"] {
+        assert_eq!(whole(&[KEY, "none", ""], text), text);
+    }
+    assert!(redactor(&["none", "short", "", r"\\\\\\\\\\"]).is_empty());
+}
+
+#[test]
+fn only_what_may_become_a_secret_is_held_back() {
+    let redactor = redactor(&[KEY, "another-secret"]);
+    for (text, passed) in [
+        ("data: {\"text\":\"sk-proj\"}\n\n", "data: {\"text\":\"sk-proj\"}\n\n"),
+        ("a sk-proj", "a "),
+        ("a sk-proj\\", "a "),
+        ("a sk-proj\\u00", "a "),
+        ("a sk-proj\\u01", "a sk-proj\\u01"),
+        ("an anothe", "an "),
+        ("sk-sk-", "sk-"),
+    ] {
+        let mut out = Vec::new();
+        let mut redacting = Redacting::new(redactor.clone());
+        redacting.push(text.as_bytes(), &mut |piece| out.extend_from_slice(piece));
+        assert_eq!(String::from_utf8_lossy(&out), passed, "{text}");
+        redacting.end(&mut |piece| out.extend_from_slice(piece));
+        assert_eq!(String::from_utf8_lossy(&out), text);
+    }
+}
+
+#[test]
+fn the_longest_of_several_secrets_is_redacted() {
+    let secrets = ["Bearer sk-12345678", "sk-12345678", "sk-12345678-more"];
+    let text = "Bearer sk-12345678, sk-12345678-more, sk-12345678-mor sk-12345678";
+    let expected = "[redacted], [redacted], [redacted]-mor [redacted]";
+    assert_eq!(whole(&secrets, text), expected);
+    let redactor = redactor(&secrets);
+    for end in 0..=text.len() {
+        assert_eq!(in_pieces(&redactor, text.as_bytes(), &[end]), expected.as_bytes());
+    }
+}
+
+#[test]
+fn backslashes_quotes_and_other_letters_are_characters_like_others() {
+    let secret = "DOMAIN\\us\"er\tpäss€😀";
+    let json = |text: &str| serde_json::Value::from(text).to_string();
+    assert_eq!(whole(&[secret], secret), "[redacted]");
+    assert_eq!(whole(&[secret], &json(secret)), "\"[redacted]\"");
+    assert_eq!(whole(&[secret], &json(&json(secret))), r#""\"[redacted]\"""#);
+    let escaped = r#"DOMAIN\\us\"er\tp\u00e4ss\u20AC\ud83d\ude00"#;
+    assert_eq!(whole(&[secret], escaped), "[redacted]");
+    let latin: String = secret.bytes().map(char::from).collect();
+    assert_eq!(whole(&[secret], &latin), "[redacted]");
+}
+
+#[test]
+fn headers_are_redacted_and_the_rest_of_them_stays() {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        ("location", "https://host.example/next?key=sk-proj%2FAbc%2B123%3Dxyz&page=2"),
+        ("x-echo", KEY),
+        ("x-other", "plain"),
+    ] {
+        headers.append(name, HeaderValue::from_static(value));
+    }
+    redactor(&[KEY]).redact_headers(&mut headers);
+    assert_eq!(headers["location"], "https://host.example/next?key=[redacted]&page=2");
+    assert_eq!(headers["x-echo"], "[redacted]");
+    assert_eq!(headers["x-other"], "plain");
+}
+
+#[test]
+fn debug_output_hides_the_secrets() {
+    let shown = format!("{:?}", Redacting::new(redactor(&[KEY])));
+    assert!(!shown.contains("Abc"), "{shown}");
+}
+
+/// A level of JSON taken off, as far as there is one.
+fn unescaped(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let escape = rest.strip_prefix('\\').and_then(|it| it.chars().next().map(|c| (c, it)));
+        let (unit, length) = match escape {
+            Some(('u', behind)) => match behind.get(1..5).map(|it| u16::from_str_radix(it, 16)) {
+                Some(Ok(unit)) => (Some(unit), 6),
+                _ => (None, 0),
+            },
+            Some(('t', _)) => (Some(9), 2),
+            Some((it @ ('"' | '\\' | '/'), _)) => (Some(it as u16), 2),
+            _ => (None, 0),
+        };
+        match unit {
+            Some(unit) => {
+                units.push(unit);
+                rest = &rest[length..];
+            }
+            None => {
+                units.extend(first.encode_utf16(&mut [0; 2]).iter());
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    String::from_utf16_lossy(&units)
+}
+
+/// A character of a secret in one of its spellings, on one of three levels of JSON.
+fn spelled(character: char, (form, level): (u8, u8)) -> String {
+    let units = character.encode_utf16(&mut [0; 2]).to_vec();
+    let escape: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+    let mut text = match (form, character) {
+        (0, '"' | '\\' | '/') => format!("\\{character}"),
+        (1, _) => escape,
+        (2, _) if units.len() == 1 => escape.to_uppercase().replace("\\U", "\\u"),
+        (_, '"' | '\\') => format!("\\{character}"),
+        _ => character.to_string(),
+    };
+    let is_pair = units.len() > 1;
+    for _ in 0..if is_pair { 0 } else { level } {
+        text = text.replace('\\', "\\\\");
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_split_gives_the_same_and_no_secret_passes(
+        secret in "[a-zA-Z0-9/+=_\"\\\\é€😀.% -]{8,24}",
+        forms in prop::collection::vec((0_u8..6, 0_u8..3), 24),
+        around in prop::collection::vec("[ -~]{0,12}", 2),
+        ends in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let secret = core(&secret);
+        prop_assume!(secret.len() >= SECRET_BYTES_MIN);
+        let spelling: String = secret.chars().zip(forms).map(|(it, form)| spelled(it, form)).collect();
+        let text = format!("{}{spelling}{}{secret}", around[0], around[1]);
+        let redactor = redactor(&[secret]);
+        let mut ends: Vec<usize> = ends.iter().map(|end| end.index(text.len() + 1)).collect();
+        ends.sort_unstable();
+        let whole = redactor.redact_body(text.clone().into_bytes());
+        let pieces = in_pieces(&redactor, text.as_bytes(), &ends);
+        prop_assert_eq!(&whole, &pieces, "{} {:?}", text, ends);
+        let mut level = String::from_utf8(whole)?;
+        for _ in 0..4 {
+            prop_assert!(!level.contains(secret), "{level} of {text}");
+            level = unescaped(&level);
+        }
+    }
+}
