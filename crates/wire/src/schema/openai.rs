@@ -25,7 +25,7 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     if schema.kind() != Kind::Object || schema.compact() == "{}" {
         let reason = "a schema without a word describes no arguments";
         let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Synthesised, reason };
-        return Translated { json: NO_ARGUMENTS, losses: vec![loss] };
+        return Translated { json: no_arguments(strictness), losses: vec![loss] };
     }
     let mut skim = Skim::of(schema, strictness);
     let read = skim.schema(&mut schema.reader());
@@ -36,7 +36,12 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     Translated { json: with_additions(schema.as_str(), &skim.added), losses: skim.losses }
 }
 
-const NO_ARGUMENTS: Json<'static> = Json::literal(r#"{"type":"object","properties":{}}"#);
+fn no_arguments(strictness: Strictness) -> Json<'static> {
+    Json::literal(match strictness {
+        Strictness::Loose => r#"{"type":"object","properties":{}}"#,
+        Strictness::Strict => r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+    })
+}
 
 /// One reading of a schema in search of what it lacks.
 struct Skim {
@@ -57,6 +62,8 @@ struct Seen {
     is_list: bool,
     has_properties: bool,
     has_items: bool,
+    /// Whether something is said of further properties.
+    tells_further: bool,
     /// Whether something else than properties tells what values there may be.
     tells_type: bool,
 }
@@ -89,6 +96,7 @@ impl Skim {
     fn keyword(&mut self, key: &str, reader: &mut Reader<'_>, seen: &mut Seen) -> Result<()> {
         seen.has_properties |= key == "properties";
         seen.has_items |= key == "items";
+        seen.tells_further |= key == "additionalProperties";
         seen.tells_type |= matches!(key, "type" | "$ref" | "anyOf" | "oneOf" | "allOf" | "enum");
         match (key, allow::shape(key), reader.kind()?) {
             ("type", _, Kind::String) => seen.note(&reader.string()?.to_str()),
@@ -125,6 +133,10 @@ impl Skim {
         let is_root = self.path.is_empty();
         if is_root && !seen.tells_type {
             self.add(end, ("/type", r#""type":"object""#), "arguments are an object");
+            if self.strictness == Strictness::Strict && !seen.tells_further {
+                let closed = ("/additionalProperties", r#""additionalProperties":false"#);
+                self.add(end, closed, "no properties but the known ones are taken");
+            }
         }
         let is_object = seen.is_object || is_root && !seen.tells_type;
         let is_checked = is_root || self.strictness == Strictness::Strict;
@@ -191,7 +203,14 @@ mod tests {
         check(r#"{"type":"object"}"#, Strictness::Loose, none, &["/properties"]);
         check("{ }", Strictness::Loose, none, &[""]);
         check("null", Strictness::Loose, none, &[""]);
-        check("true", Strictness::Strict, none, &[""]);
+        let closed = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+        check("true", Strictness::Strict, closed, &[""]);
+        check(
+            r#"{"title":"T"}"#,
+            Strictness::Strict,
+            r#"{"title":"T","type":"object","additionalProperties":false,"properties":{}}"#,
+            &["/type", "/additionalProperties", "/properties"],
+        );
         check(
             r#"{"properties":{"a":{}}}"#,
             Strictness::Loose,
