@@ -191,6 +191,31 @@ fn embedding(text: &str, dimensions: usize) -> Vec<f32> {
     (0..dimensions).map(number).collect()
 }
 
+/// The rules of the parameters of every function: an object with properties at the root, items in every list.
+pub(super) fn check_parameters(schema: &Value, name: &str, param: String) -> Result<(), Problem> {
+    let Some(object) = schema.as_object().filter(|it| !it.is_empty()) else { return Ok(()) };
+    let reason = if schema["type"] != "object" {
+        let kind = &schema["type"];
+        format!("schema must be a JSON Schema of 'type: \"object\"', got 'type: {kind}'.")
+    } else if !object.contains_key("properties") {
+        "In context=(), object schema missing properties.".to_owned()
+    } else if lacks_items(schema) {
+        "In context=(), array schema missing items.".to_owned()
+    } else {
+        return Ok(());
+    };
+    let message = format!("Invalid schema for function '{name}': {reason}");
+    Err(Problem::invalid(message).at(param).coded("invalid_function_parameters"))
+}
+
+fn lacks_items(schema: &Value) -> bool {
+    let Some(object) = schema.as_object() else { return false };
+    let kinds = object.get("type");
+    let is_list = kinds == Some(&json!("array"))
+        || kinds.and_then(Value::as_array).is_some_and(|it| it.contains(&json!("array")));
+    is_list && !object.contains_key("items") || below(object).into_iter().any(lacks_items)
+}
+
 /// The rules of strict schemas: closed objects, every property required, an object at the root.
 pub(super) fn check_strict(schema: &Value, place: &str) -> Result<(), Problem> {
     let refuse = |reason: &str| {
@@ -223,6 +248,9 @@ fn strict_fault(schema: &Value) -> Option<String> {
     }
     let properties = object.get("properties").and_then(Value::as_object);
     if object.get("type") == Some(&json!("object")) || properties.is_some() {
+        if properties.is_none() {
+            return Some("In context=(), object schema missing properties.".to_owned());
+        }
         if object.get("additionalProperties") != Some(&Value::Bool(false)) {
             return Some(
                 "In context=(), 'additionalProperties' is required to be supplied and to be false."
@@ -249,7 +277,7 @@ fn below(object: &serde_json::Map<String, Value>) -> Vec<&Value> {
             object.get(key).and_then(Value::as_object).into_iter().flat_map(|it| it.values()),
         );
     }
-    for key in ["anyOf", "prefixItems"] {
+    for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
         out.extend(object.get(key).and_then(Value::as_array).into_iter().flatten());
     }
     out.extend(object.get("items"));

@@ -44,9 +44,26 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("unusual-data-urls/openai-chat", "Expected a valid URL"),
     ("hosted-tools-without-a-counterpart/gemini", "Tool use with function calling"),
     ("fields-of-each-protocol-come-home/anthropic-messages", "must not come after a ttl='5m'"),
+    ("array-without-items/openai-chat", "array schema missing items"),
+    ("choice-goes-with-the-last-tool/gemini", "without function_declarations"),
+    ("choice-of-a-tool-that-is-left-out/gemini", "is not declared"),
+    ("choice-of-a-tool-that-is-left-out/openai-chat", "'gone' not found"),
+    ("choice-of-a-tool-that-is-left-out/openai-responses", "'gone' not found"),
+    ("tools-without-properties-towards-openai/openai-chat", "object schema missing properties"),
+    (
+        "tools-without-properties-towards-openai/openai-responses",
+        "object schema missing properties",
+    ),
     // A spelling that the real API takes and nobody should rely on.
     ("numbers-written-as-strings/gemini", "expected number"),
-    // Members that the real API does not know; other servers of the same protocol do.
+    // What the real API does not know; other servers of the same protocol do.
+    ("bare-base64-in-place-of-an-address/openai-chat", "expected an object"),
+    ("bare-base64-in-place-of-an-address/openai-responses", "Expected a valid URL"),
+    ("cache-control-of-chat-clients/openai-chat", "cache_control"),
+    ("chat-tools-without-a-type/openai-chat", "'tools[0].type'"),
+    ("files-by-address-in-file-data/openai-chat", "expected a base64-encoded data URL"),
+    ("files-by-address-in-file-data/openai-responses", "expected a base64-encoded data URL"),
+    ("sound-as-a-data-url-or-by-address/openai-chat", "input_audio.format"),
     ("fields-of-each-protocol-come-home/openai-chat", "Unknown parameter: 'custom_field'"),
     ("fields-of-one-protocol-only/openai-chat", "Unknown parameter: 'messages[0].x_trace'"),
     ("reasoning-text-of-chat-servers-is-not-thinking/openai-chat", "reasoning_content"),

@@ -1,4 +1,4 @@
-//! Media types by their proper names: vendors compare them letter by letter.
+//! Media types by their proper names, which vendors compare letter by letter, and what tells them where none is stated.
 
 use std::borrow::Cow;
 
@@ -17,6 +17,49 @@ pub(in crate::protocol) fn is_proper(mime: &Text<'_>) -> bool {
     *mime == *proper(mime)
 }
 
+/// The type that the name of a file or the path of an address ends in.
+pub(in crate::protocol) fn of_name(name: &str) -> Option<&'static str> {
+    let path = name.split(['?', '#']).next().unwrap_or_default();
+    let (_, ending) = path.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, mime)| *mime)
+}
+
+/// The type of an image that stands as bare base64 where an address is expected.
+pub(in crate::protocol) fn of_bare_image(text: &str) -> Option<&'static str> {
+    const STARTS: [(&str, &str); 4] = [
+        ("iVBORw0KGgo", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lGOD", "image/gif"),
+        ("UklGR", "image/webp"),
+    ];
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let (_, mime) = STARTS.iter().find(|(start, _)| text.starts_with(start))?;
+    text.bytes().all(is_digit).then_some(*mime)
+}
+
+/// Whether a text that may hold data says where they are instead.
+pub(in crate::protocol) fn is_address(text: &str) -> bool {
+    let starts = |scheme: &str| {
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    starts("https://") || starts("http://") || starts("gs://")
+}
+
+#[rustfmt::skip]
+const ENDINGS: [(&str, &str); 30] = [
+    ("aac", "audio/aac"), ("aiff", "audio/aiff"), ("css", "text/css"), ("csv", "text/csv"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("flac", "audio/flac"), ("gif", "image/gif"), ("heic", "image/heic"), ("htm", "text/html"),
+    ("html", "text/html"), ("jpeg", "image/jpeg"), ("jpg", "image/jpeg"), ("js", "text/javascript"),
+    ("json", "application/json"), ("m4a", "audio/m4a"), ("md", "text/markdown"), ("mov", "video/mov"),
+    ("mp3", "audio/mp3"), ("mp4", "video/mp4"), ("ogg", "audio/ogg"), ("pdf", "application/pdf"),
+    ("png", "image/png"), ("py", "text/x-python"), ("rtf", "text/rtf"), ("txt", "text/plain"),
+    ("wav", "audio/wav"), ("webm", "video/webm"), ("webp", "image/webp"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("xml", "text/xml"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +71,15 @@ mod tests {
         check("IMAGE/PNG", "image/png");
         check("image/JPG", "image/jpeg");
         assert!(!is_proper(&Text::plain("image/jpg")));
+    }
+
+    #[test]
+    fn types_are_told_by_names_and_first_bytes() {
+        assert_eq!(of_name("Report.PDF"), Some("application/pdf"));
+        assert_eq!(of_name("https://example.com/a.txt?page=2.html#x"), Some("text/plain"));
+        assert_eq!(of_name("https://example.com/a"), None);
+        assert_eq!(of_bare_image("iVBORw0KGgoAAAAN"), Some("image/png"));
+        assert_eq!(of_bare_image("/9j/picture of mine.jpg"), None);
+        assert!(is_address("HTTPS://example.com/a.pdf") && !is_address("JVBERi0x"));
     }
 }

@@ -7,6 +7,7 @@ mod choices;
 mod combine;
 mod fit;
 mod gemini;
+mod openai;
 mod plain;
 mod pointer;
 mod read;
@@ -17,6 +18,8 @@ mod tests;
 mod translate;
 mod tree;
 
+pub use openai::Strictness;
+pub use openai::complete_tool;
 pub use translate::is_supported;
 pub use translate::root_is_object;
 pub use translate::translate;

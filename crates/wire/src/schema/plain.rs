@@ -226,7 +226,9 @@ impl Seen<'_> {
         let properties = self.properties.as_deref().unwrap_or_default();
         let required = self.required.as_deref().unwrap_or_default();
         let fits_openai = dialect != Dialect::OpenaiStrict
-            || is_all_in(properties, required) && (self.kind != Some("array") || self.has_items);
+            || is_all_in(properties, required)
+                && (self.kind != Some("array") || self.has_items)
+                && (self.kind != Some("object") || self.properties.is_some());
         is_closed
             && (self.tells_type || !needs_type)
             && self.requires_what_is_there()

@@ -80,6 +80,7 @@ impl<'s> Fitter<'s> {
             self.mend_required(keywords);
         }
         if self.dialect == Dialect::OpenaiStrict {
+            self.add_properties(keywords, at);
             self.require_all(keywords, at);
         }
         if matches!(self.dialect, Dialect::OpenaiStrict | Dialect::GeminiSchema) {
@@ -133,6 +134,15 @@ impl<'s> Fitter<'s> {
             let reason = "every property has to be required";
             self.lose(&at.child("required"), LossKind::Synthesised, reason);
             keywords.put("required", at, list(&required));
+        }
+    }
+
+    /// An object without properties says so.
+    fn add_properties(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
+        if keywords.is_object_like() && !keywords.has("properties") && !keywords.has("$ref") {
+            let reason = "an object lists its properties";
+            self.lose(&at.child("properties"), LossKind::Synthesised, reason);
+            keywords.put("properties", at, Value::Map(Vec::new()));
         }
     }
 

@@ -127,6 +127,11 @@ fn tools(body: &Value) -> Result<Vec<&str>, Problem> {
         if !is_defined {
             client_tool(tool, index)?;
         }
+        if !tool["allowed_domains"].is_null() && !tool["blocked_domains"].is_null() {
+            return Err(Problem::invalid(format!(
+                "tools.{index}.{kind}: Cannot specify both allowed_domains and blocked_domains"
+            )));
+        }
         let name = tool["name"].as_str().unwrap_or_default();
         if names.contains(&name) && !name.is_empty() {
             return Err(Problem::invalid("tools: Tool names must be unique."));

@@ -132,7 +132,26 @@ pub(super) static BODY: Kind = Kind::Object(&[
     ),
     may("user", Kind::Text),
     may("verbosity", Kind::Word(&["low", "medium", "high"])),
-    may("web_search_options", Kind::Open),
+    may("web_search_options", WEB_SEARCH_OPTIONS),
+]);
+
+const WEB_SEARCH_OPTIONS: Kind = Kind::Object(&[
+    may("search_context_size", Kind::Word(&["low", "medium", "high"])),
+    may(
+        "user_location",
+        Kind::Object(&[
+            need("type", Kind::Word(&["approximate"])),
+            need(
+                "approximate",
+                Kind::Object(&[
+                    may("city", Kind::Text),
+                    may("country", Kind::Text),
+                    may("region", Kind::Text),
+                    may("timezone", Kind::Text),
+                ]),
+            ),
+        ]),
+    ),
 ]);
 
 const NAME: Kind = Kind::Object(&[need("name", Kind::Text)]);

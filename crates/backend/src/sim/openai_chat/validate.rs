@@ -132,15 +132,7 @@ fn check_name(name: &str, param: &str) -> Result<(), Problem> {
 fn parameters(function: &Value, index: usize) -> Result<(), Problem> {
     let schema = &function["parameters"];
     let name = function["name"].as_str().unwrap_or_default();
-    if schema.as_object().is_some_and(|it| !it.is_empty()) && schema["type"] != "object" {
-        let message = format!(
-            "Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"', got 'type: {}'.",
-            schema["type"]
-        );
-        return Err(Problem::invalid(message)
-            .at(format!("tools[{index}].function.parameters"))
-            .coded("invalid_function_parameters"));
-    }
+    openai::check_parameters(schema, name, format!("tools[{index}].function.parameters"))?;
     if function["strict"] == true && schema.is_object() {
         return openai::check_strict(schema, &format!("function '{name}'"));
     }
@@ -148,12 +140,17 @@ fn parameters(function: &Value, index: usize) -> Result<(), Problem> {
 }
 
 fn chosen(choice: &Value, names: &[&str]) -> Result<(), Problem> {
-    let kind = choice["type"].as_str().unwrap_or_default();
-    match choice[kind]["name"].as_str() {
-        Some(name) if !names.contains(&name) => {
+    let named = |it: &Value| {
+        let kind = it["type"].as_str().unwrap_or_default();
+        it[kind]["name"].as_str().map(str::to_owned)
+    };
+    let allowed = choice["allowed_tools"]["tools"].as_array().into_iter().flatten();
+    let mut chosen = allowed.chain([choice]).filter_map(named);
+    match chosen.find(|name| !names.contains(&&**name)) {
+        Some(name) => {
             refuse(format!("Tool choice '{name}' not found in 'tools' parameter."), "tool_choice")
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -203,6 +200,9 @@ fn model_rules(body: &Value) -> Result<(), Problem> {
         if body[name].as_f64().is_some_and(|it| it != 1.0) && !is_at_ease {
             return unsupported(name);
         }
+    }
+    if (body["logprobs"] == true || !body["top_logprobs"].is_null()) && !is_at_ease {
+        return unsupported("logprobs");
     }
     if !body["tools"].is_null() && minor.is_some_and(|it| it >= 4) {
         let is_thinking = effort.map_or(minor.is_some_and(|it| it >= 5), |it| it != "none");

@@ -87,6 +87,12 @@ fn file(part: &Value, place: &str) -> Result<(), Problem> {
             place,
         );
     }
+    if part["filename"].is_string() && !part["file_data"].is_string() {
+        let message = format!(
+            "Mutually exclusive parameters: '{place}'. Ensure you are only providing one of: 'file_id' or 'filename'."
+        );
+        return Err(Problem::invalid(message).at(place).coded("mutually_exclusive_parameters"));
+    }
     match part["file_data"].as_str() {
         Some(data) if seal::is_standard_base64(data) => Ok(()),
         Some(data) => media::check_file_data(data, &format!("{place}.file_data")),

@@ -198,10 +198,10 @@ const TOOL: Kind = Kind::Tagged(
                 need("tools", Kind::List(&INNER_TOOL)),
             ],
         ),
-        Variant("web_search", &[rest()]),
-        Variant("web_search_2025_08_26", &[rest()]),
-        Variant("web_search_preview", &[rest()]),
-        Variant("web_search_preview_2025_03_11", &[rest()]),
+        Variant("web_search", WEB_SEARCH),
+        Variant("web_search_2025_08_26", WEB_SEARCH),
+        Variant("web_search_preview", WEB_SEARCH_PREVIEW),
+        Variant("web_search_preview_2025_03_11", WEB_SEARCH_PREVIEW),
         Variant("file_search", &[need("vector_store_ids", Kind::List(&Kind::Text)), rest()]),
         Variant(
             "code_interpreter",
@@ -375,3 +375,26 @@ const PART: Kind = Kind::Tagged(
         Variant("refusal", &[need("refusal", Kind::Text)]),
     ],
 );
+
+const CONTEXT_SIZE: Kind = Kind::Word(&["low", "medium", "high"]);
+
+const LOCATION: Kind = Kind::Object(&[
+    need("type", Kind::Word(&["approximate"])),
+    may("city", Kind::Text),
+    may("country", Kind::Text),
+    may("region", Kind::Text),
+    may("timezone", Kind::Text),
+]);
+
+const WEB_SEARCH: &[Field] = &[
+    may("external_web_access", Kind::Boolean),
+    may("filters", Kind::Object(&[may("allowed_domains", Kind::List(&Kind::Text))])),
+    may("search_context_size", CONTEXT_SIZE),
+    may("user_location", LOCATION),
+];
+
+const WEB_SEARCH_PREVIEW: &[Field] = &[
+    may("search_content_types", Kind::List(&Kind::Text)),
+    may("search_context_size", CONTEXT_SIZE),
+    may("user_location", LOCATION),
+];

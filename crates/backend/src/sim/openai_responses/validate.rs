@@ -88,15 +88,7 @@ fn function(tool: &Value, name: &str, index: usize) -> Result<(), Problem> {
     if tool["type"] != "function" || schema.is_null() {
         return Ok(());
     }
-    if schema.as_object().is_some_and(|it| !it.is_empty()) && schema["type"] != "object" {
-        let message = format!(
-            "Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"', got 'type: {}'.",
-            schema["type"]
-        );
-        return Err(Problem::invalid(message)
-            .at(format!("tools[{index}].parameters"))
-            .coded("invalid_function_parameters"));
-    }
+    openai::check_parameters(schema, name, format!("tools[{index}].parameters"))?;
     if tool["strict"] == true {
         return openai::check_strict(schema, &format!("function '{name}'"));
     }
@@ -114,11 +106,14 @@ fn chosen(body: &Value, names: &[&str]) -> Result<(), Problem> {
             "tool_choice",
         );
     }
-    match choice["name"].as_str() {
-        Some(name) if is_forced && !names.contains(&name) => {
+    let allowed = choice["tools"].as_array().into_iter().flatten();
+    let mut chosen =
+        allowed.chain(is_forced.then_some(choice)).filter_map(|it| it["name"].as_str());
+    match chosen.find(|name| !names.contains(name)) {
+        Some(name) => {
             refuse(format!("Tool choice '{name}' not found in 'tools' parameter."), "tool_choice")
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -153,6 +148,13 @@ fn model_rules(body: &Value) -> Result<(), Problem> {
                 format!("Unsupported parameter: '{name}' is not supported with this model.");
             return Err(Problem::invalid(message).at(name).coded("unsupported_parameter"));
         }
+    }
+    let includes = body["include"].as_array().into_iter().flatten();
+    let wants_logprobs = !body["top_logprobs"].is_null()
+        || includes.into_iter().any(|it| it == "message.output_text.logprobs");
+    if wants_logprobs {
+        let message = "logprobs are not supported with reasoning models.";
+        return Err(Problem::invalid(message).at("include").coded("unsupported_parameter"));
     }
     Ok(())
 }

@@ -30,6 +30,10 @@ fn the_body_has_its_shape() {
     let tool = |schema: Value| json!({"tools": [{"name": "f", "input_schema": schema}]});
     for (changes, words) in [
         (json!({"n": 1}), "n: Extra inputs are not permitted"),
+        (
+            json!({"tools": [{"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org"], "blocked_domains": ["b.org"]}]}),
+            "Cannot specify both",
+        ),
         (json!({"max_tokens": "5"}), "max_tokens: Input should be a valid integer"),
         (json!({"messages": []}), "at least one message is required"),
         (json!({"metadata": {"team": "a"}}), "metadata.team: Extra inputs are not permitted"),

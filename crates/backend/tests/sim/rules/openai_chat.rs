@@ -16,6 +16,10 @@ fn tool(name: &str) -> Value {
     json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}})
 }
 
+fn with_parameters(parameters: Value) -> Value {
+    json!({"tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]})
+}
+
 fn call(id: &str) -> Value {
     json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}})
 }
@@ -52,6 +56,20 @@ fn the_body_has_its_shape() {
             json!({"tools": [tool("a")], "tool_choice": {"type": "function", "function": {"name": "b"}}}),
             "not found in 'tools'",
         ),
+        (
+            json!({"tools": [tool("a")], "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "b"}}]}}}),
+            "'b' not found in 'tools'",
+        ),
+        (with_parameters(json!({"type": "object"})), "object schema missing properties"),
+        (
+            with_parameters(json!({"type": "object", "properties": {"a": {"type": "array"}}})),
+            "array schema missing items",
+        ),
+        (
+            json!({"web_search_options": {"filters": {"allowed_domains": []}}}),
+            "Unknown parameter: 'web_search_options.filters'",
+        ),
+        (json!({"model": "gpt-5", "logprobs": true}), "Unsupported parameter: 'logprobs'"),
         (json!({"stop": ["1", "2", "3", "4", "5"]}), "Invalid 'stop'"),
         (json!({"top_logprobs": 3}), "only allowed when 'logprobs' is enabled"),
         (json!({"response_format": {"type": "json_object"}}), "must contain the word 'json'"),

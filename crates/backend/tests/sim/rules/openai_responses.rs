@@ -14,6 +14,22 @@ fn input(items: Value) -> Value {
     json!({"model": "sim", "input": items})
 }
 
+fn tool(parameters: Value) -> Value {
+    json!({"type": "function", "name": "f", "parameters": parameters, "strict": false})
+}
+
+#[test]
+fn files_that_stand_elsewhere_have_no_name() {
+    let file = |part: Value| input(json!([{"role": "user", "content": [part]}]));
+    let url = "https://example.com/a.pdf";
+    accepts(Protocol::OpenaiResponses, &file(json!({"type": "input_file", "file_url": url})));
+    refuses(
+        Protocol::OpenaiResponses,
+        &file(json!({"type": "input_file", "file_url": url, "filename": "a.pdf"})),
+        "Mutually exclusive parameters",
+    );
+}
+
 #[test]
 fn the_body_has_its_shape() {
     let plain = || input(json!("hi"));
@@ -29,6 +45,19 @@ fn the_body_has_its_shape() {
             "Unknown parameter: 'tools[0].function'.",
         ),
         (json!({"tool_choice": "required"}), "must be specified with 'tools'"),
+        (json!({"tools": [tool(json!({"type": "object"}))]}), "object schema missing properties"),
+        (
+            json!({"tools": [{"type": "web_search", "max_uses": 3}]}),
+            "Unknown parameter: 'tools[0].max_uses'",
+        ),
+        (
+            json!({"tools": [tool(json!({"type": "object", "properties": {}}))], "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "g"}]}}),
+            "'g' not found in 'tools'",
+        ),
+        (
+            json!({"model": "gpt-5", "include": ["message.output_text.logprobs"]}),
+            "logprobs are not supported",
+        ),
         (json!({"text": {"format": {"type": "json_object"}}}), "must contain the word 'json'"),
         (json!({"model": "o3", "top_p": 0.5}), "Unsupported parameter: 'top_p'"),
     ] {

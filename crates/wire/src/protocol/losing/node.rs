@@ -12,6 +12,7 @@ use crate::conversation::Source;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::ArtefactKind;
+use crate::protocol::CacheMarker;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -129,16 +130,26 @@ impl Losing<'_> {
 
     /// Marks are for requests; an answer that has one cannot hand it on.
     fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
-        if semantics.cache().is_none() {
-            return;
-        }
+        let Some(marker) = semantics.cache() else { return };
         match (self.target.fate(Field::CacheMarker), self.side) {
             (Fate::Carried | Fate::Depends(_), Side::Answer) => {
                 let reason = "answers elsewhere have no cache markers";
-                self.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+                self.marker(place, marker, LossKind::Dropped, reason);
             }
-            _ => self.set(place, Field::CacheMarker),
+            (Fate::Carried | Fate::Depends(_), Side::Request) => {}
+            (Fate::Lost(kind, reason), _) => self.marker(place, marker, kind, reason),
         }
+    }
+
+    /// Reports what happened to the cache marker of the node at `place`, under the name that it has there.
+    pub(in crate::protocol) fn marker(
+        &mut self,
+        place: Place,
+        marker: &CacheMarker<'_>,
+        kind: LossKind,
+        reason: &'static str,
+    ) {
+        self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
     /// Reports undeclared fields, which no other protocol can carry; those that say nothing are no loss.

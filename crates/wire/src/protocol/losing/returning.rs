@@ -14,6 +14,7 @@ use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Part;
 use crate::conversation::Role;
+use crate::conversation::Sampling;
 use crate::conversation::Source;
 use crate::conversation::Tool;
 use crate::conversation::ToolCall;
@@ -34,6 +35,7 @@ use crate::protocol::omitted::omitted;
 use crate::protocol::openai_chat::UNNAMED_FILE;
 use crate::schema;
 use crate::schema::Dialect;
+use crate::schema::Strictness;
 
 impl Losing<'_> {
     /// Reports what the source itself has no other way to say, so that its own encoder spells it otherwise.
@@ -59,6 +61,7 @@ impl Losing<'_> {
                 }
             }
         }
+        self.wish_for_logprobs(&request.sampling);
         request.tools.iter().for_each(|tool| self.parameters(tool));
         request.tool_choice.iter().for_each(|choice| self.tool_choice(choice));
         if let OutputFormat::JsonSchema(output) = &request.output
@@ -73,6 +76,14 @@ impl Losing<'_> {
         }
         if self.source == Protocol::AnthropicMessages {
             anthropic_messages::lose_on_return(request, self.target, self);
+        }
+    }
+
+    /// How many log probabilities are told is taken only beside the wish for them, which therefore is spelled out.
+    fn wish_for_logprobs(&mut self, sampling: &Sampling<'_>) {
+        if sampling.top_logprobs.is_some() && sampling.logprobs.is_none() {
+            let reason = "how many are told is taken only beside the wish for them";
+            self.field(Place::default(), Field::Logprobs, LossKind::Synthesised, reason);
         }
     }
 
@@ -191,11 +202,25 @@ impl Losing<'_> {
         let ToolKind::Function(function) = &tool.kind else { return };
         if let Some(schema) = &function.parameters {
             let is_strict = function.strict == Some(true) && self.is_openai();
+            let strictness = if is_strict { Strictness::Strict } else { Strictness::Loose };
+            self.incomplete(tool.semantics().place(), schema, strictness);
             let dialect = match is_strict {
                 true => Dialect::OpenaiStrict,
                 false => dialect::of_parameters(self.source, tool),
             };
             self.schema(tool.semantics().place(), (Field::ToolParameters, schema), dialect);
+        }
+    }
+
+    /// OpenAI wants spelled out what a schema may leave out elsewhere.
+    fn incomplete(&mut self, place: Place, schema: &Json<'_>, strictness: Strictness) {
+        let goes_elsewhere = matches!(self.target, Protocol::AnthropicMessages | Protocol::Gemini);
+        if self.is_openai()
+            && goes_elsewhere
+            && !schema::complete_tool(schema, strictness).losses.is_empty()
+        {
+            let reason = "the vendor wants properties and items spelled out";
+            self.field(place, Field::ToolParameters, LossKind::Renamed, reason);
         }
     }
 

@@ -115,6 +115,8 @@ pub(super) mod request_shape {
     pub(in super::super) const THINKING_SWITCH: Shape = Shape::bit(7);
     /// The seed was `random_seed`.
     pub(in super::super) const RANDOM_SEED: Shape = Shape::bit(8);
+    /// The choice of a function did not say its type.
+    pub(in super::super) const CHOICE_UNTYPED: Shape = Shape::bit(9);
 }
 
 /// The name of files that have none.

@@ -49,7 +49,7 @@ impl NodeSemantics<'_> {
 
     /// Writes where the node stands and how long it may be cached, if it is marked.
     pub(crate) fn show_cache_marker(&self, writer: &mut Writer) {
-        let Some(CacheMarker { ttl, json: _ }) = self.cache() else { return };
+        let Some(CacheMarker { key: _, ttl, json: _ }) = self.cache() else { return };
         writer.object(|writer| {
             writer.field("place", &self.place.to_string());
             writer.optional("ttl", ttl.as_ref());
@@ -97,7 +97,7 @@ impl Show for Extra<'_> {
 
 impl Show for CacheMarker<'_> {
     fn show(&self, writer: &mut Writer) {
-        let CacheMarker { ttl, json } = self;
+        let CacheMarker { key: _, ttl, json } = self;
         writer.object(|writer| {
             writer.optional("ttl", ttl.as_ref());
             writer.field("json", json);
@@ -247,7 +247,7 @@ mod tests {
         let signature = Text::literal("c2lnbmVk");
         node.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
         let json = Json::literal(r#"{"type":"ephemeral"}"#);
-        node.set_cache(CacheMarker { ttl: None, json });
+        node.set_cache(CacheMarker { key: CacheMarker::ANTHROPIC, ttl: None, json });
         node.extras_mut().keep("function", Cow::Borrowed("a/b"), Json::literal("1.50"));
         node.set_item(Item { id: Some(Text::literal("rs_1")), ..Item::default() });
         let mut citation = Citation::new(Protocol::Gemini, Json::literal("{}"));
@@ -269,7 +269,7 @@ mod tests {
     fn artefacts_and_cache_marks_are_indexed_by_place() {
         let mut marked = node();
         let (ttl, json) = (Some(Text::literal("1h")), Json::literal("{}"));
-        marked.set_cache(CacheMarker { ttl, json });
+        marked.set_cache(CacheMarker { key: CacheMarker::ANTHROPIC, ttl, json });
         let index = |writer: &mut Writer| {
             writer.key("cache");
             writer.array(|writer| {

@@ -37,6 +37,8 @@ pub(in crate::protocol) struct Shape(u32);
 /// A mark up to which the prompt may be cached.
 #[derive(Clone, Debug)]
 pub struct CacheMarker<'a> {
+    /// The name of the member that it is.
+    pub key: &'static str,
     /// How long, in the vendor's word.
     pub ttl: Option<Text<'a>>,
     /// The marker as the protocol spelled it.
@@ -212,8 +214,14 @@ impl Detail<'_> {
 }
 
 impl CacheMarker<'_> {
+    /// The name that Anthropic's marker has, also where another vendor's protocol carries it.
+    pub(in crate::protocol) const ANTHROPIC: &'static str = "cache_control";
+    /// The name that OpenAI's marker has.
+    pub(in crate::protocol) const OPENAI: &'static str = "prompt_cache_breakpoint";
+
     pub fn into_owned(self) -> CacheMarker<'static> {
-        CacheMarker { ttl: self.ttl.map(Text::into_owned), json: self.json.into_owned() }
+        let Self { key, ttl, json } = self;
+        CacheMarker { key, ttl: ttl.map(Text::into_owned), json: json.into_owned() }
     }
 }
 

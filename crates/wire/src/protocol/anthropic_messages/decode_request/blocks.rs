@@ -119,7 +119,7 @@ fn read_members<'a>(
 
 pub(super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
     let ttl = reader.peek_tag("ttl").ok().flatten();
-    Ok(CacheMarker { ttl, json: reader.raw()? })
+    Ok(CacheMarker { key: CacheMarker::ANTHROPIC, ttl, json: reader.raw()? })
 }
 
 fn read_text<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {

@@ -127,12 +127,12 @@ impl<'r> Encoding<'r, '_> {
         if self.marks_to_skip > 0 {
             self.marks_to_skip -= 1;
             let reason = "only the last four marks are kept";
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            self.losing.marker(place, marker, LossKind::Dropped, reason);
             return Mark::Plain;
         }
         if marker.ttl.is_some() {
             let reason = "the vendors' times differ";
-            self.losing.field(place, Field::CacheMarker, LossKind::Approximated, reason);
+            self.losing.marker(place, marker, LossKind::Approximated, reason);
         }
         Mark::Cached
     }

@@ -25,7 +25,11 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
+use crate::protocol::choosing::Offer;
 use crate::protocol::dialect;
+use crate::protocol::hosted::Setting;
+use crate::protocol::hosted::Settings;
+use crate::protocol::hosted::write_location;
 use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
 use crate::target::ForcedToolChoice;
@@ -235,10 +239,15 @@ impl<'r> Encoding<'r, '_> {
             return self.losing.node(place, LossKind::Implied, reason);
         }
         self.losing.node(place, LossKind::Renamed, "the vendor's own tool for it");
+        let mut settings = Settings::of(hosted);
         list.object(|object| {
             object.field("type", kind);
             object.field("name", name);
+            if hosted.service == HostedService::WebSearch {
+                write_search(object, &mut settings);
+            }
         });
+        settings.report_rest(place, &mut self.losing);
     }
 
     /// Declares the tools that the history has called, since blocks of undeclared tools are refused.
@@ -317,7 +326,11 @@ impl<'r> Encoding<'r, '_> {
             ToolChoice::Auto => Choice::Auto,
             ToolChoice::None => Choice::None,
             ToolChoice::Required => Choice::Any,
-            ToolChoice::Named { name, form: _ } => Choice::Tool(name),
+            ToolChoice::Named { name, form: _ } => {
+                // What is declared is what is offered, so that only a name can be missing.
+                Offer::of(self.request, |_| true).choice(self.request, &mut self.losing)?;
+                Choice::Tool(name)
+            }
             ToolChoice::Allowed { mode, tools: _ } => {
                 let reason = "only the allowed tools are declared";
                 self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
@@ -352,6 +365,23 @@ impl<'r> Encoding<'r, '_> {
         let reason = "the model cannot be made to call a tool while it thinks";
         self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
         Choice::Auto
+    }
+}
+
+/// Writes what another vendor's web search has in common with this one. The domains are those that are allowed or those
+/// that are not, never both.
+fn write_search(object: &mut Writer, settings: &mut Settings<'_>) {
+    match settings.take(Setting::AllowedDomains) {
+        Some(domains) => object.field("allowed_domains", &domains),
+        None => object.optional("blocked_domains", settings.take(Setting::BlockedDomains).as_ref()),
+    }
+    object.optional("max_uses", settings.take(Setting::MaxUses).as_ref());
+    if let Some(location) = settings.take(Setting::UserLocation) {
+        object.key("user_location");
+        object.object(|object| {
+            object.word("type", "approximate");
+            write_location(object, &location);
+        });
     }
 }
 

@@ -1,5 +1,7 @@
 //! Writing `generationConfig` and `toolConfig`: how to answer, think and choose tools.
 
+use std::borrow::Cow;
+
 use crate::conversation::AllowedMode;
 use crate::conversation::AllowedTool;
 use crate::conversation::OutputFormat;
@@ -12,6 +14,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::asking;
+use crate::protocol::choosing::Offer;
 use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -128,7 +131,14 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
-        let Some(logprobs) = self.exchange.request.sampling.logprobs else { return };
+        let sampling = &self.exchange.request.sampling;
+        let Some(logprobs) = sampling.logprobs else {
+            // How many are told is taken only beside the wish for them.
+            if !self.is_same() && sampling.top_logprobs.is_some() && accepts != Accepts::Nothing {
+                object.field(self.name("responseLogprobs"), &true);
+            }
+            return;
+        };
         if self.is_same() || accepts != Accepts::Nothing {
             return object.field(self.name("responseLogprobs"), &logprobs);
         }
@@ -257,8 +267,13 @@ impl<'x> Scribe<'x, '_> {
     fn tool_choice(&mut self, config: &mut Object<'_, '_>) {
         let extras = self.extras(tool_choice_scope(self.shape));
         let key = self.name("functionCallingConfig");
-        let choice = self.exchange.request.tool_choice.as_ref();
-        if let Some(ToolChoice::Other { protocol, json }) = choice {
+        let request = &self.exchange.request;
+        // Only functions are chosen among; hosted tools are used as the model sees fit.
+        let choice = match self.is_same() {
+            true => request.tool_choice.as_ref().map(Cow::Borrowed),
+            false => Offer::of(request, |_| false).choice(request, &mut self.losing),
+        };
+        if let Some(ToolChoice::Other { protocol, json }) = choice.as_deref() {
             if *protocol == GEMINI {
                 return config.field(key, json);
             }
@@ -271,7 +286,7 @@ impl<'x> Scribe<'x, '_> {
             );
         }
         config.unless_empty(key, extras, |object| {
-            if let Some(choice) = choice {
+            if let Some(choice) = &choice {
                 self.choice(object, choice);
             }
         });

@@ -178,15 +178,21 @@ fn guess(media: &Media<'_>) -> &'static str {
         Source::Base64 { data, .. } => return guess_by_bytes(media.kind, &data.to_str()),
         Source::Text { .. } | Source::File { .. } => return default_mime(media.kind),
     };
-    let path = address.split(['?', '#']).next().unwrap_or_default();
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    match (media.kind, extension.as_str()) {
-        (MediaKind::Image, "png") => "image/png",
-        (MediaKind::Image, "webp") => "image/webp",
-        (MediaKind::Image, "gif") => "image/gif",
-        (MediaKind::Audio, "mp3") => "audio/mp3",
-        (MediaKind::Document, "txt") => "text/plain",
-        (kind, _) => default_mime(kind),
+    let name = media.name.as_ref().map(Text::to_str);
+    let known = name.as_deref().and_then(media_type::of_name);
+    match known.or_else(|| media_type::of_name(&address)) {
+        Some(mime) if is_of_kind(media.kind, mime) => mime,
+        _ => default_mime(media.kind),
+    }
+}
+
+/// Whether media of a kind may be of that type; a document may be anything that can be read.
+fn is_of_kind(kind: MediaKind, mime: &str) -> bool {
+    match kind {
+        MediaKind::Image => mime.starts_with("image/"),
+        MediaKind::Audio => mime.starts_with("audio/"),
+        MediaKind::Video => mime.starts_with("video/"),
+        MediaKind::Document => true,
     }
 }
 

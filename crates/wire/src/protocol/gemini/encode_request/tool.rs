@@ -15,6 +15,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::dialect;
+use crate::protocol::hosted::Settings;
 
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
@@ -137,13 +138,9 @@ impl<'x> Scribe<'x, '_> {
             return false;
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
-        let (kind, reason) = match has_settings(&hosted.json) {
-            true => {
-                (LossKind::Approximated, "the vendor's own tool of that sort, without its settings")
-            }
-            false => (LossKind::Renamed, "the vendor's own tool of that sort"),
-        };
-        self.losing.field(place, Field::HostedTool, kind, reason);
+        let reason = "the vendor's own tool of that sort";
+        self.losing.field(place, Field::HostedTool, LossKind::Renamed, reason);
+        Settings::of(hosted).report_rest(place, &mut self.losing);
         true
     }
 
@@ -284,16 +281,6 @@ fn is_empty(schema: &Json<'_>) -> bool {
         _ => reader.skip(),
     });
     empty && read.is_ok()
-}
-
-/// Whether the definition of a hosted tool says more than which one it is.
-fn has_settings(definition: &Json<'_>) -> bool {
-    let mut settings = false;
-    let read = definition.reader().object(|key, reader| {
-        settings |= !matches!(&*key, "type" | "name") && reader.kind()? != Kind::Null;
-        reader.skip()
-    });
-    settings || read.is_err()
 }
 
 fn is_function(tool: &Tool<'_>) -> bool {

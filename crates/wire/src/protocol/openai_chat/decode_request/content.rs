@@ -21,6 +21,7 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::CacheMarker;
 use crate::protocol::Protocol;
+use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
@@ -103,7 +104,7 @@ fn read_known<'a>(
         match key {
             "type" => reader.skip()?,
             "prompt_cache_breakpoint" if semantics.cache().is_none() => {
-                semantics.set_cache(read_marker(reader)?);
+                semantics.set_cache(marker(CacheMarker::OPENAI, reader.raw()?));
             }
             "cache_control" => control = Some(reader.raw()?),
             _ if key == name => {
@@ -117,7 +118,7 @@ fn read_known<'a>(
     match control {
         // Servers that front Anthropic take its own marker; it counts where OpenAI's is not given.
         Some(json) if semantics.cache().is_none() => {
-            semantics.set_cache(marker(json));
+            semantics.set_cache(marker(CacheMarker::ANTHROPIC, json));
             semantics.add_shape(shape::CACHE_CONTROL.with(Shape::RESPELLED));
         }
         Some(json) => extras.keep("", "cache_control".into(), json),
@@ -127,14 +128,9 @@ fn read_known<'a>(
     Ok(Some(Part::new(content).with_semantics(semantics)))
 }
 
-fn read_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
-    let json = reader.raw()?;
-    Ok(marker(json))
-}
-
-fn marker(json: Json<'_>) -> CacheMarker<'_> {
+fn marker<'a>(key: &'static str, json: Json<'a>) -> CacheMarker<'a> {
     let ttl = json.input_reader().and_then(|reader| reader.peek_tag("ttl").ok().flatten());
-    CacheMarker { ttl, json }
+    CacheMarker { key, ttl, json }
 }
 
 fn read_payload<'a>(
@@ -189,7 +185,13 @@ fn source<'a>(
             Source::Base64 { mime, data }
         }
         Some(source) => source,
-        None => Source::Url { mime: None, url },
+        None => match media_type::of_bare_image(&url.to_str()) {
+            Some(mime) => {
+                semantics.add_shape(shape::RAW_DATA.with(Shape::RESPELLED));
+                Source::Base64 { mime: Some(Text::literal(mime)), data: url }
+            }
+            None => Source::Url { mime: None, url },
+        },
     }
 }
 
@@ -289,7 +291,39 @@ fn read_audio<'a>(
         })?;
     }
     let Some(data) = data else { return Ok(None) };
-    Ok(Some(media(MediaKind::Audio, Source::Base64 { mime, data }, None, None)))
+    let source = audio_source(data, mime, extras, semantics);
+    Ok(Some(media(MediaKind::Audio, source, None, None)))
+}
+
+/// Sound is bare base64; some servers take a data URL or an address in its place.
+fn audio_source<'a>(
+    data: Text<'a>,
+    mime: Option<Text<'a>>,
+    extras: &mut Extras<'a>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Source<'a> {
+    let whole = data.clone().into_str();
+    if media_type::is_address(&whole) {
+        semantics.add_shape(Shape::RESPELLED);
+        return Source::Url { mime, url: data };
+    }
+    let Some((stated, comma)) = data_prefix(&whole) else { return Source::Base64 { mime, data } };
+    keep_url(&whole[..=comma], extras);
+    semantics.add_shape(Shape::RESPELLED);
+    if mime.is_none() {
+        semantics.add_shape(shape::WHOLE_URL);
+    }
+    let stated = (!stated.is_empty()).then(|| Text::plain(stated.to_owned()));
+    Source::Base64 { mime: mime.or(stated), data: slice(&whole, comma + 1..whole.len()) }
+}
+
+/// The type that a data URL in base64 states, and where its comma is.
+fn data_prefix(url: &str) -> Option<(&str, usize)> {
+    let comma = url.find(',')?;
+    let (scheme, settings) = url[..comma].split_once(':')?;
+    let (settings, coding) = settings.rsplit_once(';')?;
+    let is_data = scheme.eq_ignore_ascii_case("data") && coding.eq_ignore_ascii_case("base64");
+    is_data.then(|| (settings.split(';').next().unwrap_or_default(), comma))
 }
 
 /// The media type of a format of sound.
@@ -318,14 +352,26 @@ fn read_file<'a>(
         (Some(id), None) => Source::File { mime: None, id },
         (None, Some(data)) => match read_data_url(&data, extras, semantics) {
             Some(source) => source,
-            None => {
-                semantics.add_shape(shape::RAW_DATA);
-                Source::Base64 { mime: None, data }
-            }
+            None => bare_file(data, name.as_ref(), semantics),
         },
         (Some(_), Some(_)) | (None, None) => return Ok(None),
     };
     Ok(Some(media(MediaKind::Document, source, None, name)))
+}
+
+/// Files are data URLs; some servers take an address or bare base64 in their place, whose type the name tells.
+fn bare_file<'a>(
+    data: Text<'a>,
+    name: Option<&Text<'_>>,
+    semantics: &mut NodeSemantics<'a>,
+) -> Source<'a> {
+    let mime = name.and_then(|name| media_type::of_name(&name.to_str())).map(Text::literal);
+    if media_type::is_address(&data.to_str()) {
+        semantics.add_shape(Shape::RESPELLED);
+        return Source::Url { mime, url: data };
+    }
+    semantics.add_shape(shape::RAW_DATA.with(Shape::RESPELLED));
+    Source::Base64 { mime, data }
 }
 
 fn media<'a>(

@@ -25,6 +25,7 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
@@ -56,13 +57,18 @@ pub(super) fn read_functions<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>
 fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
-    let kind = kind.unwrap_or_default();
-    let payload = match &*kind.to_str() {
-        "function" => "function",
-        "custom" => "custom",
-        _ => "",
-    };
     let mut semantics = NodeSemantics::at(place);
+    let payload = match kind.as_ref().map(Text::to_str).as_deref() {
+        Some("function") => "function",
+        Some("custom") => "custom",
+        Some(_) => "",
+        // Servers that know nothing but functions let their clients leave the type out.
+        None => {
+            semantics.add_shape(shape::OWN_WORD.with(Shape::RESPELLED));
+            "function"
+        }
+    };
+    let kind = kind.unwrap_or_default();
     if payload.is_empty() {
         *reader = start;
         return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
@@ -82,7 +88,7 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     })?;
     let Some(tool) = tool else {
         *reader = start;
-        return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
+        return Ok(read_hosted(reader, kind)?.with_semantics(NodeSemantics::at(place)));
     };
     semantics.keep(extras);
     if name_of(&tool).is_some_and(|name| name.to_str().chars().count() > NAME_CHARS_MAX) {
@@ -212,7 +218,14 @@ pub(super) fn read_choice<'a>(
             }
             _ => None,
         },
-        Kind::Object => json.input_reader().and_then(|mut it| read_choice_object(&mut it).ok()),
+        Kind::Object => json.input_reader().and_then(|mut it| {
+            let choice = read_choice_object(&mut it).ok()?;
+            if json.reader().peek_tag("type").ok().flatten().is_none() {
+                semantics.add_shape(request_shape::CHOICE_UNTYPED);
+                semantics.respell("tool_choice");
+            }
+            Some(choice)
+        }),
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
             return Err(Error::new(
                 ErrorKind::Type,
@@ -224,12 +237,12 @@ pub(super) fn read_choice<'a>(
 }
 
 fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
-    let kind = reader.peek_tag("type")?.unwrap_or_default();
+    let kind = reader.peek_tag("type")?.unwrap_or(Text::literal("function"));
     let kind = kind.to_str();
     let mut choice = None;
     reader.object(|key, reader| {
         match &*key {
-            "type" => reader.skip()?,
+            "type" if reader.kind()? == Kind::String => reader.skip()?,
             "function" if kind == key => {
                 choice = Some(named(read_only_name(reader)?, CallForm::Function));
             }

@@ -144,9 +144,9 @@ impl Turns<'_, '_> {
     fn report_call(&mut self, at: Position, part: &Part<'_>) {
         let Content::ToolCall(call) = part.content() else { return };
         let place = part.semantics().place();
-        if part.semantics().cache().is_some() {
+        if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            self.losing.marker(place, marker, LossKind::Dropped, reason);
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";

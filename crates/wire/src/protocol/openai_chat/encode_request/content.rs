@@ -91,10 +91,9 @@ fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut
         } else {
             object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
             if marker.ttl.is_some() {
-                let suffix = losing.source().pointer(Field::CacheMarker, Default::default());
                 losing.below(
                     semantics.place(),
-                    &format!("{suffix}/ttl"),
+                    &format!("/{}/ttl", marker.key),
                     LossKind::Approximated,
                     "Chat has other times to keep a prompt cached",
                 );
@@ -129,6 +128,9 @@ fn write_image(
     let url = match source {
         Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
             data_url(None, &Text::default(), semantics, losing)
+        }
+        Source::Base64 { data, .. } if losing.is_same() && semantics.has_shape(shape::RAW_DATA) => {
+            data.reborrow()
         }
         Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
         Source::Url { url, .. } => url.reborrow(),
@@ -186,23 +188,47 @@ fn write_audio(
     semantics: &NodeSemantics<'_>,
     losing: &mut Losing<'_>,
 ) {
-    // Nobody comes here with others: see `is_sayable`.
-    let Source::Base64 { mime, data } = &media.source else { return };
-    let format = mime.as_ref().map(audio_format);
-    if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
+    let (mime, data) = match &media.source {
+        Source::Base64 { mime, data } => (mime, own_prefix(data, semantics, losing)),
+        Source::Url { mime, url } => (mime, url.reborrow()),
+        // Nobody comes here with others: see `is_sayable`.
+        Source::Text { .. } | Source::File { .. } => return,
+    };
+    let is_stated = !is_whole_url(semantics, losing);
+    let format = mime.as_ref().filter(|_| is_stated).map(audio_format);
+    if is_stated
+        && format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow)
+    {
         losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
     }
     let mut object = open(writer, "input_audio", semantics, losing);
     if semantics.has_shape(shape::BARE) {
-        object.field("input_audio", data);
+        object.field("input_audio", &data);
     } else {
         let extras = own_extras(losing, semantics).map(|extras| (extras, "input_audio"));
         let mut inner = Object::open(object.key("input_audio"), extras);
-        inner.field("data", data);
+        inner.field("data", &data);
         inner.optional("format", format.as_ref());
         inner.close();
     }
     close(object, semantics, losing);
+}
+
+/// The data behind the prefix of a data URL that came with it.
+fn own_prefix<'t>(
+    data: &'t Text<'_>,
+    semantics: &NodeSemantics<'_>,
+    losing: &Losing<'_>,
+) -> Text<'t> {
+    let kept = own_extras(losing, semantics).and_then(|extras| extras.within(DATA_URL).next());
+    match kept {
+        Some(prefix) => {
+            let mut url = Text::plain(prefix.key.to_string());
+            url.push(data);
+            url
+        }
+        None => data.reborrow(),
+    }
 }
 
 fn audio_format(mime: &Text<'_>) -> String {
@@ -261,6 +287,7 @@ fn write_document(
         {
             ("file_id", id.reborrow())
         }
+        Source::Url { url, .. } if losing.is_same() => ("file_data", url.reborrow()),
         // Nobody comes here with them: see `is_sayable`.
         Source::File { .. } | Source::Url { .. } => return,
         Source::Text { text, .. } => {

@@ -212,7 +212,11 @@ impl Options<'_, '_> {
             let reason = "the model does not take it beside a temperature";
             self.lose(Field::TopP, LossKind::Dropped, reason);
         }
-        let wants_logprobs = sampling.logprobs.filter(|_| logprobs != Accepts::Nothing);
+        let mut wants_logprobs = sampling.logprobs.filter(|_| logprobs != Accepts::Nothing);
+        // How many are told is taken only beside the wish for them.
+        if top_logprobs.is_some() && wants_logprobs.is_none() {
+            wants_logprobs = Some(true);
+        }
         if sampling.logprobs == Some(true) && wants_logprobs.is_none() {
             self.lose(Field::Logprobs, LossKind::Dropped, "the model does not take it");
         }

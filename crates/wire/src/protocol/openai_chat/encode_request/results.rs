@@ -107,9 +107,9 @@ impl Turns<'_, '_> {
 
     fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
         let place = part.semantics().place();
-        if part.semantics().cache().is_some() {
+        if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on results";
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            self.losing.marker(place, marker, LossKind::Dropped, reason);
         }
         if result.is_error == Some(true) {
             let reason = "Chat has no error flag on results";

@@ -7,6 +7,9 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::schema::Dialect;
+use crate::schema::SchemaLoss;
+use crate::schema::Strictness;
+use crate::schema::complete_tool;
 use crate::schema::translate;
 
 const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
@@ -42,4 +45,23 @@ pub(super) fn translated<'s>(
         losing.within(place, (field, pointer), loss.kind, loss.reason);
     }
     translated.json
+}
+
+/// The parameters of a tool, completed with what the vendor refuses to do without.
+pub(super) fn translated_parameters<'s>(
+    schema: (&'s Json<'_>, Dialect),
+    strict: Option<bool>,
+    place: Place,
+    losing: &mut Losing<'_>,
+) -> Json<'s> {
+    let translated = translated(schema, strict, (place, Field::ToolParameters), losing);
+    let strictness = match strict {
+        Some(true) => Strictness::Strict,
+        Some(false) | None => Strictness::Loose,
+    };
+    let completed = complete_tool(&translated, strictness);
+    for SchemaLoss { pointer, kind, reason } in completed.losses {
+        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
+    }
+    completed.json
 }

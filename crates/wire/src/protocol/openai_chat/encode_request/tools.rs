@@ -7,12 +7,10 @@ use crate::conversation::CustomFormat;
 use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
 use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
 use crate::conversation::Request;
 use crate::conversation::Tool;
 use crate::conversation::ToolChoice;
 use crate::conversation::ToolKind;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -20,11 +18,16 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
+use crate::protocol::choosing::Offer;
 use crate::protocol::dialect;
+use crate::protocol::hosted::Setting;
+use crate::protocol::hosted::Settings;
+use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 use crate::target::ForcedToolChoice;
@@ -72,7 +75,9 @@ fn write_same_tool(writer: &mut Writer, tool: &Tool<'_>) {
     match &tool.kind {
         ToolKind::Function(function) => {
             let mut object = Object::open(writer, extras);
-            object.word("type", "function");
+            if !semantics.has_shape(shape::OWN_WORD) {
+                object.word("type", "function");
+            }
             let inner = (semantics, "function");
             write_function(object.key("function"), function, &function.name, inner);
             object.close();
@@ -158,6 +163,14 @@ fn write_same_choice(
         ToolChoice::Auto => writer.value("auto"),
         ToolChoice::None => writer.value("none"),
         ToolChoice::Required => writer.value(required),
+        ToolChoice::Named { name, form: _ }
+            if semantics.has_shape(request_shape::CHOICE_UNTYPED) =>
+        {
+            writer.object(|it| {
+                it.key("function");
+                it.object(|it| it.field("name", name));
+            });
+        }
         ToolChoice::Named { name, form } => write_named(writer, name, *form),
         ToolChoice::Allowed { mode, tools } => write_allowed(writer, *mode, |writer| {
             for tool in tools {
@@ -231,22 +244,21 @@ impl<'t> Tools<'t, '_> {
             });
         }
         self.write_search(object, request);
+        // Web search is an option of the request and cannot be chosen.
+        let offer = match has_tools {
+            true => Offer::of(request, |_| false),
+            false => Offer::default(),
+        };
+        if let Some(choice) = offer.choice(request, self.losing) {
+            self.write_choice(object, &choice);
+        }
         if has_tools {
-            self.write_choice(object, request);
             self.write_parallel(object, request);
             return HasTools::Yes;
         }
-        let reason = "there are no tools to choose from";
-        if request.tool_choice.is_some() {
-            self.losing.field(Place::default(), Field::ToolChoice, LossKind::Implied, reason);
-        }
         if request.parallel_tool_calls.is_some() {
-            self.losing.field(
-                Place::default(),
-                Field::ParallelToolCalls,
-                LossKind::Implied,
-                reason,
-            );
+            let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
+            self.losing.field(Place::default(), field, LossKind::Implied, reason);
         }
         HasTools::No
     }
@@ -282,12 +294,10 @@ impl<'t> Tools<'t, '_> {
             ToolKind::Function(function) => {
                 let name = self.name(&function.name, place);
                 let strict = self.strict(function, place);
-                let at = (place, Field::ToolParameters);
                 let language = dialect::of_parameters(self.losing.source(), tool);
-                let parameters = function
-                    .parameters
-                    .as_ref()
-                    .map(|it| schema::translated((it, language), strict, at, self.losing));
+                let parameters = function.parameters.as_ref().map(|it| {
+                    schema::translated_parameters((it, language), strict, place, self.losing)
+                });
                 let description = function.description.as_ref().map(Text::reborrow);
                 let function = FunctionTool {
                     name: Text::default(),
@@ -350,14 +360,16 @@ impl<'t> Tools<'t, '_> {
                 continue;
             }
             possible = false;
-            let kind = write_search_options(object.key(WEB_SEARCH), hosted);
-            self.losing.node(place, kind, "web search is an option of the request");
+            let mut settings = Settings::of(hosted);
+            write_search_options(object.key(WEB_SEARCH), &mut settings);
+            let reason = "web search is an option of the request";
+            self.losing.node(place, LossKind::Renamed, reason);
+            settings.report_rest(place, self.losing);
         }
     }
 
-    fn write_choice(&mut self, object: &mut Object<'_, '_>, request: &Request<'_>) {
+    fn write_choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         let root = Place::default();
-        let Some(choice) = &request.tool_choice else { return };
         let forced = matches!(choice, ToolChoice::Required | ToolChoice::Named { .. });
         if forced && self.target.family.forced_tool_choice == ForcedToolChoice::Never {
             object.word("tool_choice", "auto");
@@ -402,24 +414,10 @@ impl<'t> Tools<'t, '_> {
     }
 }
 
-/// Writes what another protocol's web search has in common with this one's, and says whether that was all.
-fn write_search_options(writer: &mut Writer, hosted: &HostedTool<'_>) -> LossKind {
-    let mut kind = LossKind::Renamed;
-    let mut size = None;
-    let mut location = None;
-    // A definition that is no object has nothing in common.
-    let _ = hosted.json.reader().object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("search_context_size", Kind::String) => size = Some(reader.string()?.into_owned()),
-            ("user_location", Kind::Object) => location = Some(reader.raw()?.into_owned()),
-            ("type" | "name", _) | (_, Kind::Null) => reader.skip()?,
-            _ => {
-                kind = LossKind::Approximated;
-                reader.skip()?;
-            }
-        }
-        Ok(())
-    });
+/// Writes what another protocol's web search has in common with this one's.
+fn write_search_options(writer: &mut Writer, settings: &mut Settings<'_>) {
+    let size = settings.take(Setting::ContextSize);
+    let location = settings.take(Setting::UserLocation);
     writer.object(|it| {
         it.optional("search_context_size", size.as_ref());
         if let Some(location) = &location {
@@ -427,17 +425,8 @@ fn write_search_options(writer: &mut Writer, hosted: &HostedTool<'_>) -> LossKin
             it.object(|it| {
                 it.word("type", "approximate");
                 it.key("approximate");
-                it.object(|it| {
-                    let _ = location.reader().object(|key, reader| {
-                        let json = reader.raw()?;
-                        if key != "type" {
-                            it.field(&key, &json);
-                        }
-                        Ok(())
-                    });
-                });
+                it.object(|it| write_location(it, location));
             });
         }
     });
-    if hosted.protocol == Protocol::Gemini { LossKind::Renamed } else { kind }
 }

@@ -14,6 +14,7 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::place::Place;
+use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
@@ -21,6 +22,7 @@ use crate::protocol::openai_responses::decode_request::part::cache_marker;
 use crate::protocol::openai_responses::types::BARE_DATA;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 pub(super) fn decode_image<'a>(
     reader: &mut Reader<'a>,
@@ -34,7 +36,7 @@ pub(super) fn decode_image<'a>(
             "type" => reader.skip()?,
             "image_url" if media.source.is_none() => {
                 let url = reader.string()?;
-                media.source = Some(address(url, "image_url", extras));
+                media.image(url, extras);
             }
             "file_id" if media.source.is_none() => media.source = Some(file_id(reader)?),
             "detail" => media.detail = Some(reader.string()?),
@@ -129,7 +131,18 @@ impl<'a> Reading<'a> {
         Self { kind, source: None, detail: None, name: None, semantics }
     }
 
-    /// Takes the data of a file, which is a data URL or bare Base64.
+    /// Takes the address of an image, in whose place some clients send bare Base64.
+    fn image(&mut self, url: Text<'a>, extras: &mut Extras<'a>) {
+        self.source = Some(match media_type::of_bare_image(&url.to_str()) {
+            Some(mime) => {
+                self.semantics.add_shape(BARE_DATA.with(Shape::RESPELLED));
+                Source::Base64 { mime: Some(Text::literal(mime)), data: url }
+            }
+            None => address(url, "image_url", extras),
+        });
+    }
+
+    /// Takes the data of a file, which is a data URL or bare Base64, or an address in their place.
     fn data(&mut self, data: Text<'a>, extras: &mut Extras<'a>) {
         if is_data_url(&data) {
             let source = address(data, "file_data", extras);
@@ -137,6 +150,9 @@ impl<'a> Reading<'a> {
                 self.semantics.add_shape(BARE_DATA);
             }
             self.source = Some(source);
+        } else if media_type::is_address(&data.to_str()) {
+            self.semantics.add_shape(BARE_DATA.with(Shape::RESPELLED));
+            self.source = Some(Source::Url { mime: None, url: data });
         } else {
             self.semantics.add_shape(BARE_DATA);
             self.source = Some(Source::Base64 { mime: None, data });
@@ -146,7 +162,16 @@ impl<'a> Reading<'a> {
     fn finish(self, extras: Extras<'a>) -> Option<Part<'a>> {
         let Self { kind, source, detail, name, mut semantics } = self;
         semantics.keep(extras);
-        let media = Media { kind, source: source?, detail, name };
+        let mut source = source?;
+        if let (
+            Source::Base64 { mime: mime @ None, .. } | Source::Url { mime: mime @ None, .. },
+            true,
+            Some(name),
+        ) = (&mut source, semantics.has_shape(BARE_DATA), &name)
+        {
+            *mime = media_type::of_name(&name.to_str()).map(Text::literal);
+        }
+        let media = Media { kind, source, detail, name };
         Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics))
     }
 }

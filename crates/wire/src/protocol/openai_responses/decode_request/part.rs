@@ -118,7 +118,7 @@ pub(super) fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
         Kind::Object => json.reader().peek_tag("ttl").ok().flatten().map(Text::into_owned),
         _ => None,
     };
-    CacheMarker { ttl, json }
+    CacheMarker { key: CacheMarker::OPENAI, ttl, json }
 }
 
 /// An annotation as a citation; what other protocols understand of it is read off.

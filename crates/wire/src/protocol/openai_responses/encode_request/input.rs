@@ -371,10 +371,10 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
 
     /// Reports a cache marker on an item that has no place for one.
     fn uncached(&mut self, part: &Part<'_>) {
-        if part.semantics().cache().is_some() {
+        if let Some(marker) = part.semantics().cache() {
             let reason = "only what users say and tools answer is marked here";
             let place = part.semantics().place();
-            self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+            self.losing.marker(place, marker, LossKind::Dropped, reason);
         }
     }
 

@@ -7,6 +7,8 @@ mod part;
 mod settings;
 mod tools;
 
+use std::borrow::Cow;
+
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Role;
@@ -21,12 +23,14 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::asking;
 use crate::protocol::calls::Calls;
+use crate::protocol::choosing::Offer;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::apart::Apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
+use crate::protocol::openai_responses::encode_request::tools::hosts;
 use crate::protocol::openai_responses::types::INPUT_LIST;
 use crate::protocol::openai_responses::types::INPUT_STRING;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
@@ -68,13 +72,7 @@ pub(in crate::protocol) fn encode_request(
         None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
-    if !request.tools.is_empty() || (losing.is_same() && semantics.tools_stated_empty()) {
-        let mut tools = Tools { losing: &mut losing, calls: &calls };
-        tools.list(object.key("tools"), &request.tools, None);
-    }
-    if let Some(choice) = &request.tool_choice {
-        Tools { losing: &mut losing, calls: &calls }.choice(&mut object, choice);
-    }
+    write_tools(&mut object, Tools { losing: &mut losing, calls: &calls }, exchange);
     object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
     Settings { losing: &mut losing, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
@@ -83,6 +81,23 @@ pub(in crate::protocol) fn encode_request(
     }
     object.close();
     Ok(writer.into_string())
+}
+
+/// Writes the tools and the choice among those that are there.
+fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, exchange: &Exchange<'_>) {
+    let request = &exchange.request;
+    let choice = if tools.losing.is_same() {
+        if !request.tools.is_empty() || exchange.semantics().tools_stated_empty() {
+            object.key("tools").array(|writer| tools.list(writer, &request.tools, None));
+        }
+        request.tool_choice.as_ref().map(Cow::Borrowed)
+    } else {
+        object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools, None));
+        Offer::of(request, hosts).choice(request, tools.losing)
+    };
+    if let Some(choice) = choice {
+        tools.choice(object, &choice);
+    }
 }
 
 /// An answer that was begun for the model is continued by Anthropic and Gemini alone.

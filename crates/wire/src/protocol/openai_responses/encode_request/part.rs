@@ -12,6 +12,7 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -210,18 +211,14 @@ fn write_cache_marker(
     semantics: &NodeSemantics<'_>,
 ) {
     let Some(marker) = semantics.cache() else { return };
-    match losing.source() {
-        Protocol::OpenaiResponses | Protocol::OpenaiChat => {
-            object.field("prompt_cache_breakpoint", &marker.json);
-        }
-        Protocol::AnthropicMessages | Protocol::Gemini => {
-            object.key("prompt_cache_breakpoint").object(|writer| writer.word("mode", "explicit"));
-            if marker.ttl.is_some() {
-                let reason = "the lifetime of a cache marker is the vendor's own";
-                let place = semantics.place();
-                losing.field(place, Field::CacheMarker, LossKind::Approximated, reason);
-            }
-        }
+    // Clients of Chat may use Anthropic's marker as well, which is none of this vendor.
+    if marker.key == CacheMarker::OPENAI {
+        return object.field(CacheMarker::OPENAI, &marker.json);
+    }
+    object.key(CacheMarker::OPENAI).object(|writer| writer.word("mode", "explicit"));
+    if marker.ttl.is_some() {
+        let reason = "the lifetime of a cache marker is the vendor's own";
+        losing.marker(semantics.place(), marker, LossKind::Approximated, reason);
     }
 }
 
@@ -286,7 +283,8 @@ fn write_detail(object: &mut Object<'_, '_>, losing: &Losing<'_>, detail: Option
     }
 }
 
-/// Data needs a file name; one is made up from the type of the data where the input has none.
+/// Data needs a file name; one is made up from the type of the data where the input has none. A file that stands
+/// elsewhere has a name there, and the vendor refuses another beside its address or id.
 fn write_file_name(
     object: &mut Object<'_, '_>,
     losing: &mut Losing<'_>,
@@ -295,7 +293,11 @@ fn write_file_name(
 ) {
     let is_data = matches!(media.source, Source::Base64 { .. } | Source::Text { .. });
     match &media.name {
-        Some(name) => object.field("filename", name),
+        Some(name) if losing.is_same() || is_data => object.field("filename", name),
+        Some(_) => {
+            let reason = "a file that is not sent along keeps the name that it has where it is";
+            losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+        }
         None if losing.is_same() || !is_data => {}
         None => {
             let mime = media.source.mime().map(Text::to_str).unwrap_or_default();

@@ -28,6 +28,7 @@ use crate::protocol::showing::is_shown_unasked;
 use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
+use crate::target::Sampling;
 use crate::target::Target;
 use crate::target::Thinking;
 
@@ -105,11 +106,16 @@ impl<'s> Settings<'s, '_> {
         }
     }
 
-    fn sampling(&mut self, object: &mut Object<'_, '_>) {
-        let sampling = &self.request().sampling;
+    /// What the family takes of sampling at the effort that is asked for.
+    fn accepted(&self) -> Sampling {
         let effort = self.request().thinking.effort.as_ref();
         let effort = effort.and_then(|effort| Effort::parse(&effort.to_str()));
-        let family = *self.target.family.sampling_for(effort);
+        *self.target.family.sampling_for(effort)
+    }
+
+    fn sampling(&mut self, object: &mut Object<'_, '_>) {
+        let sampling = &self.request().sampling;
+        let family = self.accepted();
         let temperature = sampling.temperature.as_ref();
         self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
         self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
@@ -220,6 +226,10 @@ impl<'s> Settings<'s, '_> {
             return object.field("include", include);
         }
         match self.request().sampling.logprobs {
+            Some(true) if self.accepted().logprobs == Accepts::Nothing => {
+                let reason = "models of this family refuse it";
+                self.report(Field::Logprobs, LossKind::Dropped, reason);
+            }
             Some(true) => object.key("include").array(|writer| writer.value(INCLUDE_LOGPROBS)),
             Some(false) => {
                 let reason = "log probabilities come only when asked for";

@@ -21,6 +21,9 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
+use crate::protocol::hosted::Setting;
+use crate::protocol::hosted::Settings;
+use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
@@ -29,7 +32,9 @@ use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;
 use crate::schema::Dialect;
 use crate::schema::SchemaLoss;
+use crate::schema::Strictness;
 use crate::schema::Translated;
+use crate::schema::complete_tool;
 use crate::schema::translate;
 
 /// Writes the tools of a request, and knows the names that the target takes.
@@ -39,18 +44,16 @@ pub(super) struct Tools<'t, 'r> {
 }
 
 impl Tools<'_, '_> {
-    /// Writes a list of tools; `namespace` is the one that they stand in.
+    /// Writes the elements of a list of tools; `namespace` is the one that they stand in.
     pub(super) fn list(
         &mut self,
         writer: &mut Writer,
         tools: &[Tool<'_>],
         namespace: Option<&str>,
     ) {
-        writer.array(|writer| {
-            for tool in tools {
-                self.tool(writer, tool, namespace);
-            }
-        });
+        for tool in tools {
+            self.tool(writer, tool, namespace);
+        }
     }
 
     fn tool(&mut self, writer: &mut Writer, tool: &Tool<'_>, namespace: Option<&str>) {
@@ -98,16 +101,15 @@ impl Tools<'_, '_> {
         namespace: Option<&str>,
     ) {
         let FunctionTool { name, description, parameters, strict, output_schema } = tool;
-        let same = self.losing.is_same();
+        let (same, place) = (self.losing.is_same(), semantics.place());
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
         object.word("type", "function");
-        object.field("name", &self.name(name, semantics.place(), namespace));
+        object.field("name", &self.name(name, place, namespace));
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
                 let schema = Schema { json: schema, from, strict: *strict };
-                let at = (semantics.place(), Field::ToolParameters);
-                object.field("parameters", &fitted_schema(self.losing, schema, at));
+                object.field("parameters", &fitted_parameters(self.losing, schema, place));
             }
             // The field must be there, and null says that the tool takes nothing.
             None if !same => object.key("parameters").null(),
@@ -156,30 +158,19 @@ impl Tools<'_, '_> {
         if *protocol == THIS {
             return writer.value(json);
         }
+        let mut settings = Settings::of(tool);
         match service {
-            HostedService::WebSearch => {
-                writer.object(|writer| writer.word("type", "web_search"));
-                self.own_settings(json, place);
-            }
-            HostedService::CodeExecution => {
-                writer.value(&Json::literal(
-                    r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
-                ));
-                self.own_settings(json, place);
-            }
+            HostedService::WebSearch => write_search(writer, &mut settings),
+            HostedService::CodeExecution => writer.value(&Json::literal(
+                r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
+            )),
             HostedService::WebFetch | HostedService::Other => {
                 let reason = "Responses has no such hosted tool";
-                self.losing.node(place, LossKind::Dropped, reason);
+                return self.losing.node(place, LossKind::Dropped, reason);
             }
         }
-    }
-
-    /// Reports the settings of a hosted tool, which its counterpart here does not take over.
-    fn own_settings(&mut self, json: &Json<'_>, place: Place) {
-        if has_settings(json) {
-            let reason = "the vendor's own tool takes its place, without its settings";
-            self.losing.node(place, LossKind::Approximated, reason);
-        }
+        self.losing.node(place, LossKind::Renamed, "the vendor's own tool for it");
+        settings.report_rest(place, self.losing);
     }
 
     fn namespace(
@@ -193,7 +184,7 @@ impl Tools<'_, '_> {
         object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
-        self.list(object.key("tools"), tools, Some(&name.to_str()));
+        object.key("tools").array(|writer| self.list(writer, tools, Some(&name.to_str())));
         object.close();
     }
 
@@ -263,16 +254,33 @@ fn is_long(name: &Text<'_>) -> bool {
     name.to_str().len() > 64
 }
 
-/// Whether a hosted tool is defined by more than its type and its name.
-fn has_settings(json: &Json<'_>) -> bool {
-    let mut settings = false;
-    let read = json.reader().object(|key, reader| {
-        let value = reader.raw()?;
-        let is_empty = matches!(&*value.compact(), "{}" | "null");
-        settings |= !is_empty && !matches!(&*key, "type" | "name");
-        Ok(())
+/// Whether the vendor hosts a tool of that sort.
+pub(super) fn hosts(tool: &HostedTool<'_>) -> bool {
+    match tool.service {
+        HostedService::WebSearch | HostedService::CodeExecution => true,
+        HostedService::WebFetch | HostedService::Other => tool.protocol == THIS,
+    }
+}
+
+fn write_search(writer: &mut Writer, settings: &mut Settings<'_>) {
+    let domains = settings.take(Setting::AllowedDomains);
+    let size = settings.take(Setting::ContextSize);
+    let location = settings.take(Setting::UserLocation);
+    writer.object(|writer| {
+        writer.word("type", "web_search");
+        if let Some(domains) = &domains {
+            writer.key("filters");
+            writer.object(|writer| writer.field("allowed_domains", domains));
+        }
+        writer.optional("search_context_size", size.as_ref());
+        if let Some(location) = &location {
+            writer.key("user_location");
+            writer.object(|writer| {
+                writer.word("type", "approximate");
+                write_location(writer, location);
+            });
+        }
     });
-    settings && read.is_ok()
 }
 
 fn allowed_form(source: Protocol, json: Option<&Json<'_>>) -> CallForm {
@@ -320,6 +328,23 @@ pub(super) fn fitted_schema<'s>(
     let Translated { json, losses } = translate(json, from, to);
     for SchemaLoss { pointer, kind, reason } in losses {
         losing.within(place, (field, &pointer), kind, reason);
+    }
+    json
+}
+
+/// The parameters of a tool, completed with what the vendor refuses to do without.
+fn fitted_parameters<'s>(losing: &mut Losing<'_>, schema: Schema<'s>, place: Place) -> Json<'s> {
+    let strictness = match schema.strict {
+        Some(true) => Strictness::Strict,
+        Some(false) | None => Strictness::Loose,
+    };
+    let fitted = fitted_schema(losing, schema, (place, Field::ToolParameters));
+    if losing.is_same() {
+        return fitted;
+    }
+    let Translated { json, losses } = complete_tool(&fitted, strictness);
+    for SchemaLoss { pointer, kind, reason } in losses {
+        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
     }
     json
 }

@@ -1,0 +1,257 @@
+//! What OpenAI wants spelled out in the schema of every tool: an object with properties at the root, items in every list.
+//!
+//! Nothing that is added here rules out a value, so that a schema means the same before and after.
+
+use super::SchemaLoss;
+use super::Translated;
+use crate::LossKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::push_key;
+use crate::schema::allow;
+use crate::schema::allow::Shape;
+
+/// Whether the model is held to a schema, which is then checked more closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    Loose,
+    Strict,
+}
+
+/// The schema of a tool, completed with what OpenAI refuses to do without.
+pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translated<'a> {
+    if schema.kind() != Kind::Object || schema.compact() == "{}" {
+        let reason = "a schema without a word describes no arguments";
+        let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Synthesised, reason };
+        return Translated { json: no_arguments(strictness), losses: vec![loss] };
+    }
+    let mut skim = Skim::of(schema, strictness);
+    let read = skim.schema(&mut schema.reader());
+    if read.is_err() || skim.added.is_empty() {
+        return Translated { json: schema.clone(), losses: Vec::new() };
+    }
+    // Inner schemas end before the outer ones, so that the additions stand in their order.
+    Translated { json: with_additions(schema.as_str(), &skim.added), losses: skim.losses }
+}
+
+fn no_arguments(strictness: Strictness) -> Json<'static> {
+    Json::literal(match strictness {
+        Strictness::Loose => r#"{"type":"object","properties":{}}"#,
+        Strictness::Strict => r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+    })
+}
+
+/// One reading of a schema in search of what it lacks.
+struct Skim {
+    strictness: Strictness,
+    /// Whether schemas below the root can lack anything.
+    is_deep: bool,
+    /// Where the reading is.
+    path: String,
+    /// Where members are added, each before the brace that closes its schema.
+    added: Vec<(usize, &'static str)>,
+    losses: Vec<SchemaLoss>,
+}
+
+/// What one schema says of itself.
+#[derive(Default)]
+struct Seen {
+    is_object: bool,
+    is_list: bool,
+    has_properties: bool,
+    has_items: bool,
+    /// Whether something is said of further properties.
+    tells_further: bool,
+    /// Whether something else than properties tells what values there may be.
+    tells_type: bool,
+}
+
+impl Skim {
+    fn of(schema: &Json<'_>, strictness: Strictness) -> Self {
+        // Most schemas have no list, or spell its type plainly, and looking for the word is cheaper than reading.
+        let text = schema.as_str();
+        let has_list = text.contains(r#""array""#) || text.contains('\\');
+        let is_deep = has_list || strictness == Strictness::Strict;
+        Self { strictness, is_deep, path: String::new(), added: Vec::new(), losses: Vec::new() }
+    }
+
+    fn schema(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        if reader.kind()? != Kind::Object {
+            return reader.skip();
+        }
+        let mut seen = Seen::default();
+        reader.object(|key, reader| {
+            let before = self.path.len();
+            push_key(&mut self.path, &key);
+            self.keyword(&key, reader, &mut seen)?;
+            self.path.truncate(before);
+            Ok(())
+        })?;
+        self.complete(&seen, reader.position() - "}".len());
+        Ok(())
+    }
+
+    fn keyword(&mut self, key: &str, reader: &mut Reader<'_>, seen: &mut Seen) -> Result<()> {
+        seen.has_properties |= key == "properties";
+        seen.has_items |= key == "items";
+        seen.tells_further |= key == "additionalProperties";
+        seen.tells_type |= matches!(key, "type" | "$ref" | "anyOf" | "oneOf" | "allOf" | "enum");
+        match (key, allow::shape(key), reader.kind()?) {
+            ("type", _, Kind::String) => seen.note(&reader.string()?.to_str()),
+            ("type", _, Kind::Array) => reader.array(|_, reader| {
+                match reader.kind()? {
+                    Kind::String => seen.note(&reader.string()?.to_str()),
+                    _ => reader.skip()?,
+                }
+                Ok(())
+            })?,
+            _ if !self.is_deep => reader.skip()?,
+            (_, Shape::Schema | Shape::SchemaOrSchemas, Kind::Object) => self.schema(reader)?,
+            (_, Shape::Schemas | Shape::SchemaOrSchemas, Kind::Array) => {
+                reader.array(|index, reader| self.below(&index.to_string(), reader))?;
+            }
+            (_, Shape::Map, Kind::Object) => {
+                reader.object(|name, reader| self.below(&name, reader))?;
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    }
+
+    fn below(&mut self, step: &str, reader: &mut Reader<'_>) -> Result<()> {
+        let before = self.path.len();
+        push_key(&mut self.path, step);
+        self.schema(reader)?;
+        self.path.truncate(before);
+        Ok(())
+    }
+
+    /// Adds what the schema that ends at `end` lacks.
+    fn complete(&mut self, seen: &Seen, end: usize) {
+        let is_root = self.path.is_empty();
+        if is_root && !seen.tells_type {
+            self.add(end, ("/type", r#""type":"object""#), "arguments are an object");
+            if self.strictness == Strictness::Strict && !seen.tells_further {
+                let closed = ("/additionalProperties", r#""additionalProperties":false"#);
+                self.add(end, closed, "no properties but the known ones are taken");
+            }
+        }
+        let is_object = seen.is_object || is_root && !seen.tells_type;
+        let is_checked = is_root || self.strictness == Strictness::Strict;
+        if is_object && is_checked && !seen.has_properties {
+            self.add(end, ("/properties", r#""properties":{}"#), "an object lists its properties");
+        }
+        if seen.is_list && !seen.has_items {
+            let items = match self.strictness {
+                Strictness::Loose => r#""items":{}"#,
+                Strictness::Strict => r#""items":{"type":"string"}"#,
+            };
+            self.add(end, ("/items", items), "the items of a list have to be described");
+        }
+    }
+
+    fn add(&mut self, end: usize, (step, member): (&str, &'static str), reason: &'static str) {
+        let pointer = format!("{}{step}", self.path);
+        self.added.push((end, member));
+        self.losses.push(SchemaLoss { pointer, kind: LossKind::Synthesised, reason });
+    }
+}
+
+impl Seen {
+    fn note(&mut self, kind: &str) {
+        self.is_object |= kind == "object";
+        self.is_list |= kind == "array";
+    }
+}
+
+/// The text of a schema with more members, each behind the last one of an object that has some.
+fn with_additions(text: &str, added: &[(usize, &'static str)]) -> Json<'static> {
+    let mut whole = String::with_capacity(text.len() + added.len() * 32);
+    let mut start = 0;
+    for (end, member) in added {
+        whole.push_str(&text[start..*end]);
+        whole.push(',');
+        whole.push_str(member);
+        start = *end;
+    }
+    whole.push_str(&text[start..]);
+    Json::trusted(whole.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: &str, strictness: Strictness, expected: &str, pointers: &[&str]) {
+        let json = Json::parse(schema).unwrap();
+        let Translated { json, losses } = complete_tool(&json, strictness);
+        assert!(Json::parse(json.as_str().to_owned()).is_ok(), "{}", json.as_str());
+        assert_eq!(json.as_str(), expected, "{schema}");
+        let told: Vec<&str> = losses.iter().map(|loss| loss.pointer.as_str()).collect();
+        assert_eq!(told, pointers, "{schema}");
+    }
+
+    fn check_same(schema: &str, strictness: Strictness) {
+        check(schema, strictness, schema, &[]);
+    }
+
+    #[test]
+    fn the_root_is_an_object_with_properties() {
+        let none = r#"{"type":"object","properties":{}}"#;
+        check(r#"{"type":"object"}"#, Strictness::Loose, none, &["/properties"]);
+        check("{ }", Strictness::Loose, none, &[""]);
+        check("null", Strictness::Loose, none, &[""]);
+        let closed = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+        check("true", Strictness::Strict, closed, &[""]);
+        check(
+            r#"{"title":"T"}"#,
+            Strictness::Strict,
+            r#"{"title":"T","type":"object","additionalProperties":false,"properties":{}}"#,
+            &["/type", "/additionalProperties", "/properties"],
+        );
+        check(
+            r#"{"properties":{"a":{}}}"#,
+            Strictness::Loose,
+            r#"{"properties":{"a":{}},"type":"object"}"#,
+            &["/type"],
+        );
+        check(
+            r#"{"title":"T"}"#,
+            Strictness::Loose,
+            r#"{"title":"T","type":"object","properties":{}}"#,
+            &["/type", "/properties"],
+        );
+        check_same(none, Strictness::Strict);
+        check_same(r#"{"anyOf":[{"type":"object"}]}"#, Strictness::Loose);
+    }
+
+    #[test]
+    fn every_list_has_items_and_every_strict_object_properties() {
+        let schema = r#"{"type":"object","properties":{"a":{"type":["array","null"]},"type":{"type":"object"}}}"#;
+        check(
+            schema,
+            Strictness::Loose,
+            &schema.replace(r#""null"]"#, r#""null"],"items":{}"#),
+            &["/properties/a/items"],
+        );
+        check(
+            schema,
+            Strictness::Strict,
+            &schema
+                .replace(r#""null"]"#, r#""null"],"items":{"type":"string"}"#)
+                .replace(r#":"object"}}}"#, r#":"object","properties":{}}}}"#),
+            &["/properties/a/items", "/properties/type/properties"],
+        );
+    }
+
+    /// A value that looks like a schema is none where no schema stands.
+    #[test]
+    fn values_are_left_alone() {
+        check_same(
+            r#"{"type":"object","properties":{"a":{"enum":[{"type":"array"}],"default":{"type":"array"}}}}"#,
+            Strictness::Strict,
+        );
+    }
+}
