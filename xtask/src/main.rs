@@ -1,6 +1,8 @@
 //! The project's own chores, run as `cargo xtask CHORE`. Each chore is a module and a row of `CHORES`.
 
 mod bench;
+mod fixtures;
+mod generated;
 mod laws;
 mod matrix;
 mod sdk_cases;
@@ -28,6 +30,12 @@ const CHORES: &[Chore] = &[
         arguments: "wire [--check | --record] | compose | peers | gateway [--quick] [NAME…]",
         summary: "measure the speed of translation, of composing and of the gateway, or compare instruction counts with those on record",
         run: bench::run,
+    },
+    Chore {
+        name: "fixtures",
+        arguments: "[--check]",
+        summary: "write fixtures/INDEX.md, or check that it is fresh",
+        run: fixtures::run,
     },
     Chore {
         name: "laws",

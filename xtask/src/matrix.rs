@@ -1,7 +1,6 @@
 //! Writes docs/matrix.md from the tables of fates in the code: field by protocol, what becomes of it.
 
 use std::fmt::Write;
-use std::fs;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -10,19 +9,11 @@ use sabir_wire::protocol::Declared;
 use sabir_wire::protocol::Fate;
 use sabir_wire::protocol::Field;
 
+use crate::generated::Generated;
+
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let path = crate::project_root().join("docs/matrix.md");
-    let matrix = matrix();
-    if arguments.iter().any(|it| it == "--check") {
-        if fs::read_to_string(&path).unwrap_or_default() == matrix {
-            return Ok(ExitCode::SUCCESS);
-        }
-        println!("docs/matrix.md is not what the code says: run `cargo xtask matrix`");
-        return Ok(ExitCode::FAILURE);
-    }
-    fs::write(&path, matrix)?;
-    println!("wrote docs/matrix.md");
-    Ok(ExitCode::SUCCESS)
+    let matrix = Generated { path: "docs/matrix.md", chore: "matrix", text: matrix() };
+    matrix.write_or_check(arguments)
 }
 
 fn matrix() -> String {

@@ -36,7 +36,6 @@ const RULES: &[Rule] = &[
     code::glob_reexports,
     fixtures::expectations_exist,
     fixtures::json_parses,
-    fixtures::losses_have_reasons,
     layout::module_headers,
     layout::protocol_folders,
     links::local_links,

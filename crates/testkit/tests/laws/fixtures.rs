@@ -19,15 +19,23 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-#[test]
-fn every_fixture_keeps_the_laws() {
-    let samples = sample::below(&folder()).unwrap();
-    assert!(samples.len() > 500, "only {} samples were found", samples.len());
-    let broken: Vec<String> = samples
+/// A test for each case, named by its folders.
+mod cases {
+    include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+}
+
+/// Holds a case to the laws, to its expectations, and its streams to the whole answers beside them.
+#[track_caller]
+fn check(case: &str) {
+    let case = Path::new(case);
+    let samples = sample::below(case).unwrap();
+    let mut broken: Vec<String> = samples
         .iter()
         .flat_map(|sample| laws::check(sample).into_iter().map(|it| told(&sample.name, &it)))
         .collect();
-    assert!(broken.is_empty(), "{} violations:\n{}", broken.len(), broken.join("\n"));
+    broken.extend(expect::check(case).unwrap_or_else(|error| vec![format!("{error:#}")]));
+    broken.extend(Protocol::ALL.into_iter().filter_map(|it| fold_difference(case, it)));
+    assert!(broken.is_empty(), "{} problems:\n{}", broken.len(), broken.join("\n"));
 }
 
 pub(crate) fn told(name: &str, violation: &laws::Violation) -> String {
@@ -35,38 +43,18 @@ pub(crate) fn told(name: &str, violation: &laws::Violation) -> String {
     format!("{name}: {:?} {target}: {}", violation.law, violation.detail)
 }
 
-#[test]
-fn every_expectation_is_met() {
-    let (count, misses) = expect::check_all(&folder()).unwrap();
-    assert!(count > 300, "only {count} expectations were found");
-    let misses: Vec<String> = misses
-        .iter()
-        .map(|miss| format!("{}: {}\n    {}", miss.case, miss.why, miss.detail))
-        .collect();
-    assert!(misses.is_empty(), "{} of {count}:\n{}", misses.len(), misses.join("\n"));
+/// How a stream differs from the whole answer beside it, where a protocol has both.
+fn fold_difference(case: &Path, protocol: Protocol) -> Option<String> {
+    let read = |name: &str| fs::read(case.join(protocol.as_str()).join(name)).ok();
+    let (response, stream) = (read("response.json")?, read("stream.sse")?);
+    let difference = difference(protocol, &response, &stream)?;
+    Some(format!("{}: the stream does not fold to the answer:{difference}", protocol.as_str()))
 }
 
 #[test]
-fn a_stream_folds_to_the_whole_answer_beside_it() {
-    let mut count = 0;
-    let mut broken = Vec::new();
-    for case in fs::read_dir(folder()).unwrap() {
-        for protocol in Protocol::ALL {
-            let folder = case.as_ref().unwrap().path().join(protocol.as_str());
-            let (Ok(response), Ok(stream)) =
-                (fs::read(folder.join("response.json")), fs::read(folder.join("stream.sse")))
-            else {
-                continue;
-            };
-            count += 1;
-            broken.extend(
-                difference(protocol, &response, &stream)
-                    .map(|difference| format!("{}: {difference}", folder.display())),
-            );
-        }
-    }
-    assert!(count > 50, "only {count} pairs were found");
-    assert!(broken.is_empty(), "{} of {count}:\n{}", broken.len(), broken.join("\n"));
+fn the_cases_are_found() {
+    let count = expect::cases(&folder()).unwrap().len();
+    assert!(count > 350, "only {count} cases were found");
 }
 
 /// How the answer that the stream folds to differs from the one beside it, both in their own protocol.
