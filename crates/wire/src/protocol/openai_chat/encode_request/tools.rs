@@ -8,6 +8,7 @@ use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
 use crate::conversation::HostedService;
 use crate::conversation::HostedTool;
+use crate::conversation::NamespaceTool;
 use crate::conversation::Request;
 use crate::conversation::Tool;
 use crate::conversation::ToolChoice;
@@ -22,6 +23,8 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
+use crate::protocol::namespaces;
+use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::request_shape;
@@ -223,11 +226,11 @@ pub(super) enum HasTools {
 impl<'t> Tools<'t, '_> {
     pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> HasTools {
         let mut flat = Vec::with_capacity(request.tools.len());
-        request.tools.iter().for_each(|tool| self.flatten(tool, &mut flat));
+        request.tools.iter().for_each(|tool| self.flatten(tool, None, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
         if has_tools {
             object.key("tools").array(|writer| {
-                flat.iter().for_each(|tool| self.write_tool(writer, tool));
+                flat.iter().for_each(|tool| self.write_tool(writer, *tool));
             });
         }
         self.write_search(object, request);
@@ -251,10 +254,10 @@ impl<'t> Tools<'t, '_> {
         HasTools::No
     }
 
-    fn takes_tools(&mut self, tools: &[&Tool<'_>]) -> bool {
+    fn takes_tools(&mut self, tools: &[Spaced<'_>]) -> bool {
         let takes = self.target.family.tools && self.target.dialect.tools;
         if !takes {
-            for tool in tools {
+            for Spaced { tool, namespace: _ } in tools {
                 let place = tool.semantics().place();
                 self.losing.node(place, LossKind::Dropped, "the server takes no tools");
             }
@@ -263,19 +266,26 @@ impl<'t> Tools<'t, '_> {
     }
 
     /// The tools that the client runs, out of their namespaces.
-    fn flatten<'r>(&mut self, tool: &'r Tool<'r>, flat: &mut Vec<&'r Tool<'r>>) {
+    fn flatten<'r>(
+        &mut self,
+        tool: &'r Tool<'r>,
+        namespace: Option<&'r NamespaceTool<'r>>,
+        flat: &mut Vec<Spaced<'r>>,
+    ) {
         match &tool.kind {
-            ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(tool),
+            ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(Spaced { tool, namespace }),
             ToolKind::Hosted(_) => {}
-            ToolKind::Namespace(namespace) => {
+            ToolKind::Namespace(inner) => {
                 let place = tool.semantics().place();
                 self.losing.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
-                namespace.tools.iter().for_each(|tool| self.flatten(tool, flat));
+                namespaces::report_description(self.losing, (tool, inner));
+                inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), flat));
             }
         }
     }
 
-    fn write_tool(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
+    fn write_tool(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
+        let tool = spaced.tool;
         let place = tool.semantics().place();
         let blank = NodeSemantics::default();
         match &tool.kind {
@@ -288,7 +298,7 @@ impl<'t> Tools<'t, '_> {
                     .parameters
                     .as_ref()
                     .map(|it| schema::translated((it, language), strict, at, self.losing));
-                let description = function.description.as_ref().map(Text::reborrow);
+                let description = spaced.description(function.description.as_ref());
                 let function = FunctionTool {
                     name: Text::default(),
                     description,
@@ -307,7 +317,9 @@ impl<'t> Tools<'t, '_> {
                 writer.object(|it| {
                     it.word("type", "custom");
                     it.key("custom");
-                    write_custom(it, custom, &name, &blank);
+                    let description = spaced.description(custom.description.as_ref());
+                    let custom = CustomTool { description, ..custom.clone() };
+                    write_custom(it, &custom, &name, &blank);
                 });
             }
             ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
