@@ -16,6 +16,7 @@ use crate::sample::Sample;
 use crate::translate;
 
 mod frames;
+mod pointers;
 mod prefix;
 mod returned;
 mod streams;
@@ -52,6 +53,8 @@ pub enum Law {
     NoPanic,
     /// 9: appended turns leave earlier translated messages alone.
     PrefixStable,
+    /// 10: an entry of the report names a place of the input.
+    PointsIntoInput,
 }
 
 /// Runs every law that applies to a sample.
@@ -158,6 +161,7 @@ fn pair(
         Ok(translated) => translated,
         Err(error) => return vec![violation(Law::Decodes, target, error.to_string())],
     };
+    violations.extend(pointers::check(target, before, &report));
     match translate(target, target, there.as_bytes()) {
         Ok((again, _)) if equal(&again, &there) => {}
         Ok((again, _)) => {
@@ -235,6 +239,7 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
         violations.extend(retold(target, &fault, &again));
         if let Ok(before) = &before {
             let back = told_back(sample.protocol, &again, before);
+            violations.extend(pointers::check(target, before, &report));
             violations.extend(honesty((sample.protocol, target), before, &[back], &report));
         }
     }

@@ -4,6 +4,7 @@
 //! same JSON; ids and indices that a protocol mints do not count.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
@@ -28,7 +29,8 @@ pub fn unreported(
         })
         .map(|loss| loss.pointer.as_str())
         .collect();
-    let comparison = Comparison { protocol, covered, gone };
+    let mut comparison = Comparison { protocol, covered, gone, moved: BTreeSet::new() };
+    comparison.moved = comparison.moved_from(before, report);
     let mut differences = Vec::new();
     let after = &comparison.instructed(before, after);
     comparison.values("", None, before, after, &mut differences);
@@ -54,6 +56,8 @@ struct Comparison<'r> {
     covered: Vec<&'r str>,
     /// Those of the covered that say that nothing arrived.
     gone: Vec<&'r str>,
+    /// What stood at places that are reported and may have moved from there.
+    moved: BTreeSet<String>,
 }
 
 impl Comparison<'_> {
@@ -62,7 +66,7 @@ impl Comparison<'_> {
     fn instructed<'v>(&self, before: &Value, after: &'v Value) -> Cow<'v, Value> {
         let (is_slot, was_slot) =
             (after["instructions"].is_string(), before["instructions"].is_string());
-        // Instructions that the report has come to the slot may be too many for it.
+        // Instructions that are reported may come to the slot, where they may be too many for it.
         let may_be_slot = was_slot || self.is_covered("/instructions");
         if self.protocol != Protocol::OpenaiResponses || is_slot == may_be_slot {
             return Cow::Borrowed(after);
@@ -92,6 +96,44 @@ impl Comparison<'_> {
             .filter(|(index, _)| !self.gone.contains(&format!("/input/{index}").as_str()))
             .take_while(|(_, item)| is_instruction(item))
             .count()
+    }
+
+    /// All that is said at or below the places which the report speaks of.
+    fn moved_from(&self, before: &Value, report: &Report) -> BTreeSet<String> {
+        let mut moved = BTreeSet::new();
+        for loss in report.entries().iter().filter(|loss| !loss.pointer.is_empty()) {
+            if let Some(value) = before.pointer(&loss.pointer) {
+                self.leaves(value, &mut moved);
+            }
+        }
+        moved
+    }
+
+    /// What a value says, whatever the names are under which it does.
+    fn leaves(&self, value: &Value, leaves: &mut BTreeSet<String>) {
+        match value {
+            // Limits may be raised and switches be stated on the way.
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(_) => {
+                leaves.insert("a number".to_owned());
+            }
+            Value::String(text) => {
+                leaves.insert(text.to_lowercase());
+                parsed(text).iter().for_each(|json| self.leaves(json, leaves));
+            }
+            Value::Array(list) => list.iter().for_each(|value| self.leaves(value, leaves)),
+            Value::Object(object) => {
+                let said = object.iter().filter(|(key, _)| *key != "type" && *key != "role");
+                said.for_each(|(_, value)| self.leaves(value, leaves));
+            }
+        }
+    }
+
+    /// Whether what `before` has not stood at another place, of which the report says so.
+    fn is_moved(&self, before: &Value, after: &Value) -> bool {
+        let mut leaves = BTreeSet::new();
+        self.leaves(after, &mut leaves);
+        before.is_null() && !leaves.is_empty() && leaves.is_subset(&self.moved)
     }
 
     /// Whether a part has no words, and nothing else that is not reported.
@@ -143,6 +185,7 @@ impl Comparison<'_> {
             _ if self.is_void(key, before) && self.is_void(key, after) => {}
             _ if self.is_wordless(pointer, before) && self.is_void(key, after) => {}
             _ if same_leaf(before, after) => {}
+            _ if self.is_moved(raw_before, raw_after) => {}
             _ => self.differ(pointer, before, after, differences),
         }
     }

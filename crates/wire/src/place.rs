@@ -70,6 +70,7 @@ steps! {
     Output => "/output";
     Part => "/part";
     Parts => "/parts";
+    PromptFeedback => "/promptFeedback";
     Reasoning => "/reasoning";
     ReasoningContent => "/reasoning_content";
     ReasoningDetails => "/reasoning_details";
@@ -142,16 +143,19 @@ impl Place {
         self
     }
 
-    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning or call
+    /// Whether this is what is said of a prompt that was blocked.
+    pub(crate) fn is_prompt_feedback(&self) -> bool {
+        let last = self.steps.iter().rfind(|step| **step != Step::None);
+        last.is_some_and(|step| *step == Step::PromptFeedback)
+    }
+
+    /// Whether what stands here may come back under another name: Chat tells refusals and texts, and one reasoning or call
     /// under two names, in fields that stand side by side.
-    pub(crate) fn twin(self) -> Option<Self> {
-        let last = self.steps.iter().rposition(|step| *step != Step::None)?;
-        match self.steps[last] {
-            Step::FunctionCall => Some(self.parent().step(Step::ToolCalls)),
-            Step::Refusal => Some(self.parent().step(Step::Content)),
-            Step::Reasoning => Some(self.parent().step(Step::ReasoningContent)),
-            _ => None,
-        }
+    pub(crate) fn has_twin(&self) -> bool {
+        let last = self.steps.iter().rfind(|step| **step != Step::None);
+        last.is_some_and(|step| {
+            matches!(step, Step::FunctionCall | Step::Refusal | Step::Reasoning)
+        })
     }
 
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that

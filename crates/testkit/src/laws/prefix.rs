@@ -77,10 +77,20 @@ fn translated(sample: &Sample, target: Protocol, body: &Value) -> Option<Vec<Val
 /// The first element of the shorter list that is not the same in the longer one.
 fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
     (0..earlier.len()).find(|&index| match later.get(index) {
-        // The last words of an assistant lose the white space at their end, which providers refuse.
-        Some(later) if index + 1 == earlier.len() => trimmed(later) != trimmed(&earlier[index]),
+        // The last words of an assistant lose the white space at their end, which providers refuse, and it may go on.
+        Some(later) if index + 1 == earlier.len() => {
+            trimmed(later) != trimmed(&earlier[index]) && !goes_on(&earlier[index], later)
+        }
         later => later != Some(&earlier[index]),
     })
+}
+
+/// Whether a turn of the assistant begins as it was and says more behind that.
+fn goes_on(earlier: &Value, later: &Value) -> bool {
+    let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
+    let list = |turn: &Value, key: &str| turn[key].as_array().cloned().unwrap_or_default();
+    let begins = |key: &str| list(later, key).starts_with(&list(earlier, key));
+    is_assistant && ["content", "parts", "tool_calls"].into_iter().all(begins)
 }
 
 /// An assistant's message without white space at its end.

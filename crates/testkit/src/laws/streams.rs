@@ -16,6 +16,7 @@ use crate::laws::Law;
 use crate::laws::Violation;
 use crate::laws::first_difference;
 use crate::laws::frames;
+use crate::laws::pointers;
 use crate::laws::violation;
 use crate::sample::Sample;
 use crate::translate;
@@ -167,7 +168,8 @@ fn pair(
     whole: &Response<'_>,
 ) -> Vec<Violation> {
     let (there, report) = translate::stream(protocol, target, bytes);
-    let mut violations = Vec::new();
+    let mut violations =
+        pointers::check_stream(target, &Value::Array(frames::values(bytes)), &report);
     let heard = Heard::of(target, [there.as_bytes()]);
     let ends_well = heard.response.fault.is_none();
     let message = heard.fault_message();

@@ -119,6 +119,15 @@ impl<'a> Tool<'a> {
         &self.semantics
     }
 
+    /// The name by which the model calls the tool, if it does so by one that the client chose.
+    pub(crate) fn name(&self) -> Option<&Text<'a>> {
+        match &self.kind {
+            ToolKind::Function(function) => Some(&function.name),
+            ToolKind::Custom(custom) => Some(&custom.name),
+            ToolKind::Hosted(_) | ToolKind::Namespace(_) => None,
+        }
+    }
+
     pub(crate) fn forget_semantics(&mut self) {
         self.semantics = NodeSemantics::default();
         if let ToolKind::Namespace(namespace) = &mut self.kind {

@@ -33,6 +33,8 @@ pub struct Asked<'a> {
     pub custom_tools: Vec<Text<'a>>,
     /// The client's tool namespaces: its name for a tool in one is `namespace__tool`, and calls come back apart.
     pub namespaces: Vec<Text<'a>>,
+    /// Those of the namespaces that have a tool of their own name, which is then its whole name.
+    pub namesakes: Vec<Text<'a>>,
     /// What an answer of Responses repeats of its request, where that is known.
     pub echo: Option<Echo<'a>>,
 }
@@ -48,6 +50,7 @@ impl Default for Asked<'_> {
             names: Vec::new(),
             custom_tools: Vec::new(),
             namespaces: Vec::new(),
+            namesakes: Vec::new(),
             echo: None,
         }
     }
@@ -87,6 +90,9 @@ impl<'a> Asked<'a> {
             ToolKind::Custom(custom) => self.custom_tools.push(custom.name.clone().into_owned()),
             ToolKind::Namespace(namespace) => {
                 self.namespaces.push(namespace.name.clone().into_owned());
+                if namespace.tools.iter().any(|tool| tool.name() == Some(&namespace.name)) {
+                    self.namesakes.push(namespace.name.clone().into_owned());
+                }
                 namespace.tools.iter().for_each(|tool| self.know(tool));
             }
         }

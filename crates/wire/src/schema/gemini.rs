@@ -191,9 +191,9 @@ impl<'s> Fitter<'s> {
 
     fn choice_of_strings(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         let place = at.child("enum");
-        let Some(values) = self.choice(keywords, &place, |kind| {
-            matches!(kind, Kind::String | Kind::Number | Kind::Boolean)
-        }) else {
+        let Some(values) = self
+            .choice(keywords, |kind| matches!(kind, Kind::String | Kind::Number | Kind::Boolean))
+        else {
             return;
         };
         if values.iter().any(|value| value.kind() != Kind::String) {
@@ -235,10 +235,9 @@ impl<'s> Fitter<'s> {
     }
 
     fn choice_of_scalars(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let place = at.child("enum");
         let before = keywords.list("enum");
         let taken = |kind| matches!(kind, Kind::String | Kind::Number);
-        if let Some(values) = self.choice(keywords, &place, taken)
+        if let Some(values) = self.choice(keywords, taken)
             && before.is_some_and(|before| before.len() > values.len())
         {
             keywords.put("enum", at, list(&values));
@@ -249,10 +248,10 @@ impl<'s> Fitter<'s> {
     fn choice(
         &mut self,
         keywords: &mut Keywords<'s>,
-        place: &Pointer<'s>,
         taken: fn(Kind) -> bool,
     ) -> Option<Vec<Json<'s>>> {
-        keywords.find("enum")?;
+        // A choice of one may have been spelled otherwise.
+        let place = &keywords.find("enum")?.at.clone();
         let values = keywords.list("enum").unwrap_or_default();
         let (kept, gone) = values
             .into_iter()

@@ -69,7 +69,9 @@ impl<'s> Fitter<'s> {
             return;
         }
         let place = at.child("additionalProperties");
-        self.lose(&place, LossKind::Approximated, "no properties but the known ones are taken");
+        let stated = keywords.has("additionalProperties");
+        let told = if stated { &place } else { at };
+        self.lose(told, LossKind::Approximated, "no properties but the known ones are taken");
         let closed = Schema { at: place, body: Body::Boolean(false) };
         keywords.put("additionalProperties", at, Value::Schema(Box::new(closed)));
     }

@@ -53,7 +53,7 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::OutputFormat, FORMAT, depends("there is no mode for JSON of any shape")),
     row(Field::OutputSchema, SCHEMA, depends("a subset of JSON Schema, on models that take it")),
     row(Field::OutputSchemaName, NAME, dropped("output schemas have no name")),
-    row(Field::OutputSchemaDescription, DESCRIPTION, dropped("output schemas are not described")),
+    row(Field::OutputSchemaDescription, DESCRIPTION, depends("whether there is a schema")),
     row(Field::OutputSchemaStrict, STRICT, depends("output schemas are always strict")),
     row(Field::Verbosity, "/output_config/verbosity", depends("medium is what it does anyway")),
     row(Field::ThinkingMode, "/thinking/type", depends("the model's way of thinking")),

@@ -65,6 +65,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     },
     dropped("input_examples", "no other protocol has examples of arguments"),
     approximated("source", "only the words of a search result can go elsewhere"),
+    approximated("source/content", "only the words of a document can go elsewhere"),
     dropped("toolset_name", "no other protocol has sets of tools"),
     dropped("transformations", "no other protocol says what becomes of large images"),
 ];
@@ -106,6 +107,9 @@ pub(super) const STATED_TYPE: Shape = Shape::bit(8);
 
 /// A document: its text is the content of a source of type `content`.
 pub(super) const CONTENT_SOURCE: Shape = Shape::bit(9);
+
+/// A document: the content of its source is a list of blocks, whose texts are the document.
+pub(super) const CONTENT_BLOCKS: Shape = Shape::bit(13);
 
 /// A request: the list of stop sequences is stated and empty.
 pub(super) const EMPTY_STOP: Shape = Shape::bit(10);

@@ -37,6 +37,7 @@ use crate::protocol::gemini::decode_response::unplaced;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::semantics::NodeSemantics;
@@ -408,7 +409,9 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
             false => Shape::default(),
         };
         if shape != Shape::default() {
-            let place = place.element(Step::Candidates, index as usize).step(Step::Content);
+            let place = place.element(Step::Candidates, index as usize);
+            let has_content = !shape.has(CONTENT_ABSENT);
+            let place = if has_content { place.step(Step::Content) } else { place };
             let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
             note(NoteAt::Candidate(index), semantics, emit);
         }
@@ -427,7 +430,7 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
 fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
     note(NoteAt::Response, NodeSemantics::default().shaped(CANDIDATES_ABSENT), emit);
     let shape = NO_CANDIDATE.with(Shape::RESPELLED);
-    let place = place.element(Step::Candidates, 0);
+    let place = place.step(Step::PromptFeedback);
     note(NoteAt::Candidate(0), NodeSemantics::at(place).shaped(shape), emit);
     emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
 }

@@ -7,6 +7,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
@@ -106,6 +107,7 @@ pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
         | Field::HostedTool
         | Field::NamespaceTool => "",
         // The sources of an answer and the log probabilities of its tokens stand beside its content.
+        Field::Citations if shape.has(CITED_APART) => "../../citationMetadata",
         Field::Citations => "../../groundingMetadata",
         Field::PartLogprobs => "../../logprobsResult",
         Field::MediaDetail => "/mediaResolution",
@@ -192,7 +194,7 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::Stop => Fate::Depends("their number"),
         Field::OutputFormat | Field::OutputSchema => Fate::Depends("the model and its tools"),
         Field::OutputSchemaName => Fate::Lost(Implied, "only the request itself refers to it"),
-        Field::OutputSchemaDescription => Fate::Lost(Dropped, "an output schema has none"),
+        Field::OutputSchemaDescription => Fate::Depends("whether there is a schema to describe"),
         Field::Verbosity => Fate::Lost(Dropped, "there is no such setting"),
         Field::ThinkingMode
         | Field::ThinkingEffort

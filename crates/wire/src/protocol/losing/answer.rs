@@ -40,6 +40,9 @@ impl Losing<'_> {
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {
         let place = candidate.semantics().place();
+        if candidate.semantics().has_shape(gemini::CITED_APART) && self.source == Protocol::Gemini {
+            self.shape = gemini::CITED_APART;
+        }
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
         self.unlike_on_return(&candidate.message.parts);
@@ -54,6 +57,10 @@ impl Losing<'_> {
         place: Place,
         finish: &crate::conversation::Finish<'_>,
     ) {
+        if place.is_prompt_feedback() {
+            let reason = "an answer stands for the prompt that was blocked";
+            self.below(place, "../candidates", LossKind::Synthesised, reason);
+        }
         self.set(place, Field::FinishReason);
         let finer = match self.source {
             Protocol::Gemini if gemini::is_finer(finish) => Some(LossKind::Approximated),

@@ -69,7 +69,10 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        let suffix = self.source.pointer(field, self.shape);
+        let suffix = match self.source.pointer(field, self.shape) {
+            "/finishReason" if place.is_prompt_feedback() => "/blockReason",
+            suffix => suffix,
+        };
         match suffix {
             "" => self.node(place, kind, reason),
             suffix => self.below(place, suffix, kind, reason),
@@ -97,12 +100,6 @@ impl<'r> Losing<'r> {
     ) {
         if self.is_same() {
             return;
-        }
-        let reason = reason.into();
-        if matches!(kind, LossKind::Renamed | LossKind::Approximated)
-            && let Some(twin) = place.twin()
-        {
-            self.report.lose(twin.pointer(""), kind, reason.clone());
         }
         self.report.lose(place.pointer(""), kind, reason);
     }

@@ -21,6 +21,7 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Shape;
+use crate::protocol::words::in_words;
 
 impl Losing<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
@@ -41,7 +42,7 @@ impl Losing<'_> {
                 self.set(place, Field::ToolCall);
                 self.set_if(place, Field::CallId, &call.id);
             }
-            Content::ToolResult(result) => self.result(place, result),
+            Content::ToolResult(result) => self.result(part.semantics(), result),
             Content::Reasoning(_) => self.set(place, Field::Reasoning),
             Content::Refusal(_) => self.set(place, Field::Refusal),
             Content::Opaque(_) => self.set(place, Field::Opaque),
@@ -66,15 +67,44 @@ impl Losing<'_> {
         }
     }
 
-    fn result(&mut self, place: Place, result: &crate::conversation::ToolResult<'_>) {
+    fn result(
+        &mut self,
+        semantics: &NodeSemantics<'_>,
+        result: &crate::conversation::ToolResult<'_>,
+    ) {
+        let place = semantics.place();
         let crate::conversation::ToolResult { call_id, name, output, is_error, form: _ } = result;
         self.set(place, Field::ToolResult);
         self.set_if(place, Field::ResultCallId, call_id);
-        self.result_name(place, name.as_ref());
+        // Of a result that is spelled another way the whole is reported.
+        if self.source != Protocol::Gemini || !semantics.has_shape(Shape::RESPELLED) {
+            self.result_name(place, name.as_ref());
+        }
         self.set_if(place, Field::ResultIsError, is_error);
         for part in output.parts() {
-            self.part(part);
+            self.result_part(part);
         }
+    }
+
+    /// Reports a part of a result. What other protocols have no block for is told by its words there.
+    fn result_part(&mut self, part: &Part<'_>) {
+        match part.content() {
+            Content::Media(media) if self.puts_into_words(part) => {
+                self.semantics(part.semantics());
+                self.set(part.semantics().place(), media_field(media.kind));
+            }
+            Content::Opaque(_) if in_words(part).is_some() => {
+                let reason = "only its words are told";
+                self.node(part.semantics().place(), LossKind::Approximated, reason);
+            }
+            _ => self.part(part),
+        }
+    }
+
+    /// Whether a document of a result becomes text, with its name before it.
+    fn puts_into_words(&self, part: &Part<'_>) -> bool {
+        let has_only_text = matches!(self.target, Protocol::OpenaiChat | Protocol::Gemini);
+        has_only_text && in_words(part).is_some()
     }
 
     /// Reports all that the target never carries of a node's semantics.
@@ -82,6 +112,10 @@ impl Losing<'_> {
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         if semantics.has_detail() || semantics.has_shape(Shape::RESPELLED) {
             self.detail(semantics);
+        }
+        if semantics.has_shape(Shape::AS_JSON) {
+            let reason = "JSON that stands in place of a string is sent as its text";
+            self.node(semantics.place(), LossKind::Repaired, reason);
         }
     }
 

@@ -3,6 +3,8 @@
 use super::Losing;
 use super::RESPELLED;
 use super::Side;
+use crate::conversation::HostedService;
+use crate::conversation::HostedTool;
 use crate::conversation::OutputFormat;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
@@ -175,7 +177,7 @@ impl Losing<'_> {
                 self.set_if(place, Field::ToolStrict, strict);
                 if strict.is_none() && self.source == Protocol::OpenaiResponses {
                     let reason = "left out, it is strict only where that is possible";
-                    self.field(place, Field::ToolStrict, LossKind::Implied, reason);
+                    self.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
                 }
                 self.set_if(place, Field::ToolOutputSchema, output_schema);
             }
@@ -183,12 +185,36 @@ impl Losing<'_> {
                 self.set(place, Field::CustomTool);
                 self.set_if(place, Field::CustomFormat, &custom.format);
             }
-            ToolKind::Hosted(_) => self.set(place, Field::HostedTool),
+            ToolKind::Hosted(hosted) => {
+                self.set(place, Field::HostedTool);
+                self.version(place, hosted);
+            }
             ToolKind::Namespace(namespace) => {
                 self.set(place, Field::NamespaceTool);
                 namespace.tools.iter().for_each(|tool| self.tool(tool));
             }
         }
+    }
+
+    /// Two vendors name the version of their tools in the type, and the counterpart elsewhere has one of its own.
+    fn version(&mut self, place: Place, hosted: &HostedTool<'_>) {
+        let is_named =
+            matches!(hosted.protocol, Protocol::AnthropicMessages | Protocol::OpenaiResponses);
+        if hosted.service == HostedService::Other || !is_named {
+            return;
+        }
+        // What this project writes for the tool comes back as it was.
+        let (kind, reason) = match &*hosted.kind.to_str() {
+            "web_search"
+            | "code_interpreter"
+            | "web_search_20250305"
+            | "web_fetch_20250910"
+            | "code_execution_20250825" => {
+                (LossKind::Renamed, "the target has a tool of its own for it")
+            }
+            _ => (LossKind::Approximated, "the target's tool for it is of another version"),
+        };
+        self.below(place, "/type", kind, reason);
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {

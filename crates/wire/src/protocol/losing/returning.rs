@@ -331,7 +331,6 @@ impl Losing<'_> {
             if (is_heard || message.is_blank()) && !is_first {
                 let reason = "instructions that come first have a field of their own";
                 self.node(message.semantics().place(), LossKind::Renamed, reason);
-                self.below(Place::default(), "/instructions", LossKind::Renamed, reason);
             }
             is_first = false;
         }

@@ -42,10 +42,17 @@ impl Losing<'_> {
         let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
         for pair in heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
-                let reason = "the signature of a thought goes to the part behind it";
-                let place = part.semantics().place();
-                self.field(place, Field::Signature, LossKind::Renamed, reason);
+                self.sealed(part, "the signature of a thought goes to the part behind it");
             }
+        }
+    }
+
+    /// Reports that a part comes back with another signature than its own, or with one that it had not.
+    pub(in crate::protocol) fn sealed(&mut self, part: &Part<'_>, reason: &'static str) {
+        let place = part.semantics().place();
+        match part.semantics().artefact() {
+            Some(_) => self.field(place, Field::Signature, LossKind::Renamed, reason),
+            None => self.node(place, LossKind::Renamed, reason),
         }
     }
 

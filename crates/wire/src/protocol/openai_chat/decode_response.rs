@@ -169,6 +169,11 @@ fn read_message<'a>(
             annotations = Some(reader.raw()?);
             Ok(Member::Read)
         }
+        ("content", kind) if is_odd(kind, reader) => {
+            has_content = true;
+            fields.json_content(&reader.raw()?);
+            Ok(Member::Read)
+        }
         _ => {
             has_content |= key == "content";
             lenient(reader, |reader| fields.member(key, reader))
@@ -187,6 +192,23 @@ fn read_message<'a>(
     }
     semantics.add_shape(fields.shape);
     Ok(fields)
+}
+
+/// Whether content is neither a text nor a list of parts.
+fn is_odd(kind: Kind, reader: &Reader<'_>) -> bool {
+    match kind {
+        Kind::Object | Kind::Number | Kind::Boolean => true,
+        Kind::Null | Kind::String => false,
+        Kind::Array => {
+            let (mut has_parts, mut is_empty) = (false, true);
+            let read = reader.checkpoint().array(|_, reader| {
+                is_empty = false;
+                has_parts |= reader.kind()? == Kind::Object && reader.peek_tag("type")?.is_some();
+                reader.skip()
+            });
+            read.is_ok() && !is_empty && !has_parts
+        }
+    }
 }
 
 /// Reads what can be read; a value of another shape stays unread, so that it is kept as it is.

@@ -119,7 +119,7 @@ fn wrong_types_are_refused_with_their_pointer() {
     for (body, pointer) in [
         (r#"{"model":1}"#, "/model"),
         (r#"{"input":[{"role":"user","content":7}]}"#, "/input/0/content"),
-        (r#"{"input":[{"type":"function_call","name":"f","arguments":{}}]}"#, "/input/0/arguments"),
+        (r#"{"input":[{"type":"function_call","name":"f","arguments":7}]}"#, "/input/0/arguments"),
     ] {
         let error = THIS.decode_request(body.as_bytes()).unwrap_err();
         assert_eq!(error.pointer(), pointer);

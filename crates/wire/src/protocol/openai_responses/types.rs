@@ -162,8 +162,12 @@ pub(super) const INCLUDE_LOGPROBS: &str = "message.output_text.logprobs";
 /// What joins the name of a namespace to that of its tool, so that names mean the same everywhere.
 const NAMESPACE_JOINT: &str = "__";
 
-/// The one name of a tool in a namespace.
-pub(super) fn qualified(namespace: &str, name: &Text<'_>) -> Text<'static> {
+/// The one name of a tool in a namespace. A function that was found by a search is called in a namespace of its own name,
+/// which says nothing more.
+pub(super) fn qualified<'t>(namespace: &str, name: Text<'t>) -> Text<'t> {
+    if name == *namespace {
+        return name;
+    }
     Text::plain(format!("{namespace}{NAMESPACE_JOINT}{}", name.to_str()))
 }
 

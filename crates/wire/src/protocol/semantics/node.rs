@@ -59,6 +59,10 @@ impl Shape {
     /// Spelled in an older or a server's own way that no translation brings back; the same in every protocol.
     pub(in crate::protocol) const RESPELLED: Self = Self::bit(31);
 
+    /// JSON stood where the protocol has a string: the text, or the arguments of the call, are that JSON. The same in every
+    /// protocol.
+    pub(in crate::protocol) const AS_JSON: Self = Self::bit(30);
+
     pub(in crate::protocol) const fn bit(number: u32) -> Self {
         Self(1 << number)
     }

@@ -25,6 +25,7 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::ArtefactKind;
+use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
 use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
 use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
 use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
@@ -186,22 +187,22 @@ fn read_media<'a>(
         }
         Ok(Member::Read)
     })?;
-    let (source, is_content) = match source.ok_or_else(|| missing("source"))? {
-        ReadSource::Known(source) => (source, false),
-        ReadSource::Content(text) => (Source::Text { mime: None, text }, true),
+    let (source, shape) = match source.ok_or_else(|| missing("source"))? {
+        ReadSource::Known(source) => (source, Shape::default()),
+        ReadSource::Content(text, shape) => {
+            (Source::Text { mime: None, text }, shape.with(Shape::RESPELLED))
+        }
         ReadSource::Unknown => return Ok(None),
     };
-    if is_content {
-        semantics.add_shape(CONTENT_SOURCE.with(Shape::RESPELLED));
-    }
+    semantics.add_shape(shape);
     let media = Media { kind, source, detail: None, name };
     Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
 }
 
 enum ReadSource<'a> {
     Known(Source<'a>),
-    /// The text of a source of type `content`.
-    Content(Text<'a>),
+    /// The text of a source of type `content`, and whether it is a string or a list of blocks.
+    Content(Text<'a>, Shape),
     Unknown,
 }
 
@@ -209,7 +210,7 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    let (mut mime, mut data) = (None, None);
+    let (mut mime, mut data, mut shape) = (None, None, CONTENT_SOURCE);
     let key_of_data = match &*kind.to_str() {
         "base64" | "text" => "data",
         "url" => "url",
@@ -227,7 +228,13 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
             _ if key == key_of_data && reader.kind()? == Kind::String => {
                 data = Some(reader.string()?);
             }
-            _ if key == key_of_data && key == "content" => reader.skip()?,
+            // The list stays among the extras, since a document has no blocks.
+            _ if key == key_of_data && key == "content" => {
+                let words = words_of(&mut reader.checkpoint()).unwrap_or_default();
+                data = Some(words).filter(|words| !words.is_empty());
+                shape = CONTENT_SOURCE.with(CONTENT_BLOCKS);
+                return Ok(Member::Unknown);
+            }
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
@@ -244,7 +251,7 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
         "text" => ReadSource::Known(Source::Text { mime, text: data }),
         "url" => ReadSource::Known(Source::Url { mime, url: data }),
         "file" => ReadSource::Known(Source::File { mime, id: data }),
-        _ => ReadSource::Content(data),
+        _ => ReadSource::Content(data, shape),
     })
 }
 

@@ -94,7 +94,6 @@ impl<'a> Decoding<'a> {
                 self.semantics.add_shape(OUTPUT_FORMAT);
                 // It comes back where it stands today.
                 self.semantics.respell("output_format");
-                self.semantics.respell("output_config/format");
             }
             _ => return self.declared(key, reader),
         }

@@ -66,7 +66,6 @@ fn lose_leading_role(messages: &[Message<'_>], losing: &mut Losing<'_>) {
         let semantics = message.semantics();
         if message.role == Role::System && !semantics.has_shape(SLOT) {
             losing.node(semantics.place(), LossKind::Renamed, reason);
-            losing.below(Place::default(), "/system", LossKind::Renamed, reason);
         }
     }
 }
@@ -167,9 +166,13 @@ fn lose_tool_choice(request: &Request<'_>, losing: &mut Losing<'_>) {
     let is_told = request.tool_choice.is_some() || request.messages.iter().any(has_call);
     if is_told && request.tools.iter().all(stays) {
         let reason = "without tools there is nothing to call";
-        losing.field(Place::default(), Field::ToolChoice, LossKind::Implied, reason);
+        let kind = match request.tool_choice {
+            Some(_) => LossKind::Implied,
+            None => LossKind::Synthesised,
+        };
+        losing.field(Place::default(), Field::ToolChoice, kind, reason);
         if request.tools.is_empty() {
-            losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Implied, reason);
+            losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
         }
     }
 }

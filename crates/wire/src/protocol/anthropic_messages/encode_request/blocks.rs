@@ -16,6 +16,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::ArtefactKind;
+use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
 use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
 use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
 use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
@@ -216,7 +217,10 @@ fn write_own_media(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSeman
         };
         object.field("type", kind);
         object.optional("media_type", media.source.mime());
-        object.field(key, data);
+        // A list of blocks comes back from among the extras.
+        if !semantics.has_shape(CONTENT_BLOCKS) {
+            object.field(key, data);
+        }
         object.close();
     });
 }

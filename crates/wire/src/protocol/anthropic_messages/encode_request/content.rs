@@ -52,7 +52,6 @@ impl<'r> Encoding<'r, '_> {
         match (&*turns.system, &instruction) {
             ([], None) => {}
             ([piece], None) if marks[0] == Mark::Plain => {
-                self.lose_slot(piece);
                 body.optional("system", said(piece).as_ref());
             }
             (pieces, instruction) => body.key("system").array(|list| {
@@ -63,15 +62,6 @@ impl<'r> Encoding<'r, '_> {
                     Block::Foreign(Mark::Plain).text(list, text);
                 }
             }),
-        }
-    }
-
-    /// A system item that comes back does so as the instructions.
-    fn lose_slot(&mut self, piece: &Piece<'_>) {
-        let is_item = piece.part.semantics().place().to_string().starts_with("/input");
-        if is_item && self.losing.source() == Protocol::OpenaiResponses {
-            let reason = "one system prompt stands in the slot for it";
-            self.losing.below(Place::default(), "/instructions", LossKind::Renamed, reason);
         }
     }
 

@@ -69,12 +69,6 @@ fn lose_spelling(at: At, losing: &mut Losing<'_>) {
         (Dialect::GeminiSchema, Field::ToolParameters) => {
             losing.node(at.place, LossKind::Renamed, reason);
         }
-        (Dialect::GeminiSchema, _) => {
-            for name in ["responseSchema", "responseJsonSchema"] {
-                let suffix = format!("/generationConfig/{name}");
-                losing.below(at.place, &suffix, LossKind::Renamed, reason);
-            }
-        }
         _ => losing.field(at.place, at.field, LossKind::Renamed, reason),
     }
 }

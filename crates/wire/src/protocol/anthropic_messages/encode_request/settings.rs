@@ -18,6 +18,8 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::asking::ASK_FOR_JSON;
+use crate::protocol::described::described;
+use crate::protocol::described::lose_description;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::tier;
@@ -43,17 +45,17 @@ impl<'r> Plan<'r> {
         losing: &mut Losing<'_>,
     ) -> Self {
         let mut thought = Thought::of(request, &target.family, last, losing);
-        let max_tokens = match &request.max_output_tokens {
+        let limit = match &request.max_output_tokens {
             Some(limit) => {
                 lose_name(losing);
-                limit.reborrow()
+                (limit.reborrow(), LossKind::Approximated)
             }
             None => {
                 lose_absence(target, losing);
-                Number::from(target.required_output_tokens())
+                (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
-        let max_tokens = fit_limit(max_tokens, &mut thought, target, losing);
+        let max_tokens = fit_limit(limit, &mut thought, target, losing);
         Self { max_tokens, thought }
     }
 
@@ -66,9 +68,8 @@ impl<'r> Plan<'r> {
 /// Reports what becomes of the limit's name: Chat has two, and which of them a model wants is not said here.
 fn lose_name(losing: &mut Losing<'_>) {
     if losing.source() == Protocol::OpenaiChat {
-        for name in ["/max_tokens", "/max_completion_tokens"] {
-            losing.below(Place::default(), name, LossKind::Renamed, "the limit has one name here");
-        }
+        let reason = "the limit has one name here";
+        losing.field(Place::default(), Field::MaxOutputTokens, LossKind::Renamed, reason);
     }
 }
 
@@ -90,7 +91,7 @@ fn lose_absence(target: &Target, losing: &mut Losing<'_>) {
 
 /// The limit that leaves room for the thinking and that the model can reach.
 fn fit_limit<'r>(
-    limit: Number<'r>,
+    (limit, kind): (Number<'r>, LossKind),
     thought: &mut Thought,
     target: &Target,
     losing: &mut Losing<'_>,
@@ -114,7 +115,7 @@ fn fit_limit<'r>(
     } else {
         "the model answers no longer than this"
     };
-    losing.field(Place::default(), Field::MaxOutputTokens, LossKind::Approximated, reason);
+    losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
     Number::from(fit)
 }
 
@@ -290,11 +291,13 @@ impl Encoding<'_, '_> {
         }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
+            lose_description(output.description.as_ref(), &mut self.losing);
             return None;
         };
         let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
         let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
-        Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
+        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
+        Some(described(schema, output.description.as_ref(), &mut self.losing))
     }
 
     /// What the system prompt must ask for, since no setting can.
@@ -311,10 +314,12 @@ impl Encoding<'_, '_> {
                 Some(Text::literal(ASK_FOR_JSON))
             }
             OutputFormat::JsonSchema(_) if self.target.family.schema_output => None,
-            OutputFormat::JsonSchema(schema) => {
+            OutputFormat::JsonSchema(output) => {
                 let reason = "the model takes no output schema: the system prompt asks for it";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
-                let schema = schema.schema.as_ref().map_or("{}".into(), |schema| schema.compact());
+                let schema = output.schema.as_ref().map_or(Json::literal("{}"), Json::reborrow);
+                let schema = described(schema, output.description.as_ref(), &mut self.losing);
+                let schema = schema.compact();
                 Some(Text::plain(format!(
                     "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
                 )))

@@ -241,8 +241,9 @@ impl Telling<'_, '_> {
         let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
         self.lose(LossKind::Approximated, reason);
         if self.losing.source() == Protocol::Gemini {
+            // A level comes back as a budget.
             let field = Field::ThinkingBudget;
-            self.losing.field(Place::default(), field, LossKind::Approximated, reason);
+            self.losing.field(Place::default(), field, LossKind::Synthesised, reason);
         }
         let form = if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
         Thought { form, ..Thought::UNSAID }

@@ -30,6 +30,8 @@ use crate::protocol::dialect;
 use crate::protocol::hosted::Setting;
 use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
+use crate::protocol::namespaces;
+use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
 use crate::target::ForcedToolChoice;
@@ -105,38 +107,32 @@ impl<'r> Encoding<'r, '_> {
         &mut self,
         list: &mut Writer,
         tool: &'r Tool<'r>,
-        namespace: Option<&Text<'_>>,
+        namespace: Option<&'r NamespaceTool<'r>>,
         used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let place = tool.semantics().place();
+        let spaced = Spaced { tool, namespace };
         match &tool.kind {
             ToolKind::Function(function) => {
                 if self.is_allowed(place, &function.name) {
                     let name = self.tool_name(place, &function.name, namespace, used);
-                    self.write_function(list, tool, function, &name);
+                    self.write_function(list, spaced, function, &name);
                 }
             }
             ToolKind::Custom(custom) => {
                 if self.is_allowed(place, &custom.name) {
                     let name = self.tool_name(place, &custom.name, namespace, used);
-                    self.write_custom(list, place, custom, &name);
+                    self.write_custom(list, spaced, custom, &name);
                 }
             }
             ToolKind::Hosted(hosted) => self.write_hosted(list, place, hosted, used),
-            ToolKind::Namespace(inner) => self.write_namespace(list, place, inner, used),
-        }
-    }
-
-    fn write_namespace(
-        &mut self,
-        list: &mut Writer,
-        place: Place,
-        namespace: &'r NamespaceTool<'r>,
-        used: &mut BTreeSet<Cow<'r, str>>,
-    ) {
-        self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
-        for tool in &namespace.tools {
-            self.write_tool(list, tool, Some(&namespace.name), used);
+            ToolKind::Namespace(inner) => {
+                self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
+                namespaces::report_description(&mut self.losing, (tool, inner));
+                for tool in &inner.tools {
+                    self.write_tool(list, tool, Some(inner), used);
+                }
+            }
         }
     }
 
@@ -145,12 +141,12 @@ impl<'r> Encoding<'r, '_> {
         &mut self,
         place: Place,
         own: &'r Text<'r>,
-        namespace: Option<&Text<'_>>,
+        namespace: Option<&NamespaceTool<'_>>,
         used: &mut BTreeSet<Cow<'r, str>>,
     ) -> Cow<'r, str> {
         let mut name = self.calls.name(own).into_str();
         if let (Some(namespace), true) = (namespace, used.contains(&name)) {
-            name = format!("{}_{name}", namespace.to_str()).into();
+            name = format!("{}_{name}", namespace.name.to_str()).into();
         }
         if *own != *name {
             self.losing.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
@@ -162,10 +158,11 @@ impl<'r> Encoding<'r, '_> {
     fn write_function(
         &mut self,
         list: &mut Writer,
-        tool: &Tool<'_>,
+        spaced: Spaced<'_>,
         function: &FunctionTool<'_>,
         name: &str,
     ) {
+        let tool = spaced.tool;
         let place = tool.semantics().place();
         let is_strict = function.strict == Some(true) && self.target.family.schema_output;
         if function.strict == Some(true) && !is_strict {
@@ -191,7 +188,8 @@ impl<'r> Encoding<'r, '_> {
         };
         let mut object = Object::open(list, None);
         object.field("name", name);
-        object.optional("description", function.description.as_ref());
+        let description = spaced.description(function.description.as_ref());
+        object.optional("description", description.as_ref());
         object.field("input_schema", &schema);
         object.optional("strict", is_strict.then_some(&true));
         object.close();
@@ -200,13 +198,14 @@ impl<'r> Encoding<'r, '_> {
     fn write_custom(
         &mut self,
         list: &mut Writer,
-        place: Place,
+        spaced: Spaced<'_>,
         custom: &CustomTool<'_>,
         name: &str,
     ) {
         let reason = "free text becomes the one argument of a function";
+        let place = spaced.tool.semantics().place();
         self.losing.node(place, LossKind::Approximated, reason);
-        let mut description = custom.description.clone();
+        let mut description = spaced.description(custom.description.as_ref());
         if let Some(CustomFormat::Grammar { definition, syntax }) = &custom.format {
             let grammar = format!(
                 "\n\nThe input must match this {} grammar:\n{}",

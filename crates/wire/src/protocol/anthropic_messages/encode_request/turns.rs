@@ -276,8 +276,10 @@ impl<'r> Gathering<'r, '_, '_> {
             return;
         }
         let border = std::mem::replace(&mut self.border, Border::Open);
+        // What the assistant says in a row is one turn, whatever stood between: nobody was asked there.
+        let may_join = side == Side::Assistant || border == Border::Open;
         match self.turns.turns.last_mut() {
-            Some(turn) if turn.side == side && border == Border::Open => {
+            Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;
                 self.lose_border(message);
             }

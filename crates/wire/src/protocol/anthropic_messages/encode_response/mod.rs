@@ -306,7 +306,7 @@ fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing:
 
 /// Chat servers have several names for thinking, which comes back under one.
 pub(super) fn lose_name_of_thought(place: Place, losing: &mut Losing<'_>) {
-    if place.twin().is_some() {
+    if place.has_twin() {
         losing.node(place, LossKind::Renamed, "thinking has one name here");
     }
 }
@@ -351,15 +351,9 @@ fn write_cited(
     Block::Own(&cited).text(list, text);
 }
 
-/// Reports citations where their protocol tells them; Gemini does so beside the content.
+/// Reports citations where their protocol tells them.
 pub(super) fn lose_citations(part: Place, losing: &mut Losing<'_>) {
-    let kind = LossKind::Approximated;
-    match losing.source() {
-        Protocol::Gemini => losing.below(part, "../../groundingMetadata", kind, CITED),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-            losing.field(part, Field::Citations, kind, CITED);
-        }
-    }
+    losing.field(part, Field::Citations, LossKind::Approximated, CITED);
 }
 
 const CITED: &str = "sources are cited for the whole block, by address and title";

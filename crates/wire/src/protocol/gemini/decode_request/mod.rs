@@ -138,10 +138,7 @@ impl<'a> Draft<'a> {
     /// Names the fields that come back in another spelling.
     fn respell(&mut self) {
         for path in respelled_paths(self.shape) {
-            let inside = |outer: &&str| path.starts_with(&format!("{outer}/"));
-            if !self.semantics.respelled().iter().any(inside) {
-                self.semantics.respell(path);
-            }
+            self.semantics.respell(path);
         }
         if self.shape.has(LEVEL_LOWER) {
             self.semantics.respell("generationConfig/thinkingConfig/thinkingLevel");
@@ -149,7 +146,6 @@ impl<'a> Draft<'a> {
         let has_schema = matches!(self.request.output, OutputFormat::JsonSchema(_));
         if has_schema && !self.shape.has(OUTPUT_JSON_SCHEMA) {
             self.semantics.respell("generationConfig/responseSchema");
-            self.semantics.respell("generationConfig/responseJsonSchema");
         }
         let has_tools = !self.request.tools.is_empty();
         if has_schema && (has_tools || self.shape.has(OUTPUT_TYPE_ABSENT)) {

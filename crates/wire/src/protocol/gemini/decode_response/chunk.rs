@@ -15,6 +15,7 @@ use crate::protocol::gemini::decode_request::content_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::usage::Counts;
+use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
@@ -155,6 +156,7 @@ impl<'a> CandidateDraft<'a> {
                 }
                 ("citationMetadata", Kind::Object) => {
                     draft.grounding.read_citations(&reader.checkpoint().raw()?);
+                    draft.semantics.add_shape(CITED_APART);
                     return Ok(Member::Unknown);
                 }
                 (LOGPROBS, Kind::Object) => {

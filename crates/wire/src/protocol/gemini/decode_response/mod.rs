@@ -77,8 +77,9 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
         }
     }
     let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
+    let content = if shape.has(CONTENT_ABSENT) { place } else { place.step(Step::Content) };
     let message = Message::new(Role::Assistant, parts)
-        .with_semantics(NodeSemantics::at(place.step(Step::Content)).shaped(returned(shape)));
+        .with_semantics(NodeSemantics::at(content).shaped(returned(shape)));
     let mut candidate = Candidate::new(message);
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
@@ -98,7 +99,7 @@ pub(super) fn unplaced(logprobs: &Logprobs<'_>) -> Extras<'static> {
 fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
     let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
     candidate.finish = Some(prompt_filter(reason));
-    let place = place.element(Step::Candidates, 0);
+    let place = place.step(Step::PromptFeedback);
     let shape = NO_CANDIDATE.with(Shape::RESPELLED);
     *candidate.semantics_mut() = NodeSemantics::at(place).shaped(shape);
     candidate

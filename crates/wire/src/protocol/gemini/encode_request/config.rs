@@ -15,6 +15,8 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::asking;
 use crate::protocol::choosing::Offer;
+use crate::protocol::described::described;
+use crate::protocol::described::lose_description;
 use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -195,6 +197,9 @@ impl<'x> Scribe<'x, '_> {
         let family = &self.target.family;
         let has_tools = !self.exchange.request.tools.is_empty();
         if !self.is_same() && has_tools && !family.schema_output_with_tools {
+            if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
+                lose_description(schema.description.as_ref(), &mut self.losing);
+            }
             let reason = "the model takes no output format beside tools";
             return self.losing.field(root, field, LossKind::Dropped, reason);
         }
@@ -208,7 +213,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
-        let OutputSchema { name: _, description: _, schema, strict } = output;
+        let OutputSchema { name: _, description, schema, strict } = output;
         let json = match self.is_same() {
             true => self.shape.has(OUTPUT_JSON_SCHEMA),
             false => self.target.family.gemini_schema == GeminiSchema::Either,
@@ -216,8 +221,10 @@ impl<'x> Scribe<'x, '_> {
         let key = if json { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.output_dialect(schema);
+            let schema = described(schema, description.as_ref(), &mut self.losing);
             object.field(self.name(key), &schema);
         } else {
+            lose_description(description.as_ref(), &mut self.losing);
             let reason = "without a schema it is JSON of any shape";
             self.losing.field(Place::default(), Field::OutputFormat, LossKind::Renamed, reason);
         }

@@ -13,7 +13,6 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
@@ -208,9 +207,6 @@ impl<'x> Scribe<'x, '_> {
         }
         let reason = "instructions stand in the system instruction";
         self.losing.node(place, LossKind::Renamed, reason);
-        if !slot.is_empty() {
-            self.losing.below(Place::default(), slot, LossKind::Renamed, reason);
-        }
     }
 
     /// The leading instructions grow by those that are lifted.
@@ -222,12 +218,9 @@ impl<'x> Scribe<'x, '_> {
             self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
             return;
         }
-        let reason = "later instructions come to stand here";
-        match (self.source_slot(), messages.first()) {
-            ("", Some(first)) => {
-                self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
-            }
-            (slot, _) => self.losing.below(Place::default(), slot, LossKind::Renamed, reason),
+        if let (true, Some(first)) = (self.source_slot().is_empty(), messages.first()) {
+            let reason = "later instructions come to stand here";
+            self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
@@ -294,7 +287,8 @@ impl<'x> Scribe<'x, '_> {
             return self.report_empty(message);
         }
         match turns.last_mut() {
-            Some(last) if last.side == side && !last.parted => {
+            // What a model says in a row is one turn, whatever stood between: nobody was asked there.
+            Some(last) if last.side == side && (side == Side::Model || !last.parted) => {
                 let speaks = |piece: &Piece<'_>| !is_result(piece);
                 if message.role != Role::Tool && last.pieces.iter().any(speaks) {
                     self.report_join(last, message);

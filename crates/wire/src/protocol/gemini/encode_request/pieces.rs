@@ -13,7 +13,6 @@ use crate::conversation::ResultOutput;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -23,6 +22,8 @@ use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::media_type;
+use crate::protocol::words::in_words;
+use crate::protocol::words::remnant;
 use crate::target::Vendor;
 
 use super::Scribe;
@@ -34,6 +35,7 @@ use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
 use super::result::MediaPlace;
+use super::result::is_media;
 use super::result::is_reordered;
 use super::result::texts_count;
 use super::result::write_result;
@@ -47,7 +49,7 @@ impl<'x> Scribe<'x, '_> {
         let mut admitted = Pieces::with_capacity(pieces.len());
         for Piece { at, part } in pieces {
             if self.admits(&part) {
-                let part = words(&part).map_or(part, Told::instead);
+                let part = block_in_words(&part).map_or(part, Told::instead);
                 admitted.push(Piece { at, part });
             }
         }
@@ -110,9 +112,13 @@ impl<'x> Scribe<'x, '_> {
         if opaque.protocol == GEMINI {
             return true;
         }
-        let (kind, reason) = opaque_fate(opaque);
+        let has_words = in_words(part).is_some();
+        let (kind, reason) = match has_words {
+            true => (LossKind::Approximated, "only its words are told"),
+            false => opaque_fate(opaque),
+        };
         self.losing.node(part.semantics().place(), kind, reason);
-        words(part).is_some()
+        has_words
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
@@ -184,7 +190,7 @@ impl<'x> Scribe<'x, '_> {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = is_current && self.target.family.needs_thought_signature;
         let mut handed: Option<Text<'_>> = None;
-        let mut behind: Vec<&Part<'_>> = Vec::new();
+        let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
             let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
@@ -197,11 +203,7 @@ impl<'x> Scribe<'x, '_> {
                     self.call(writer, piece, call, signature);
                 }
                 Content::ToolResult(result) => {
-                    self.result(writer, piece, result);
-                    if !self.media_inside(result) {
-                        let is_sent = |part: &&Part<'_>| self.is_same() || !is_held(part);
-                        behind.extend(media_of(result).filter(is_sent));
-                    }
+                    behind.extend(self.result(writer, piece, result));
                 }
                 Content::Reasoning(thought) if hands_on(next()) => {
                     handed = self.signature(&piece.part);
@@ -216,7 +218,7 @@ impl<'x> Scribe<'x, '_> {
             }
         }
         for part in behind {
-            write_part(writer, part, &self.pen(None));
+            write_part(writer, &part, &self.pen(None));
         }
     }
 
@@ -277,16 +279,23 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    fn result(&mut self, writer: &mut Writer, piece: &Piece<'_>, result: &ToolResult<'_>) {
+    /// Writes a result; answers its media that stand behind the results.
+    fn result<'p>(
+        &mut self,
+        writer: &mut Writer,
+        piece: &'p Piece<'_>,
+        result: &'p ToolResult<'p>,
+    ) -> Vec<Part<'p>> {
         let part = &*piece.part;
         let signature = self.signature(part);
         if self.is_same() {
             let name = result.name.as_ref().map(Text::reborrow);
             let id = result.call_id.as_ref().map(Text::reborrow);
             let pen = Pen { same: true, signature, name, id };
-            return write_result(writer, part, result, &pen, MediaPlace::Inside);
+            write_result(writer, part, result, &pen, MediaPlace::Inside);
+            return Vec::new();
         }
-        let result = &self.sendable(result);
+        let result = &*self.sendable(result);
         let name = Some(self.result_name(piece, result));
         let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
         let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
@@ -294,6 +303,8 @@ impl<'x> Scribe<'x, '_> {
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
         write_result(writer, part, result, &pen, place);
         self.report_result(part, result, inside);
+        let behind = result.output.parts().iter().filter(|part| !inside && is_media(part));
+        behind.cloned().collect()
     }
 
     fn media_inside(&self, result: &ToolResult<'_>) -> bool {
@@ -301,25 +312,37 @@ impl<'x> Scribe<'x, '_> {
         own || self.target.family.media_in_results
     }
 
-    /// The result without the media that cannot be sent.
+    /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
+    /// left of media that the vendor does not take.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
-        let mut is_sent = |part: &Part<'_>| match part.content() {
-            Content::Media(media) => self.admits_media(part, media),
-            _ => true,
-        };
-        if !result.output.parts().iter().any(|part| matches!(part.content(), Content::Media(_))) {
+        let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
+        let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
+        if parts.iter().all(is_plain) {
             return Cow::Borrowed(result);
         }
-        let kept: Vec<bool> = result.output.parts().iter().map(&mut is_sent).collect();
-        if kept.iter().all(|is_kept| *is_kept) {
-            return Cow::Borrowed(result);
+        let sent = parts.iter().filter_map(|part| self.result_part(part)).collect();
+        let ToolResult { call_id, name, output: _, is_error, form } = result;
+        let (call_id, name) = (call_id.clone(), name.clone());
+        let output = ResultOutput::Parts(sent);
+        Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
+    }
+
+    fn result_part<'r>(&mut self, part: &'r Part<'r>) -> Option<Part<'r>> {
+        match part.content() {
+            Content::Media(media) if !self.admits_media(part, media) => remnant(part),
+            Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
+            Content::Opaque(opaque) if opaque.protocol != GEMINI => {
+                self.admits_opaque(part, opaque);
+                in_words(part)
+            }
+            Content::Text(_)
+            | Content::Media(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Reasoning(_)
+            | Content::Refusal(_)
+            | Content::Opaque(_) => Some(part.clone()),
         }
-        let mut sendable = result.clone();
-        let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
-            &mut sendable.output;
-        let mut kept = kept.into_iter();
-        parts.retain(|_| kept.next().unwrap_or_default());
-        Cow::Owned(sendable)
     }
 
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
@@ -336,13 +359,8 @@ impl<'x> Scribe<'x, '_> {
             let reason = "several texts of a result become one";
             self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
         }
-        for part in result.output.parts() {
-            if let Content::Opaque(opaque) = part.content() {
-                self.admits_opaque(part, opaque);
-            }
-        }
         for part in media_of(result) {
-            if !inside && !is_held(part) {
+            if !inside {
                 let reason = "media of a result stand behind it";
                 self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
             }
@@ -371,35 +389,25 @@ impl<'x> Scribe<'x, '_> {
     }
 }
 
-/// What becomes of another vendor's own content.
-fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
-    match &*opaque.kind.to_str() {
-        "search_result" => (LossKind::Approximated, "only its words are told"),
-        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
-        _ => (LossKind::Dropped, "only its own protocol has a word for it"),
+/// The words of another vendor's block that has any.
+fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
+    match part.content() {
+        Content::Opaque(_) => in_words(part),
+        Content::Text(_)
+        | Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_) => None,
     }
 }
 
-/// The words of another vendor's content that has any.
-fn words(part: &Part<'_>) -> Option<Part<'static>> {
-    let Content::Opaque(opaque) = part.content() else { return None };
-    if opaque.protocol == GEMINI || opaque.kind != "search_result" {
-        return None;
+/// What becomes of another vendor's own content that has no words.
+fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
+    match &*opaque.kind.to_str() {
+        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
+        _ => (LossKind::Dropped, "only its own protocol has a word for it"),
     }
-    let mut lines: Vec<String> = Vec::new();
-    let read = opaque.json.reader().object(|key, reader| match (&*key, reader.kind()?) {
-        ("title" | "source", Kind::String) => {
-            lines.push(reader.string()?.into_str().into_owned());
-            Ok(())
-        }
-        ("content", Kind::Array) => reader.array(|_, reader| {
-            let text = reader.peek_tag("text")?;
-            lines.extend(text.map(|text| text.into_str().into_owned()));
-            reader.skip()
-        }),
-        _ => reader.skip(),
-    });
-    (read.is_ok() && !lines.is_empty()).then(|| Part::text(lines.join("\n")))
 }
 
 /// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are
@@ -449,9 +457,4 @@ fn hands_on(next: Option<&Piece<'_>>) -> bool {
         let unsigned = next.part.semantics().artefact().is_none();
         unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
     })
-}
-
-/// Whether a part is a file that its vendor holds.
-fn is_held(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::Media(media) if matches!(media.source, Source::File { .. }))
 }

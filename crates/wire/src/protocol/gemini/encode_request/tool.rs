@@ -4,6 +4,7 @@ use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
 use crate::conversation::HostedService;
 use crate::conversation::HostedTool;
+use crate::conversation::NamespaceTool;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
 use crate::json::Json;
@@ -13,7 +14,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::dialect;
 use crate::protocol::hosted::Settings;
 
@@ -24,6 +24,8 @@ use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::spelled;
+use crate::protocol::namespaces;
+use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Shape;
 use crate::schema::Dialect;
@@ -81,7 +83,9 @@ impl<'x> Scribe<'x, '_> {
             let shape = function.semantics().shape();
             let list = object.key(spelled(TOOL_NAMES, "functionDeclarations", shape));
             list.begin_array();
-            functions.iter().for_each(|tool| self.declaration(list, tool));
+            functions.iter().for_each(|tool| {
+                self.declaration(list, Spaced { tool, namespace: None });
+            });
             list.end_array();
         }
         for tool in group {
@@ -95,12 +99,12 @@ impl<'x> Scribe<'x, '_> {
     fn foreign_tools(&mut self, writer: &mut Writer) {
         let tools = &self.exchange.request.tools;
         let mut functions = Vec::new();
-        tools.iter().for_each(|tool| flatten(tool, &mut functions));
+        tools.iter().for_each(|tool| self.flatten(tool, None, &mut functions));
         if !functions.is_empty() {
             writer.begin_object();
             writer.literal_key("functionDeclarations");
             writer.begin_array();
-            functions.iter().for_each(|tool| self.declaration(writer, tool));
+            functions.iter().for_each(|tool| self.declaration(writer, *tool));
             writer.end_array();
             writer.end_object();
         }
@@ -144,22 +148,42 @@ impl<'x> Scribe<'x, '_> {
         true
     }
 
-    fn declaration(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
+    /// Collects the functions of a tool, those of a namespace one by one.
+    fn flatten<'t>(
+        &mut self,
+        tool: &'t Tool<'t>,
+        namespace: Option<&'t NamespaceTool<'t>>,
+        functions: &mut Vec<Spaced<'t>>,
+    ) {
         match &tool.kind {
-            ToolKind::Function(function) => self.function(writer, tool, function),
-            ToolKind::Custom(custom) => self.custom(writer, tool, custom),
+            ToolKind::Function(_) | ToolKind::Custom(_) => {
+                functions.push(Spaced { tool, namespace });
+            }
+            ToolKind::Namespace(inner) => {
+                namespaces::report_description(&mut self.losing, (tool, inner));
+                inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), functions));
+            }
+            ToolKind::Hosted(_) => {}
+        }
+    }
+
+    fn declaration(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
+        match &spaced.tool.kind {
+            ToolKind::Function(function) => self.function(writer, spaced, function),
+            ToolKind::Custom(custom) => self.custom(writer, spaced, custom),
             ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
         }
     }
 
-    fn function(&mut self, writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
+    fn function(&mut self, writer: &mut Writer, spaced: Spaced<'_>, function: &FunctionTool<'_>) {
+        let tool = spaced.tool;
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
         let same = self.is_same();
         let shape = self.tool_shape(tool);
         let extras = tool.semantics().extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
         object.field("name", &self.offered(tool, name));
-        object.optional("description", description.as_ref());
+        object.optional("description", spaced.description(description.as_ref()).as_ref());
         if let Some(parameters) = parameters {
             let key = if shape.has(JSON_SCHEMA) { "parametersJsonSchema" } else { "parameters" };
             let schema = self.schema(tool, Field::ToolParameters, parameters);
@@ -178,11 +202,12 @@ impl<'x> Scribe<'x, '_> {
         self.strict(tool, *strict);
     }
 
-    fn custom(&mut self, writer: &mut Writer, tool: &Tool<'_>, custom: &CustomTool<'_>) {
+    fn custom(&mut self, writer: &mut Writer, spaced: Spaced<'_>, custom: &CustomTool<'_>) {
+        let tool = spaced.tool;
         let shape = self.tool_shape(tool);
         writer.begin_object();
         writer.field("name", &self.offered(tool, &custom.name));
-        writer.optional("description", custom.description.as_ref());
+        writer.optional("description", spaced.description(custom.description.as_ref()).as_ref());
         match shape.has(JSON_SCHEMA) {
             true => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
             false => writer.field("parameters", &CUSTOM_SCHEMA),
@@ -215,10 +240,6 @@ impl<'x> Scribe<'x, '_> {
 
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         let (kind, reason) = match strict {
-            // Responses checks arguments unless told otherwise, and always says so.
-            None if self.losing.source() == Protocol::OpenaiResponses => {
-                (LossKind::Implied, "arguments are not checked")
-            }
             None => return,
             Some(false) => (LossKind::Implied, "arguments are not checked"),
             Some(true) => (LossKind::Approximated, "arguments are not checked"),
@@ -285,15 +306,4 @@ fn is_empty(schema: &Json<'_>) -> bool {
 
 fn is_function(tool: &Tool<'_>) -> bool {
     matches!(tool.kind, ToolKind::Function(_) | ToolKind::Custom(_))
-}
-
-/// Collects the functions of a tool, those of a namespace one by one.
-fn flatten<'t>(tool: &'t Tool<'t>, functions: &mut Vec<&'t Tool<'t>>) {
-    match &tool.kind {
-        ToolKind::Function(_) | ToolKind::Custom(_) => functions.push(tool),
-        ToolKind::Namespace(namespace) => {
-            namespace.tools.iter().for_each(|tool| flatten(tool, functions));
-        }
-        ToolKind::Hosted(_) => {}
-    }
 }

@@ -18,6 +18,7 @@ pub(super) use shape::AMONG_TURNS;
 pub(super) use shape::ARGS_ABSENT;
 pub(super) use shape::CANDIDATES_ABSENT;
 pub(super) use shape::CANDIDATES_ZERO;
+pub(in crate::protocol) use shape::CITED_APART;
 pub(super) use shape::CONTENT_ABSENT;
 pub(super) use shape::CONTENTS_ABSENT;
 pub(super) use shape::INDEX_STATED;

@@ -7,7 +7,8 @@ pub(in crate::protocol::gemini) struct Name {
     camel: &'static str,
     snake: &'static str,
     bit: Shape,
-    /// Where both spellings stand in a request; empty below nodes that have a shape of their own.
+    /// Where the snake_case spelling stands in a request, and where the other does; empty below nodes that have a shape of
+    /// their own.
     paths: &'static [&'static str],
 }
 
@@ -111,12 +112,17 @@ pub(in crate::protocol::gemini) fn is_respelled(names: &'static [Name], shape: S
     names.iter().any(|name| shape.has(name.bit))
 }
 
-/// Where the snake_case names of a request stand and where they come back to.
+/// Where the snake_case names of a request stand; one inside another goes with it.
 pub(in crate::protocol::gemini) fn respelled_paths(
     shape: Shape,
 ) -> impl Iterator<Item = &'static str> {
-    let respelled = REQUEST_NAMES.iter().filter(move |name| shape.has(name.bit));
-    respelled.flat_map(|name| name.paths.iter().copied())
+    let respelled = move || REQUEST_NAMES.iter().filter(move |name| shape.has(name.bit));
+    let is_inside = move |path: &str| {
+        let mut outer = respelled().filter_map(|name| name.paths.get(1));
+        outer.any(|outer| path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
+    };
+    let paths = respelled().filter_map(|name| name.paths.first().copied());
+    paths.filter(move |path| !is_inside(path))
 }
 
 /// The scope of extras in `generationConfig`, as the request spells it.

@@ -61,6 +61,8 @@ pub(in crate::protocol::gemini) const INDEX_STATED: Shape = Shape::bit(26);
 pub(in crate::protocol::gemini) const CONTENT_ABSENT: Shape = Shape::bit(27);
 /// Of candidates: it stands for a blocked prompt and was never there.
 pub(in crate::protocol::gemini) const NO_CANDIDATE: Shape = Shape::bit(28);
+/// Of candidates: its sources stand in `citationMetadata`.
+pub(in crate::protocol) const CITED_APART: Shape = Shape::bit(29);
 /// Of responses: no `candidates`.
 pub(in crate::protocol::gemini) const CANDIDATES_ABSENT: Shape = Shape::bit(22);
 

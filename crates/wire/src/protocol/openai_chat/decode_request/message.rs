@@ -252,6 +252,14 @@ impl<'a> Fields<'a> {
         Ok(Member::Read)
     }
 
+    /// Takes content that is neither a string nor a list of parts, as some servers give it where JSON was asked for.
+    pub(in crate::protocol::openai_chat) fn json_content(&mut self, json: &Json<'a>) {
+        let place = self.place.step(Step::Content);
+        let semantics = NodeSemantics::at(place).shaped(Shape::AS_JSON);
+        let part = Part::text(json.to_text().into_owned()).with_semantics(semantics);
+        self.add(Slot::Content, part);
+    }
+
     fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         match read_audio(&mut ahead, self.place.step(Step::Audio))? {
@@ -450,6 +458,7 @@ struct CallFields<'a> {
     name: Option<Text<'a>>,
     arguments: Option<Arguments<'a>>,
     form: CallForm,
+    shape: Shape,
 }
 
 impl<'a> CallFields<'a> {
@@ -468,7 +477,9 @@ impl<'a> CallFields<'a> {
                 }
                 // Some servers give the arguments as the object that they are.
                 ("arguments", _) if !custom => {
-                    self.arguments = Some(Arguments::Json(reader.raw()?));
+                    let text = reader.raw()?.to_text().into_owned();
+                    self.arguments = Some(Arguments::Text(text));
+                    self.shape = Shape::AS_JSON;
                 }
                 ("input", _) if custom => {
                     self.arguments = Some(Arguments::Text(reader.string()?));
@@ -480,8 +491,9 @@ impl<'a> CallFields<'a> {
     }
 
     fn into_content(self, semantics: &mut NodeSemantics<'a>) -> Option<Content<'a>> {
-        let Self { id, name, arguments, form } = self;
+        let Self { id, name, arguments, form, shape } = self;
         let name = name?;
+        semantics.add_shape(shape);
         let arguments = arguments.unwrap_or_else(|| {
             semantics.add_shape(shape::ARGUMENTS_ABSENT);
             Arguments::Text(Text::default())

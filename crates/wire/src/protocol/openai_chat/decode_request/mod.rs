@@ -150,8 +150,11 @@ impl<'a> Decoding<'a> {
     /// Says where what the request states may come back: the limit has two names, and the model decides which is written.
     fn foretell(&mut self) {
         if self.request.max_output_tokens.is_some() {
-            self.semantics.respell("max_tokens");
-            self.semantics.respell("max_completion_tokens");
+            let shape = request_shape::MAX_COMPLETION_TOKENS;
+            self.semantics.respell(match self.semantics.has_shape(shape) {
+                true => "max_completion_tokens",
+                false => "max_tokens",
+            });
         } else if writes_max_completion_tokens(&self.request) {
             self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
         }

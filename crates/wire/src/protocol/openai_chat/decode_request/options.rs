@@ -107,7 +107,6 @@ pub(super) fn read_later<'a>(
         "random_seed" if request.sampling.seed.is_none() => {
             semantics.add_shape(request_shape::RANDOM_SEED);
             semantics.respell("random_seed");
-            semantics.respell("seed");
             reader.number().map(|seed| request.sampling.seed = Some(seed)).map(|()| true)
         }
         "reasoning" if request.thinking.effort.is_none() => {
@@ -134,7 +133,6 @@ fn read_functions<'a>(
     request.tools = tools::read_functions(reader)?;
     semantics.add_shape(request_shape::FUNCTIONS);
     semantics.respell("functions");
-    semantics.respell("tools");
     if request.tools.is_empty() {
         semantics.state_tools_empty();
     }
@@ -150,7 +148,6 @@ fn read_function_call<'a>(
     if request.tool_choice.is_some() {
         semantics.add_shape(request_shape::FUNCTION_CALL);
         semantics.respell("function_call");
-        semantics.respell("tool_choice");
     }
     Ok(request.tool_choice.is_some())
 }
@@ -180,7 +177,7 @@ fn read_reasoning<'a>(
     })?;
     semantics.add_shape(request_shape::REASONING_OBJECT);
     semantics.respell("reasoning");
-    semantics.respell("reasoning_effort");
+    semantics.leave_unsaid("reasoning_effort", "others have an effort in place of the object");
     Ok(true)
 }
 
@@ -208,7 +205,7 @@ fn read_switch<'a>(
     })?;
     semantics.add_shape(request_shape::THINKING_SWITCH);
     semantics.respell("thinking");
-    semantics.respell("reasoning_effort");
+    semantics.leave_unsaid("reasoning_effort", "others have an effort in place of the switch");
     Ok(true)
 }
 

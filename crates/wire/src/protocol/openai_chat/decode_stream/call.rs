@@ -61,6 +61,7 @@ struct Fragment<'f> {
     arguments: Option<Text<'f>>,
     form: CallForm,
     extras: Extras<'f>,
+    shape: Shape,
 }
 
 impl Calls {
@@ -104,7 +105,8 @@ impl Calls {
         (candidate, mut semantics): (u32, NodeSemantics<'f>),
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        let Fragment { index: _, id, name, arguments, form, extras } = fragment;
+        let Fragment { index: _, id, name, arguments, form, extras, shape } = fragment;
+        semantics.add_shape(shape);
         let position = match self.find(key, id.as_ref(), name.is_some()) {
             Some(position) => position,
             None => {
@@ -249,6 +251,7 @@ impl<'f> Fragment<'f> {
                 ("arguments", _) => {
                     let json = reader.raw()?;
                     self.arguments = Some(json.to_text().into_owned());
+                    self.shape = Shape::AS_JSON;
                 }
                 _ => {
                     let json = reader.raw()?;

@@ -219,6 +219,14 @@ impl Choice {
                 self.calls.step_legacy(reader, self.index, place, sink)
             }
             ("content", Kind::Array) => self.chunks(reader, place, sink),
+            ("content", Kind::Object | Kind::Number | Kind::Boolean) => {
+                let text = reader.raw()?.to_text().into_owned();
+                let semantics = NodeSemantics::at(place.step(Step::Content));
+                let semantics = semantics.shaped(Shape::AS_JSON);
+                let part = self.part(Growing::Text, Opening::Text, semantics, sink);
+                sink.send(Event::Delta(part, Delta::Text(text)));
+                Ok(())
+            }
             ("reasoning_details", Kind::Array) => {
                 *sink.has_gathered = true;
                 self.details.add(reader)

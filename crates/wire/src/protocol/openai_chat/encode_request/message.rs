@@ -13,6 +13,7 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::arguments;
+use crate::protocol::arguments::write_as_json;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -88,8 +89,11 @@ pub(in crate::protocol::openai_chat) fn write_content(
     match parts {
         [] if !shape.has(shape::CONTENT_LIST) => {}
         [part] if !shape.has(shape::CONTENT_LIST) && content::is_bare_text(part, losing) => {
-            if let Content::Text(text) = part.content() {
-                object.field("content", text);
+            let is_json = losing.is_same() && part.semantics().has_shape(Shape::AS_JSON);
+            match part.content() {
+                Content::Text(text) if is_json => write_as_json(object.key("content"), text),
+                Content::Text(text) => object.field("content", text),
+                _ => {}
             }
         }
         parts => object.key("content").array(|writer| {
@@ -217,9 +221,8 @@ fn write_payload(
         crate::conversation::CallForm::Custom => "input",
     };
     match &call.arguments {
-        // Only this protocol's own calls can have been spelled like this.
-        crate::conversation::Arguments::Json(json) if semantics.has_shape(shape::IN_CALLS) => {
-            object.field(key, json);
+        crate::conversation::Arguments::Text(text) if semantics.has_shape(Shape::AS_JSON) => {
+            write_as_json(object.key(key), text);
         }
         arguments => {
             if !semantics.has_shape(shape::ARGUMENTS_ABSENT) {

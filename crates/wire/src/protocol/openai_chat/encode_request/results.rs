@@ -5,6 +5,7 @@ use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
+use crate::conversation::Source;
 use crate::conversation::ToolResult;
 use crate::json::Json;
 use crate::json::Text;
@@ -20,6 +21,8 @@ use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
 use crate::protocol::semantics::Shape;
+use crate::protocol::words::in_words;
+use crate::protocol::words::remnant;
 
 const IMAGE_BELOW: &str = "[image attached below]";
 const FILE_BELOW: &str = "[file attached below]";
@@ -134,7 +137,18 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
-            Content::Media(media) if !content::is_sayable(part, media, self.losing) => {}
+            Content::Media(media) if !content::is_sayable(part, media, self.losing) => {
+                texts.extend(remnant(part));
+            }
+            Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
+                let words = in_words(part);
+                let (kind, reason) = match &words {
+                    Some(_) => (LossKind::Approximated, "a document of plain text becomes text"),
+                    None => (LossKind::Implied, "a document without words says nothing"),
+                };
+                self.losing.node(place, kind, reason);
+                texts.extend(words);
+            }
             Content::Media(media) => {
                 let image = media.kind == MediaKind::Image;
                 texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
@@ -145,7 +159,7 @@ impl Turns<'_, '_> {
                 self.losing.node(place, LossKind::Dropped, "Chat takes only text in results");
             }
             // The walk over the request has reported it.
-            Content::Opaque(_) => {}
+            Content::Opaque(_) => texts.extend(in_words(part)),
         }
     }
 

@@ -59,7 +59,11 @@ impl Options<'_, '_> {
             object.field("reasoning_effort", Effort::None.as_str());
             if self.asked_effort() != Some(Effort::None) {
                 let reason = "the model takes tools on Chat only without reasoning";
-                self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
+                let kind = match self.request.thinking.effort {
+                    Some(_) => LossKind::Approximated,
+                    None => LossKind::Synthesised,
+                };
+                self.lose(Field::ThinkingEffort, kind, reason);
             }
             self.explain_unused();
             return Some(Effort::None);

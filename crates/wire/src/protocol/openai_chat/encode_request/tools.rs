@@ -7,6 +7,7 @@ use crate::conversation::CustomFormat;
 use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
 use crate::conversation::HostedService;
+use crate::conversation::NamespaceTool;
 use crate::conversation::Request;
 use crate::conversation::Tool;
 use crate::conversation::ToolChoice;
@@ -24,6 +25,8 @@ use crate::protocol::hosted::Setting;
 use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
+use crate::protocol::namespaces;
+use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::request_shape;
@@ -236,11 +239,11 @@ pub(super) enum HasTools {
 impl<'t> Tools<'t, '_> {
     pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> HasTools {
         let mut flat = Vec::with_capacity(request.tools.len());
-        request.tools.iter().for_each(|tool| self.flatten(tool, &mut flat));
+        request.tools.iter().for_each(|tool| self.flatten(tool, None, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
         if has_tools {
             object.key("tools").array(|writer| {
-                flat.iter().for_each(|tool| self.write_tool(writer, tool));
+                flat.iter().for_each(|tool| self.write_tool(writer, *tool));
             });
         }
         self.write_search(object, request);
@@ -263,10 +266,10 @@ impl<'t> Tools<'t, '_> {
         HasTools::No
     }
 
-    fn takes_tools(&mut self, tools: &[&Tool<'_>]) -> bool {
+    fn takes_tools(&mut self, tools: &[Spaced<'_>]) -> bool {
         let takes = self.target.family.tools && self.target.dialect.tools;
         if !takes {
-            for tool in tools {
+            for Spaced { tool, namespace: _ } in tools {
                 let place = tool.semantics().place();
                 self.losing.node(place, LossKind::Dropped, "the server takes no tools");
             }
@@ -275,19 +278,26 @@ impl<'t> Tools<'t, '_> {
     }
 
     /// The tools that the client runs, out of their namespaces.
-    fn flatten<'r>(&mut self, tool: &'r Tool<'r>, flat: &mut Vec<&'r Tool<'r>>) {
+    fn flatten<'r>(
+        &mut self,
+        tool: &'r Tool<'r>,
+        namespace: Option<&'r NamespaceTool<'r>>,
+        flat: &mut Vec<Spaced<'r>>,
+    ) {
         match &tool.kind {
-            ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(tool),
+            ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(Spaced { tool, namespace }),
             ToolKind::Hosted(_) => {}
-            ToolKind::Namespace(namespace) => {
+            ToolKind::Namespace(inner) => {
                 let place = tool.semantics().place();
                 self.losing.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
-                namespace.tools.iter().for_each(|tool| self.flatten(tool, flat));
+                namespaces::report_description(self.losing, (tool, inner));
+                inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), flat));
             }
         }
     }
 
-    fn write_tool(&mut self, writer: &mut Writer, tool: &Tool<'_>) {
+    fn write_tool(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
+        let tool = spaced.tool;
         let place = tool.semantics().place();
         let blank = NodeSemantics::default();
         match &tool.kind {
@@ -298,7 +308,7 @@ impl<'t> Tools<'t, '_> {
                 let parameters = function.parameters.as_ref().map(|it| {
                     schema::translated_parameters((it, language), strict, place, self.losing)
                 });
-                let description = function.description.as_ref().map(Text::reborrow);
+                let description = spaced.description(function.description.as_ref());
                 let function = FunctionTool {
                     name: Text::default(),
                     description,
@@ -317,7 +327,9 @@ impl<'t> Tools<'t, '_> {
                 writer.object(|it| {
                     it.word("type", "custom");
                     it.key("custom");
-                    write_custom(it, custom, &name, &blank);
+                    let description = spaced.description(custom.description.as_ref());
+                    let custom = CustomTool { description, ..custom.clone() };
+                    write_custom(it, &custom, &name, &blank);
                 });
             }
             ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}

@@ -170,7 +170,6 @@ impl Turns<'_, '_> {
         let reason = "instructions that come first have a field of their own";
         if place != slot {
             self.losing.node(place, LossKind::Renamed, reason);
-            self.losing.node(slot, LossKind::Renamed, reason);
         } else if self.is_developers(first) {
             let reason = "the developer's messages stand among the others";
             self.losing.node(slot, LossKind::Renamed, reason);
@@ -191,7 +190,11 @@ impl Turns<'_, '_> {
 
     /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
     fn end_of_run(&mut self, messages: &[Message<'_>], start: usize) -> usize {
-        let run = messages[start..].iter().take_while(|it| it.role == Role::Assistant).count();
+        let is_assistant = |it: &Message<'_>| it.role == Role::Assistant;
+        let goes_on = |it: &&Message<'_>| is_assistant(it) || is_silent(it);
+        let run = messages[start..].iter().take_while(goes_on).count();
+        let run =
+            messages[start..start + run].iter().rposition(is_assistant).map_or(1, |it| it + 1);
         let calls = |message: &Message<'_>| {
             message.parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
         };
@@ -362,6 +365,13 @@ fn placed<'m>(messages: &'m [Message<'m>], first: usize) -> Few<Placed<'m>> {
         parts.extend(message.parts.iter().enumerate().map(|(index, part)| (at(index), part)));
     }
     parts
+}
+
+/// Whether a message holds only what Chat has nothing like, so that it does not part what the assistant says.
+fn is_silent(message: &Message<'_>) -> bool {
+    let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
+    let is_user = matches!(message.role, Role::User | Role::Assistant);
+    !is_user && !message.parts.is_empty() && message.parts.iter().all(is_opaque)
 }
 
 /// Whether the request comes from a protocol of turns, where a system prompt has a slot of its own.

@@ -209,6 +209,8 @@ impl Answer<'_, '_> {
             parts.iter().copied().filter(|part| message::stands_in_content(part)).collect();
         if shape.has(shape::CONTENT_LIST) || content.iter().any(|it| !is_text(it)) {
             message::write_content(object, &content, shape.with(shape::CONTENT_LIST), self.losing);
+        } else if let [part] = content.as_slice() {
+            message::write_content(object, &[*part], shape, self.losing);
         } else if !content.is_empty() {
             object.field("content", &joined(content.iter().copied()));
         } else if !shape.has(shape::CONTENT_ABSENT) {

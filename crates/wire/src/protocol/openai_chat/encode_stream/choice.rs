@@ -24,6 +24,7 @@ use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 /// A choice that has begun.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub(super) struct Part {
     /// Whether anything of it was written.
     pub(super) is_told: bool,
     pub(super) is_closed: bool,
+    /// Whether its text came as JSON of this protocol and goes so.
+    pub(super) is_json: bool,
 }
 
 #[derive(Debug)]
@@ -138,6 +141,7 @@ impl Encoder<'_> {
             citations: Vec::new(),
             is_told: false,
             is_closed: false,
+            is_json: self.is_same() && semantics.has_shape(Shape::AS_JSON),
         });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);

@@ -13,6 +13,7 @@ use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
+use crate::protocol::arguments::write_as_json;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
@@ -33,6 +34,10 @@ impl Encoder<'_> {
         let logprobs = part.logprobs.take();
         part.is_told = true;
         match &mut part.kind {
+            PartKind::Text if part.is_json => self.chunk(candidate, out, |delta| {
+                delta.key("content");
+                write_as_json(delta, text);
+            }),
             PartKind::Text => {
                 self.count_said(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);

@@ -260,6 +260,7 @@ fn decode_call<'a>(
     form: CallForm,
 ) -> Result<Option<Decoded<'a>>> {
     let (mut id, mut name, mut text) = (None, None, None);
+    let mut shape = Shape::default();
     let mut item = Item::default();
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, _| {
@@ -267,6 +268,11 @@ fn decode_call<'a>(
             ("type", _) => reader.skip()?,
             ("call_id", _) => id = Some(reader.string()?),
             ("name", _) => name = Some(reader.string()?),
+            // Some servers give the arguments as the object that they are.
+            ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
+                text = Some(reader.raw()?.to_text().into_owned());
+                shape = Shape::AS_JSON;
+            }
             ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
                 text = Some(reader.string()?);
             }
@@ -278,7 +284,7 @@ fn decode_call<'a>(
     let name = in_namespace(name, &extras);
     item.extras = extras;
     let call = ToolCall { id, name, arguments: Arguments::Text(text), form };
-    let mut semantics = NodeSemantics::at(place);
+    let mut semantics = NodeSemantics::at(place).shaped(shape);
     if namespace_of(&item.extras).is_some() {
         semantics.add_shape(Shape::RESPELLED);
     }
@@ -289,7 +295,7 @@ fn decode_call<'a>(
 
 fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
     match namespace_of(extras) {
-        Some(namespace) => qualified(&namespace, &name),
+        Some(namespace) => qualified(&namespace, name),
         None => name,
     }
 }

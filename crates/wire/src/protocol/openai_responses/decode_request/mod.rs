@@ -59,7 +59,7 @@ impl<'a> Decoding<'a> {
         let Self { mut request, mut semantics, instructions } = self;
         match instructions {
             Some(instructions) => request.messages.insert(0, instructions),
-            None => respell_instructions(&mut request.messages, &mut semantics),
+            None => respell_instructions(&mut request.messages),
         }
         let limit = request.max_output_tokens.as_ref().and_then(Number::as_u64);
         if limit.is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN) {
@@ -154,7 +154,7 @@ impl<'a> Decoding<'a> {
 }
 
 /// The only instructing item, at the head of the input, comes back from other protocols as `instructions`.
-fn respell_instructions(messages: &mut [Message<'_>], semantics: &mut Semantics<'_>) {
+fn respell_instructions(messages: &mut [Message<'_>]) {
     let [first, rest @ ..] = messages else { return };
     let is_alone = rest.first().is_none_or(|second| !second.role.instructs());
     if let [part] = &mut *first.parts
@@ -162,7 +162,6 @@ fn respell_instructions(messages: &mut [Message<'_>], semantics: &mut Semantics<
         && is_alone
     {
         part.semantics_mut().add_shape(Shape::RESPELLED);
-        semantics.respell("instructions");
     }
 }
 

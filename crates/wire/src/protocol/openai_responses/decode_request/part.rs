@@ -66,7 +66,11 @@ fn decode_text<'a>(
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
-            ("text", _) => text = Some(reader.string()?),
+            ("text", Kind::String) => text = Some(reader.string()?),
+            ("text", _) => {
+                text = Some(reader.raw()?.to_text().into_owned());
+                semantics.add_shape(Shape::AS_JSON);
+            }
             ("annotations", Kind::Array) => {
                 semantics.add_shape(ANNOTATIONS);
                 reader.array(|_, reader| {

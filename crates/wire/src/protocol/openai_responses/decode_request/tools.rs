@@ -84,8 +84,10 @@ fn service(kind: &str) -> HostedService {
 
 fn qualify(kind: &mut ToolKind<'_>, namespace: &str) {
     match kind {
-        ToolKind::Function(tool) => tool.name = qualified(namespace, &tool.name),
-        ToolKind::Custom(tool) => tool.name = qualified(namespace, &tool.name),
+        ToolKind::Function(tool) => {
+            tool.name = qualified(namespace, std::mem::take(&mut tool.name));
+        }
+        ToolKind::Custom(tool) => tool.name = qualified(namespace, std::mem::take(&mut tool.name)),
         ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
     }
 }

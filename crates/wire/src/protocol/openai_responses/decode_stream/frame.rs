@@ -45,6 +45,8 @@ impl<'f> Fields<'f> {
             ("text" | "refusal" | "arguments" | "input", Kind::String) => {
                 self.whole = Some(reader.string()?);
             }
+            // Some servers give the arguments as the object that they are.
+            ("arguments", Kind::Object) => self.whole = Some(reader.raw()?.to_text().into_owned()),
             ("output_index", Kind::Number) => self.output_index = index(reader)?,
             ("content_index", Kind::Number) => self.content_index = index(reader)?,
             ("summary_index", Kind::Number) => self.summary_index = index(reader)?,

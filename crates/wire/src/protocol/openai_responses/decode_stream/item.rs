@@ -32,6 +32,7 @@ use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 /// What the stream has told of, in order of appearance.
 #[derive(Debug, Default)]
@@ -165,6 +166,9 @@ impl Items {
         // What opens an item speaks for all of it.
         let place = told.place.filter(|_| told.parts.is_empty());
         let mut semantics = NodeSemantics::at(place.unwrap_or(part.semantics().place()));
+        if part.semantics().has_shape(Shape::AS_JSON) {
+            semantics.add_shape(Shape::AS_JSON);
+        }
         if told.parts.is_empty() {
             let mut item = part.semantics().item().cloned().unwrap_or_default();
             item.status = None;

@@ -1,5 +1,6 @@
 //! Writing messages as items.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use smallvec::SmallVec;
@@ -42,6 +43,8 @@ use crate::protocol::openai_responses::encode_request::part::is_writable;
 use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::words::in_words;
+use crate::protocol::words::remnant;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
 use crate::roles::wire_role;
@@ -399,8 +402,9 @@ fn write_output(
         ResultOutput::Parts(_) => None,
         ResultOutput::Object { response, .. } => Some(object_text(losing, response, place)),
     };
-    let parts: Few<&Part<'_>> =
-        output.parts().iter().filter(|part| is_writable(losing, part, Side::Input)).collect();
+    let told: Few<Cow<'_, Part<'_>>> =
+        output.parts().iter().filter_map(|part| sendable(losing, part)).collect();
+    let parts: Few<&Part<'_>> = told.iter().map(|part| &**part).collect();
     let as_string = is_string || !losing.is_same();
     match (&object, &*parts) {
         (Some(text), []) => writer.value(text),
@@ -424,6 +428,15 @@ fn write_output(
             parts.iter().for_each(|part| write_part(writer, losing, part, Side::Input));
         }),
     }
+}
+
+/// A part of a result as it can be sent: blocks of another vendor by their words, and what is left of media that the
+/// vendor does not take.
+fn sendable<'p>(losing: &mut Losing<'_>, part: &'p Part<'p>) -> Option<Cow<'p, Part<'p>>> {
+    if is_writable(losing, part, Side::Input) {
+        return Some(Cow::Borrowed(part));
+    }
+    in_words(part).or_else(|| remnant(part)).map(Cow::Owned)
 }
 
 /// A text that a string says as well as a part does.

@@ -8,6 +8,7 @@ use crate::conversation::ReasoningForm;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::arguments;
+use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::Side;
@@ -173,7 +174,12 @@ pub(in crate::protocol::openai_responses) fn write_call(
     object.optional("call_id", call.id.as_ref());
     object.optional("namespace", call.namespace.as_ref());
     object.field("name", &header.tool_name(&call.name));
-    arguments::write_string(object.key(input), call.arguments);
+    match call.arguments {
+        Arguments::Text(text) if header.shape.has(Shape::AS_JSON) => {
+            write_as_json(object.key(input), text);
+        }
+        arguments => arguments::write_string(object.key(input), arguments),
+    }
     object.close();
 }
 

@@ -46,6 +46,8 @@ pub(super) use item::write_message;
 pub(super) use item::write_piece;
 pub(super) use item::write_reasoning;
 pub(super) use part::Side;
+pub(super) use part::chars_of;
+pub(super) use part::cites_all;
 pub(super) use part::own_extras;
 pub(super) use part::write_citation;
 pub(super) use part::write_logprobs;

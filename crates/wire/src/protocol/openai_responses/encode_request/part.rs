@@ -16,6 +16,7 @@ use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::losing::is_wordless;
 use crate::protocol::media_type;
@@ -30,6 +31,7 @@ use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::string_of;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +119,15 @@ pub(in crate::protocol::openai_responses) fn write_text(
         Side::Output => !losing.is_same() || !semantics.has_shape(INPUT_TEXT),
     };
     object.word("type", if is_output { "output_text" } else { "input_text" });
-    object.field("text", text);
+    match losing.is_same() && semantics.has_shape(Shape::AS_JSON) {
+        true => write_as_json(object.key("text"), text),
+        false => object.field("text", text),
+    }
     let has_list = losing.is_same() && semantics.has_shape(ANNOTATIONS);
     let stated = has_list || !semantics.citations().is_empty();
     let is_ours = !losing.is_same() || !semantics.has_shape(OUTPUT_TEXT);
     if (losing.is_same() && stated) || (is_output && is_ours) {
-        write_citations(&mut object, losing, semantics);
+        write_citations(&mut object, losing, (text, semantics));
     } else if stated {
         let reason = "only the assistant cites";
         losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
@@ -158,12 +163,14 @@ pub(in crate::protocol::openai_responses) fn write_logprobs(
 fn write_citations(
     object: &mut Object<'_, '_>,
     losing: &mut Losing<'_>,
-    semantics: &NodeSemantics<'_>,
+    (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
 ) {
+    let is_cited = semantics.citations().iter().any(cites_all);
+    let chars = if is_cited { text.to_str().chars().count() as u64 } else { 0 };
     let mut loss = None;
     object.key("annotations").array(|writer| {
         for citation in semantics.citations() {
-            let written = write_citation(writer, citation);
+            let written = write_citation(writer, citation, chars);
             loss = match (written, citation.protocol()) {
                 (false, _) => {
                     Some((LossKind::Dropped, "a citation without an address has no place here"))
@@ -181,17 +188,31 @@ fn write_citations(
     }
 }
 
-/// Writes a citation as an annotation; false if there is no annotation that says the same.
+/// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
+pub(in crate::protocol::openai_responses) fn cites_all(citation: &Citation<'_>) -> bool {
+    citation.protocol() != THIS && citation.span().is_none()
+}
+
+/// How long the text of a part is, in characters.
+pub(in crate::protocol::openai_responses) fn chars_of(part: &Part<'_>) -> u64 {
+    match part.content() {
+        Content::Text(text) => text.to_str().chars().count() as u64,
+        _ => 0,
+    }
+}
+
+/// Writes a citation of a text of so many characters as an annotation; false if there is no annotation that says the same.
 pub(in crate::protocol::openai_responses) fn write_citation(
     writer: &mut Writer,
     citation: &Citation<'_>,
+    chars: u64,
 ) -> bool {
     if citation.protocol() == THIS {
         writer.value(citation.json());
         return true;
     }
     let Some(url) = citation.url() else { return false };
-    let (start, end) = citation.span().unwrap_or_default();
+    let (start, end) = citation.span().unwrap_or((0, chars));
     writer.object(|writer| {
         writer.word("type", "url_citation");
         writer.field("start_index", &start);

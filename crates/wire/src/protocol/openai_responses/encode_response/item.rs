@@ -217,8 +217,7 @@ pub(in crate::protocol::openai_responses) fn report_handed(
     next: &Part<'_>,
 ) {
     for part in [thought, next] {
-        let reason = "it rides with the thinking before the part that it belongs to";
-        losing.field(part.semantics().place(), Field::Signature, LossKind::Renamed, reason);
+        losing.sealed(part, "it rides with the thinking before the part that it belongs to");
     }
 }
 
@@ -356,6 +355,9 @@ fn client_call<'n>(
     upstream: &'n Text<'_>,
 ) -> (Option<&'n Text<'n>>, Text<'n>) {
     let name = asked.client_name(upstream);
+    if let Some(namespace) = asked.namesakes.iter().find(|namesake| **namesake == name) {
+        return (Some(namespace), name);
+    }
     for namespace in &asked.namespaces {
         let own = unqualified(&namespace.to_str(), &name).into_owned();
         if own != name {

@@ -163,7 +163,7 @@ fn report_handed_on(losing: &mut Losing<'_>, parts: &[Part<'_>]) {
     let told = parts.iter().find(is_told);
     if let Some(told) = told.filter(|told| !std::ptr::eq(*told, &parts[0])) {
         let reason = "the seal of a part before it comes back here";
-        losing.field(told.semantics().place(), Field::Signature, LossKind::Renamed, reason);
+        losing.sealed(told, reason);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::Side;
+use crate::protocol::openai_responses::encode_request::cites_all;
 use crate::protocol::openai_responses::encode_request::write_logprobs;
 use crate::protocol::openai_responses::encode_request::write_part;
 use crate::protocol::openai_responses::encode_response::Thing;
@@ -156,6 +157,9 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         self.add_part((item, at), out);
+        let citations = self.items[item].parts[at].semantics().citations();
+        let waiting: Vec<_> = citations.iter().filter(|it| cites_all(it)).cloned().collect();
+        waiting.iter().for_each(|citation| self.annotate((item, at), citation, out));
         let is_owed = self.is_same() && self.items[item].states[at].logprobs.is_some();
         if names.done == TEXT.done && is_owed {
             self.text_delta((item, at), (names, &Text::default()), out);

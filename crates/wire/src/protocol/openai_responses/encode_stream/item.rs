@@ -12,6 +12,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Artefact;
+use crate::protocol::Citation;
 use crate::protocol::Delta;
 use crate::protocol::Field;
 use crate::protocol::Logprobs;
@@ -21,6 +22,8 @@ use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::chars_of;
+use crate::protocol::openai_responses::encode_request::cites_all;
 use crate::protocol::openai_responses::encode_request::write_citation;
 use crate::protocol::openai_responses::encode_response::client_form;
 use crate::protocol::openai_responses::encode_response::handed;
@@ -381,12 +384,10 @@ impl Encoder<'_> {
         }
         match kind {
             NoteKind::Citation(citation) => {
-                let mut annotation = Writer::default();
-                let written = write_citation(&mut annotation, &citation);
-                self.items[item].parts[at].semantics_mut().add_citation(citation);
-                if written {
-                    self.annotate((item, at), annotation.into_string(), out);
+                if !cites_all(&citation) {
+                    self.annotate((item, at), &citation, out);
                 }
+                self.items[item].parts[at].semantics_mut().add_citation(citation);
             }
             NoteKind::Logprobs(more) => {
                 add_to(&mut self.items[item].states[at].logprobs, more.clone());
@@ -412,7 +413,19 @@ impl Encoder<'_> {
         losing.field(place, field, LossKind::Dropped, "it comes when its message is complete");
     }
 
-    fn annotate(&mut self, (item, at): (usize, usize), annotation: String, out: &mut String) {
+    /// Tells a citation of a part, if it can be told here.
+    pub(super) fn annotate(
+        &mut self,
+        (item, at): (usize, usize),
+        citation: &Citation<'_>,
+        out: &mut String,
+    ) {
+        let part = &self.items[item].parts[at];
+        let mut annotation = Writer::default();
+        if !write_citation(&mut annotation, citation, chars_of(part)) {
+            return;
+        }
+        let annotation = annotation.into_string();
         self.add_part((item, at), out);
         let number = self.items[item].states[at].cited;
         self.items[item].states[at].cited += 1;

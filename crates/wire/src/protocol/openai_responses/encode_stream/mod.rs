@@ -225,7 +225,12 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         let Note { at, kind } = note.into_owned();
         match (at, kind) {
-            (NoteAt::Response, NoteKind::Semantics(later)) => self.start.semantics.update(later),
+            (NoteAt::Response, NoteKind::Semantics(later)) if self.is_same() => {
+                self.start.semantics.update(later);
+            }
+            (NoteAt::Response, NoteKind::Semantics(later)) => {
+                Losing::new(self.source, THIS, &mut self.report).semantics(&later);
+            }
             (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
