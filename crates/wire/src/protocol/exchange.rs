@@ -28,7 +28,7 @@ use crate::protocol::openai_responses;
 use crate::protocol::retold;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 use crate::sse::Frame;
 use crate::target::Target;
 use crate::utf8;
@@ -221,12 +221,12 @@ impl Protocol {
     }
 
     /// Where a canonical field stands in this protocol, below its node.
-    pub(in crate::protocol) fn pointer(self, field: Field, shape: Shape) -> &'static str {
+    pub(in crate::protocol) fn pointer(self, field: Field, spelling: Spelling) -> &'static str {
         match self {
-            Self::OpenaiChat => openai_chat::pointer(field, shape),
-            Self::OpenaiResponses => openai_responses::pointer(field, shape),
-            Self::AnthropicMessages => anthropic_messages::pointer(field, shape),
-            Self::Gemini => gemini::pointer(field, shape),
+            Self::OpenaiChat => openai_chat::pointer(field, spelling),
+            Self::OpenaiResponses => openai_responses::pointer(field, spelling),
+            Self::AnthropicMessages => anthropic_messages::pointer(field, spelling),
+            Self::Gemini => gemini::pointer(field, spelling),
         }
     }
 

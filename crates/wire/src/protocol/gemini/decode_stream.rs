@@ -39,8 +39,8 @@ use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::sse::Frame;
 
 /// Frames in, events out.

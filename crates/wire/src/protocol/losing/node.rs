@@ -20,7 +20,6 @@ use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 impl Losing<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
@@ -80,14 +79,14 @@ impl Losing<'_> {
     /// Reports all that the target never carries of a node's semantics.
     #[inline]
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_detail() || semantics.has_shape(Shape::RESPELLED) {
+        if semantics.has_detail() || semantics.is_respelled() {
             self.detail(semantics);
         }
     }
 
     fn detail(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
-        if semantics.has_shape(Shape::RESPELLED) {
+        if semantics.is_respelled() {
             self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {

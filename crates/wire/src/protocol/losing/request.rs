@@ -13,12 +13,11 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 impl Losing<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
-        self.shape = exchange.semantics().shape();
+        self.spelling = exchange.semantics().spelling();
         self.side = Side::Request;
         if self.is_same() {
             return;
@@ -192,7 +191,7 @@ impl Losing<'_> {
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_shape(Shape::RESPELLED) {
+        if semantics.is_respelled() {
             self.node(semantics.place(), LossKind::Renamed, RESPELLED);
         }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());

@@ -5,11 +5,13 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
+pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+    let shape: Shape = spelling.of();
     match field {
         Field::MaxOutputTokens if shape.has(request_shape::MAX_COMPLETION_TOKENS) => {
             "/max_completion_tokens"

@@ -1,9 +1,21 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::loss::LossKind;
+use crate::protocol::Protocol;
+use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::openai_chat) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::OpenaiChat;
+}
+
+/// How a node or a request of this protocol was spelled.
+pub(in crate::protocol::openai_chat) type Shape = semantics::Shape<Speaker>;
 
 namespace! {
     /// What only Chat Completions can say of a request.

@@ -225,7 +225,7 @@ impl Encoding<'_, '_> {
 
     fn write_stop(&mut self, body: &mut Object<'_, '_>) {
         let stop = &self.request.stop;
-        let pointer = self.losing.source().pointer(Field::Stop, self.shape);
+        let pointer = self.losing.source().pointer(Field::Stop, self.spelling);
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
             let reason = "stops of whitespace alone are refused";
             let suffix = format!("{pointer}/{index}");
@@ -292,8 +292,8 @@ impl Encoding<'_, '_> {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
             return None;
         };
-        let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
-        let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
+        let (place, spelling, dialect) = (Place::default(), self.spelling, self.output_dialect);
+        let at = schemas::At { place, field: Field::OutputSchema, spelling, dialect };
         Some(schemas::translate(schema, schemas::Use::Output, at, &mut self.losing))
     }
 

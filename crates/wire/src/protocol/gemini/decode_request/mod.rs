@@ -31,6 +31,7 @@ use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
@@ -41,7 +42,6 @@ use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut draft = Draft::default();

@@ -32,6 +32,7 @@ use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::RESPONSE_ABSENT;
 use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
 use crate::protocol::gemini::types::SEALED_APART;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
@@ -44,7 +45,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// Fields that say something about a part's data and are none themselves.
 const MODIFIERS: [&str; 11] = [

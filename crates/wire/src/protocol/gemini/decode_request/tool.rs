@@ -17,6 +17,7 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
@@ -28,7 +29,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 impl<'a> super::Draft<'a> {
     pub(super) fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {

@@ -23,11 +23,11 @@ use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]

@@ -33,9 +33,9 @@ use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);

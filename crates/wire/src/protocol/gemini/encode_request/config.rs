@@ -177,7 +177,7 @@ impl<'x> Scribe<'x, '_> {
         for index in kept.len()..stop.len() {
             let suffix = format!(
                 "{}/{index}",
-                self.losing.source().pointer(Field::Stop, self.exchange.semantics().shape())
+                self.losing.source().pointer(Field::Stop, self.exchange.semantics().spelling())
             );
             let reason = "the vendor takes five stop sequences";
             self.losing.below(root, &suffix, LossKind::Dropped, reason);
@@ -236,8 +236,8 @@ impl<'x> Scribe<'x, '_> {
         }
         let schema = schema.reborrow();
         let translated = translate(&schema, dialect::of_output(self.exchange), self.dialect());
-        let shape = self.exchange.semantics().shape();
-        let base = self.losing.source().pointer(Field::OutputSchema, shape);
+        let spelling = self.exchange.semantics().spelling();
+        let base = self.losing.source().pointer(Field::OutputSchema, spelling);
         self.report_schema(Place::default(), base, translated.losses);
         translated.json
     }

@@ -31,11 +31,11 @@ use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::MODEL_PREFIXED;
 use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
 use crate::target::ModelPlace;
 use crate::target::Target;
 
@@ -47,8 +47,8 @@ pub(in crate::protocol) fn encode_request(
     if exchange.protocol() == GEMINI {
         withhold(exchange, report);
     }
-    let shape = exchange.semantics().shape();
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
+    let spelling = exchange.semantics().spelling();
+    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).spelled(spelling);
     losing.request(exchange);
     let request = &exchange.request;
     let calls = (!losing.is_same())

@@ -16,6 +16,7 @@ use crate::protocol::arguments::Change;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::PART_NAMES;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
@@ -25,7 +26,6 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
 
 /// How one part is written: what it wears here that is not its own content.
 #[derive(Default)]

@@ -20,12 +20,12 @@ use crate::protocol::hosted::Settings;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
-use crate::protocol::semantics::Shape;
 use crate::schema::Dialect;
 use crate::schema::SchemaLoss;
 use crate::schema::translate;
@@ -239,7 +239,7 @@ impl<'x> Scribe<'x, '_> {
         let from = dialect::of_parameters(self.losing.source(), tool);
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.dialect());
-        let base = self.losing.source().pointer(field, self.exchange.semantics().shape());
+        let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
         self.report_schema(tool.semantics().place(), base, translated.losses);
         let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
         (!needless).then_some(translated.json)

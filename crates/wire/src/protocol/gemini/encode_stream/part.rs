@@ -22,9 +22,9 @@ use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::add_to;
 
 use super::Encoder;

@@ -37,6 +37,7 @@ pub(super) use shape::RESULT_PARTS_EMPTY;
 pub(super) use shape::ROLE_ABSENT;
 pub(super) use shape::SEALED_APART;
 pub(super) use shape::SLOT;
+pub(super) use shape::Shape;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;

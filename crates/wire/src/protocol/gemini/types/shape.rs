@@ -1,6 +1,18 @@
 //! The bits of shapes, by the node that carries them. Those below 22 belong to spellings.
 
-use crate::protocol::semantics::Shape;
+use crate::protocol::Protocol;
+use crate::protocol::semantics;
+
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::gemini) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::Gemini;
+}
+
+/// How a node or a request of this protocol was spelled.
+pub(in crate::protocol::gemini) type Shape = semantics::Shape<Speaker>;
 
 /// Of requests: the model stands in the body behind `models/`.
 pub(in crate::protocol::gemini) const MODEL_PREFIXED: Shape = Shape::bit(24);

@@ -35,10 +35,10 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
     let mut messages = Vec::with_capacity(messages_expected(reader));
@@ -105,7 +105,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
             form: CallForm::Function,
         };
         let part = Part::new(Content::ToolResult(Box::new(result)));
-        parts.push(part.with_semantics(NodeSemantics::at(place).shaped(semantics.shape())));
+        parts.push(part.with_semantics(semantics.spelled_alike(place)));
     }
     let mut message = Message::new(role, parts).with_semantics(semantics);
     message.name = name;

@@ -18,10 +18,10 @@ use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);

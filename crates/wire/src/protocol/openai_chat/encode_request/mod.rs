@@ -96,7 +96,7 @@ fn write_translated(
 }
 
 /// Whether a request's shape has a bit.
-fn is_shaped(semantics: &Semantics<'_>, shape: crate::protocol::semantics::Shape) -> bool {
+fn is_shaped(semantics: &Semantics<'_>, shape: crate::protocol::openai_chat::types::Shape) -> bool {
     semantics.has_shape(shape)
 }
 

@@ -19,7 +19,7 @@ use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::semantics::Shape;
+use crate::protocol::openai_chat::types::Shape;
 
 const IMAGE_BELOW: &str = "[image attached below]";
 const FILE_BELOW: &str = "[file attached below]";

@@ -522,7 +522,7 @@ impl Grown {
 
     /// What the complete part says of itself, but for what was told one by one.
     fn said_at_end<'f>(&self, said: &NodeSemantics<'f>) -> NodeSemantics<'f> {
-        let mut semantics = NodeSemantics::at(said.place()).shaped(said.shape());
+        let mut semantics = said.spelled_alike(said.place());
         if let Some(extras) = said.extras() {
             semantics.keep(extras.clone());
         }
