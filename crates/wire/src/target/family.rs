@@ -60,7 +60,8 @@ pub struct Family {
     pub media_in_results: bool,
     /// Whether function calls and their results can carry an id; else they pair by order.
     pub call_ids: bool,
-    /// Whether a function call of the current turn must carry its thought signature.
+    /// Whether the first function call of a step must carry its thought signature. A Gemini model of no known family is
+    /// taken to want it: one that does not want it ignores it.
     pub needs_thought_signature: bool,
     /// Whether hosted and function tools can be declared together.
     pub hosted_with_function_tools: bool,
@@ -92,7 +93,7 @@ impl Family {
         remote_files: true,
         media_in_results: true,
         call_ids: true,
-        needs_thought_signature: false,
+        needs_thought_signature: true,
         hosted_with_function_tools: true,
     };
 

@@ -85,6 +85,11 @@ impl Target {
         Self { gemini_model, ..self }
     }
 
+    /// Whether the far end of Chat is Google's, and so reads the signatures of its models.
+    pub fn reads_google_signatures(&self) -> bool {
+        self.family.vendor == Vendor::Google || self.dialect == Dialect::GEMINI
+    }
+
     /// The operator's role on Chat and Responses: the family's, unless the server lacks it.
     pub const fn system_role(&self) -> SystemRole {
         if self.dialect.developer_role { self.family.system_role } else { SystemRole::System }

@@ -32,7 +32,10 @@ impl Losing<'_> {
 
     fn part(&mut self, part: &Part<'_>) {
         let place = part.semantics().place();
-        self.semantics(part.semantics());
+        match part.content() {
+            Content::ToolCall(_) => self.call_semantics(part.semantics()),
+            _ => self.semantics(part.semantics()),
+        }
         match part.content() {
             Content::Text(_) => self.set(place, Field::Text),
             Content::Media(media) => self.media(place, media),
@@ -82,6 +85,19 @@ impl Losing<'_> {
         if semantics.has_detail() || semantics.is_respelled() {
             self.detail(semantics);
         }
+    }
+
+    /// The same for a call, which has a field for the signatures of Google's models in Chat: its encoder says whether the
+    /// server may see them.
+    pub(in crate::protocol) fn call_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        let is_carried = self.target == Protocol::OpenaiChat
+            && semantics.artefact().is_some_and(|it| it.issuer() == Protocol::Gemini);
+        if !is_carried {
+            return self.semantics(semantics);
+        }
+        let mut rest = semantics.clone();
+        rest.take_artefact();
+        self.semantics(&rest);
     }
 
     fn detail(&mut self, semantics: &NodeSemantics<'_>) {

@@ -161,7 +161,11 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::ResultMedia, "/content", depends("what the result holds")),
     row(Field::ResultIsError, "", depends("whether the result is an error")),
     row(Field::Reasoning, "", depends("whether it goes to a client or to a server")),
-    row(Field::Signature, "", withheld("only its issuer can read it")),
+    row(
+        Field::Signature,
+        "/extra_content/google/thought_signature",
+        withheld("only its issuer can read it, and only a call has a field for it"),
+    ),
     row(Field::Ciphertext, "", withheld("only its issuer can read it")),
     row(Field::Refusal, "", CARRIED),
     row(Field::Opaque, "", dropped("Chat has nothing like it")),

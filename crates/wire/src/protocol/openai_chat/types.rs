@@ -131,5 +131,11 @@ pub(super) mod request_shape {
     pub(in super::super) const CHOICE_UNTYPED: Shape = Shape::bit(9);
 }
 
+/// The scope of extras in `extra_content` of a call.
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
+
+/// The scope of extras in `google` of `extra_content`.
+pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
+
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";

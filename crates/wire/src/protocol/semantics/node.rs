@@ -92,6 +92,10 @@ impl<'a> NodeSemantics<'a> {
         self.detail_mut().artefact = Some(artefact);
     }
 
+    pub(in crate::protocol) fn take_artefact(&mut self) -> Option<Artefact<'a>> {
+        self.detail.as_deref_mut()?.artefact.take()
+    }
+
     pub(in crate::protocol) fn add_citation(&mut self, citation: Citation<'a>) {
         self.detail_mut().citations.push(citation);
     }

@@ -72,6 +72,7 @@ const GEMINI_1_5: Family = Family {
     remote_files: false,
     media_in_results: false,
     call_ids: false,
+    needs_thought_signature: false,
     hosted_with_function_tools: false,
     ..GEMINI
 };

@@ -178,11 +178,11 @@ impl<'x> Scribe<'x, '_> {
         self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
 
-    /// Writes the pieces of a turn. In the current turn the first call of a step must be signed. What a client of this
-    /// protocol says of its own calls is left alone.
-    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>], is_current: bool) {
+    /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
+    /// ones stay as they were sent, for its prompt cache. What a client of this protocol says of its own calls is left alone.
+    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>]) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
-        let mut unsigned = is_current && self.target.family.needs_thought_signature;
+        let mut unsigned = self.target.family.needs_thought_signature;
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<&Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
@@ -205,7 +205,10 @@ impl<'x> Scribe<'x, '_> {
                 }
                 Content::Reasoning(thought) if hands_on(next()) => {
                     handed = self.signature(&piece.part);
-                    if !thought.texts.is_empty() {
+                    let reason = "its signature stands on the part behind it";
+                    let place = piece.part.semantics().place();
+                    self.losing.node(place, LossKind::Renamed, reason);
+                    if thought.texts.iter().any(|text| !text.is_empty()) {
                         write_part(writer, &piece.part, &self.pen(None));
                     }
                 }

@@ -258,9 +258,10 @@ impl<'x> Answer<'x, '_> {
         object.close();
     }
 
-    /// Writes thoughts whose signature goes to the part behind them.
+    /// Writes thoughts whose signature goes to the part behind them, unless the signature is all they are.
     fn thoughts(&mut self, writer: &mut Writer, part: &Part<'_>) {
-        if !part.is_blank() {
+        let Content::Reasoning(thought) = part.content() else { return };
+        if thought.texts.iter().any(|text| !text.is_empty()) {
             write_part(writer, part, &Pen::default());
         }
     }

@@ -35,6 +35,7 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
+use crate::protocol::openai_chat::decode_request::signature::read_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
@@ -397,6 +398,10 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
             "id" => call.id = Some(reader.string()?),
             "function" if key == payload => call.read(reader, "function", extras)?,
             "custom" if key == payload => call.read(reader, "custom", extras)?,
+            "extra_content" => match read_signature(reader, extras)? {
+                Some(signature) => semantics.set_artefact(signature),
+                None => return Ok(Member::Unknown),
+            },
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)

@@ -18,6 +18,8 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -40,7 +42,8 @@ pub(super) fn write_same(writer: &mut Writer, message: &Message<'_>, losing: &mu
         object.field("role", role_word(message.role));
     }
     object.optional("name", message.name.as_ref());
-    let mut fields = Fields { parts: &parts, shape: semantics.shape(), names: &Names::Own };
+    let mut fields =
+        Fields { parts: &parts, shape: semantics.shape(), names: &Names::Own, signed: true };
     fields.write(&mut object, losing);
     object.close();
 }
@@ -111,6 +114,8 @@ pub(in crate::protocol::openai_chat) struct Fields<'p, 'n> {
     pub(in crate::protocol::openai_chat) parts: &'p [&'p Part<'p>],
     pub(in crate::protocol::openai_chat) shape: Shape,
     pub(in crate::protocol::openai_chat) names: &'n Names<'n>,
+    /// Whether the receiving server reads the signatures of Google's models.
+    pub(in crate::protocol::openai_chat) signed: bool,
 }
 
 impl Fields<'_, '_> {
@@ -192,6 +197,13 @@ impl Fields<'_, '_> {
         let blank = NodeSemantics::default();
         let semantics = if own { semantics } else { &blank };
         write_payload(object.key(kind), call, &name, (semantics, kind));
+        match self.names {
+            Names::Own => write_signature(&mut object, part.semantics(), Side::Own),
+            Names::Fitted(..) if self.signed => {
+                write_signature(&mut object, part.semantics(), Side::Foreign);
+            }
+            Names::Fitted(..) => {}
+        }
         object.close();
     }
 }

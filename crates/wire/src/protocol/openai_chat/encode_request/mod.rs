@@ -6,6 +6,7 @@ pub(super) mod message;
 mod options;
 mod results;
 mod schema;
+pub(super) mod signature;
 mod thinking;
 mod tools;
 mod turns;

@@ -19,6 +19,8 @@ use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
@@ -112,7 +114,11 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.semantics(&semantics));
+        let is_call = matches!(opening, Opening::ToolCall { .. });
+        self.losses.add(self.source, NoteAt::Part(part), |losing| match is_call {
+            true => losing.call_semantics(&semantics),
+            false => losing.semantics(&semantics),
+        });
         self.report_joined((part, candidate), &opening, &semantics);
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -261,6 +267,8 @@ impl Encoder<'_> {
                 payload.field("name", &name);
                 payload.field(key, "");
                 payload.close();
+                let side = if extras.is_some() { Side::Own } else { Side::Foreign };
+                write_signature(&mut object, semantics, side);
                 object.close();
             });
         });
