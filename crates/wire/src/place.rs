@@ -82,6 +82,7 @@ steps! {
     Tools => "/tools";
     UrlContext => "/urlContext";
     Usage => "/usage";
+    XGroqUsage => "/x_groq/usage";
     UsageMetadata => "/usageMetadata";
     WebSearchOptions => "/web_search_options";
 }
@@ -142,11 +143,12 @@ impl Place {
         self
     }
 
-    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning or call
-    /// under two names, in fields that stand side by side.
+    /// The other place at which what stood here may come back: Chat tells refusals and texts, and one reasoning, call or
+    /// usage under two names, in fields that stand side by side.
     pub(crate) fn twin(self) -> Option<Self> {
         let last = self.steps.iter().rposition(|step| *step != Step::None)?;
         match self.steps[last] {
+            Step::XGroqUsage => Some(self.parent().step(Step::Usage)),
             Step::FunctionCall => Some(self.parent().step(Step::ToolCalls)),
             Step::Refusal => Some(self.parent().step(Step::Content)),
             Step::Reasoning => Some(self.parent().step(Step::ReasoningContent)),

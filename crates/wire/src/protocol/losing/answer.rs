@@ -1,6 +1,7 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
 use super::Losing;
+use super::RESPELLED;
 use crate::conversation::Candidate;
 use crate::conversation::FinishKind;
 use crate::conversation::Response;
@@ -80,6 +81,9 @@ impl Losing<'_> {
             return;
         }
         let place = usage.semantics().place();
+        if usage.semantics().is_respelled() {
+            self.node(place, LossKind::Renamed, RESPELLED);
+        }
         let counts = [
             (Field::UsageInput, usage.input),
             (Field::UsageCacheRead, usage.cache_read),

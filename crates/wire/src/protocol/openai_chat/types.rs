@@ -103,6 +103,8 @@ pub(super) mod shape {
     pub(in super::super) const CHOICES_ABSENT: Shape = Shape::bit(18);
     /// The choice had no `message`.
     pub(in super::super) const MESSAGE_ABSENT: Shape = Shape::bit(19);
+    /// The usage stands in `x_groq`, as in streams of Groq.
+    pub(in super::super) const IN_X_GROQ: Shape = Shape::bit(21);
     /// The data URL was not base64 and is kept whole.
     pub(in super::super) const WHOLE_URL: Shape = Shape::bit(20);
 }

@@ -31,6 +31,7 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::RESPONSE_ABSENT;
 use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
+use crate::protocol::gemini::types::RESULT_PARTS_ONE;
 use crate::protocol::gemini::types::SEALED_APART;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TEXT_ABSENT;
@@ -205,7 +206,10 @@ impl<'a> PartDraft<'a> {
         });
         let content = self.thinking(data);
         let guessed = matches!(&content, Content::Media(media) if media.source.mime().is_none());
-        if is_respelled(PART_NAMES, self.shape) || self.shape.has(URL_SAFE) || guessed {
+        let is_one = matches!(content, Content::ToolResult(_)) && self.shape.has(RESULT_PARTS_ONE);
+        let is_media = matches!(content, Content::Media(_));
+        let is_url_safe = is_media && self.shape.has(URL_SAFE);
+        if is_respelled(PART_NAMES, self.shape) || is_url_safe || is_one || guessed {
             self.shape = self.shape.with(Shape::RESPELLED);
         }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
@@ -346,6 +350,11 @@ impl<'a> PartDraft<'a> {
                 "id" => call_id = Some(reader.string()?),
                 "name" => name = Some(reader.string()?),
                 "response" => response = Some(reader.raw()?),
+                "parts" if reader.kind()? == Kind::Object => {
+                    let place = place.step(Step::FunctionResponseParts);
+                    media = Some(Parts::from(content_part(reader, place)?));
+                    self.shape = self.shape.with(RESULT_PARTS_ONE);
+                }
                 "parts" => media = Some(result_parts(reader, place)?),
                 _ => return Ok(Member::Unknown),
             }

@@ -14,6 +14,7 @@ use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_request::content_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
+use crate::protocol::gemini::decode_response::partial::call_piece;
 use crate::protocol::gemini::decode_response::usage::Counts;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
@@ -32,6 +33,7 @@ use crate::protocol::semantics::NodeSemantics;
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct Chunk<'a> {
+    telling: Telling,
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
@@ -46,6 +48,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
 
 /// One candidate of a response object.
 pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
+    telling: Telling,
     /// Which of the answers this is.
     pub index: u32,
     pub parts: Vec<Part<'a>>,
@@ -62,6 +65,14 @@ pub(in crate::protocol::gemini) struct ContentSeen {
     content: bool,
     role: bool,
     parts: bool,
+}
+
+/// Whether an answer is told at once or in pieces, of which calls may have several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::gemini) enum Telling {
+    #[default]
+    AtOnce,
+    InPieces,
 }
 
 impl ContentSeen {
@@ -85,8 +96,12 @@ impl ContentSeen {
 }
 
 impl<'a> Chunk<'a> {
-    pub(in crate::protocol::gemini) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
-        let mut chunk = Self::default();
+    pub(in crate::protocol::gemini) fn read(
+        reader: &mut Reader<'a>,
+        place: Place,
+        telling: Telling,
+    ) -> Result<Self> {
+        let mut chunk = Self { telling, ..Self::default() };
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
         chunk.extras = extras;
@@ -117,15 +132,20 @@ impl<'a> Chunk<'a> {
         self.candidates_stated = true;
         reader.array(|index, reader| {
             let place = place.element(Step::Candidates, index);
-            self.candidates.push(CandidateDraft::read(reader, place, index)?);
+            self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
             Ok(())
         })
     }
 }
 
 impl<'a> CandidateDraft<'a> {
-    fn read(reader: &mut Reader<'a>, place: Place, position: usize) -> Result<Self> {
+    fn read(
+        reader: &mut Reader<'a>,
+        (place, position): (Place, usize),
+        telling: Telling,
+    ) -> Result<Self> {
         let mut draft = Self {
+            telling,
             index: u32::try_from(position).unwrap_or_default(),
             parts: Vec::new(),
             finish: None,
@@ -197,7 +217,8 @@ impl<'a> CandidateDraft<'a> {
                 ("parts", Kind::Array) => {
                     self.content.parts = true;
                     reader.array(|index, reader| {
-                        self.parts.push(part(reader, place.element(Step::Parts, index))?);
+                        let place = place.element(Step::Parts, index);
+                        self.parts.push(part(reader, place, self.telling)?);
                         Ok(())
                     })?;
                 }
@@ -212,9 +233,20 @@ impl<'a> CandidateDraft<'a> {
 const CANDIDATES_MAX: u32 = 1024;
 
 /// Reads a part; one of an unexpected shape is kept whole.
-fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn part<'a>(reader: &mut Reader<'a>, place: Place, telling: Telling) -> Result<Part<'a>> {
     let mut start = reader.checkpoint();
-    if let Ok(part) = content_part(reader, place) {
+    let read = content_part(reader, place);
+    let may_be_piece = telling == Telling::InPieces
+        && match &read {
+            Ok(part) => matches!(part.content(), Content::ToolCall(_)),
+            Err(_) => true,
+        };
+    if may_be_piece && let Ok(Some(piece)) = call_piece(&mut start.checkpoint(), place) {
+        *reader = start;
+        reader.skip()?;
+        return Ok(piece);
+    }
+    if let Ok(part) = read {
         return Ok(part);
     }
     let json = start.raw()?;

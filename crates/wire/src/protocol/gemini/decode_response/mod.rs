@@ -3,11 +3,13 @@
 mod chunk;
 mod citation;
 mod logprobs;
+pub(super) mod partial;
 mod usage;
 
 pub(super) use chunk::CandidateDraft;
 pub(super) use chunk::Chunk;
 pub(super) use chunk::ContentSeen;
+pub(super) use chunk::Telling;
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
 pub(super) use usage::Counts;
@@ -40,7 +42,7 @@ use crate::protocol::semantics::NodeSemantics;
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
-    let chunk = Chunk::read(&mut reader, root)?;
+    let chunk = Chunk::read(&mut reader, root, Telling::AtOnce)?;
     reader.finish()?;
     let Chunk { id, model, candidates, candidates_stated, counts, service_tier, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);

@@ -17,7 +17,9 @@ use crate::place::Place;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
+use crate::protocol::gemini::types::CONTENTS_ONE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::PARTS_ONE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::object::Object;
@@ -364,6 +366,9 @@ impl<'x> Scribe<'x, '_> {
 
     /// Writes the turns.
     pub(super) fn contents(&mut self, writer: &mut Writer, turns: &[Turn<'x>]) {
+        if let ([turn], true) = (turns, self.shape.has(CONTENTS_ONE)) {
+            return self.content(writer, turn);
+        }
         writer.begin_array();
         for turn in turns {
             self.content(writer, turn);
@@ -386,9 +391,14 @@ impl<'x> Scribe<'x, '_> {
         debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
         if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
             let writer = object.key("parts");
-            writer.begin_array();
+            let is_one = has(PARTS_ONE) && turn.pieces.len() == 1;
+            if !is_one {
+                writer.begin_array();
+            }
             self.pieces(writer, &turn.pieces);
-            writer.end_array();
+            if !is_one {
+                writer.end_array();
+            }
         }
         object.close();
     }

@@ -30,6 +30,7 @@ use super::contents::Piece;
 use super::contents::Pieces;
 use super::contents::Told;
 use super::contents::media_of;
+use super::part::Closeness;
 use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
@@ -79,7 +80,7 @@ impl<'x> Scribe<'x, '_> {
                     false
                 }
             },
-            Content::Media(media) => self.admits_media(part, media),
+            Content::Media(media) => self.admits_media(part, media, self.closeness()),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
                 report_refusal(&mut self.losing, place);
@@ -116,7 +117,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
-    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>) -> bool {
+    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) -> bool {
         let place = part.semantics().place();
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
@@ -165,15 +166,26 @@ impl<'x> Scribe<'x, '_> {
                 }
             }
         }
-        self.detail(part, media);
+        self.detail(part, media, closeness);
         true
     }
 
-    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>) {
+    /// Whether a part of its own can say how closely it is to be looked at.
+    fn closeness(&self) -> Closeness {
+        match self.target.family.media_resolution_by_part {
+            true => Closeness::Told,
+            false => Closeness::LeftOut,
+        }
+    }
+
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) {
         let Some(detail) = &media.detail else { return };
-        let (kind, reason) = match resolution(detail) {
-            Some(_) => (LossKind::Approximated, "told as a media resolution"),
-            None => (LossKind::Implied, "the model chooses how closely it looks"),
+        let (kind, reason) = match (resolution(detail), closeness) {
+            (Some(_), Closeness::Told) => (LossKind::Approximated, "told as a media resolution"),
+            (Some(_), Closeness::LeftOut) => {
+                (LossKind::Approximated, "the model chooses how closely it looks here")
+            }
+            (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
         };
         self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
@@ -224,7 +236,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        Pen { same: self.is_same(), signature, ..Pen::default() }
+        Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.
@@ -273,7 +285,7 @@ impl<'x> Scribe<'x, '_> {
             self.losing.node(place, LossKind::Approximated, reason);
         }
         let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
-        let pen = Pen { same: self.is_same(), signature, name: Some(name), id };
+        let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
             self.losing.field(place, Field::CallArguments, kind, reason);
@@ -286,13 +298,13 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() {
             let name = result.name.as_ref().map(Text::reborrow);
             let id = result.call_id.as_ref().map(Text::reborrow);
-            let pen = Pen { same: true, signature, name, id };
+            let pen = Pen { name, id, ..self.pen(signature) };
             return write_result(writer, part, result, &pen, MediaPlace::Inside);
         }
         let result = &self.sendable(result);
         let name = Some(self.result_name(piece, result));
         let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
-        let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
+        let pen = Pen { name, id: id.map(Text::reborrow), ..self.pen(signature) };
         let inside = self.media_inside(result);
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
         write_result(writer, part, result, &pen, place);
@@ -306,8 +318,13 @@ impl<'x> Scribe<'x, '_> {
 
     /// The result without the media that cannot be sent.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
+        // The parts inside a result have no field for it.
+        let closeness = match self.media_inside(result) {
+            true => Closeness::LeftOut,
+            false => self.closeness(),
+        };
         let mut is_sent = |part: &Part<'_>| match part.content() {
-            Content::Media(media) => self.admits_media(part, media),
+            Content::Media(media) => self.admits_media(part, media, closeness),
             _ => true,
         };
         if !result.output.parts().iter().any(|part| matches!(part.content(), Content::Media(_))) {

@@ -17,6 +17,7 @@ use crate::protocol::Protocol;
 use crate::protocol::dialect;
 use crate::protocol::hosted::Settings;
 
+use crate::protocol::gemini::types::DECLARATIONS_ONE;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
@@ -80,9 +81,14 @@ impl<'x> Scribe<'x, '_> {
         if let Some(function) = functions.first() {
             let shape = function.semantics().shape();
             let list = object.key(spelled(TOOL_NAMES, "functionDeclarations", shape));
-            list.begin_array();
-            functions.iter().for_each(|tool| self.declaration(list, tool));
-            list.end_array();
+            match (&*functions, shape.has(DECLARATIONS_ONE)) {
+                ([function], true) => self.declaration(list, function),
+                (functions, _) => {
+                    list.begin_array();
+                    functions.iter().for_each(|tool| self.declaration(list, tool));
+                    list.end_array();
+                }
+            }
         }
         for tool in group {
             if let ToolKind::Hosted(hosted) = &tool.kind {

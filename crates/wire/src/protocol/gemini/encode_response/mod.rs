@@ -368,7 +368,7 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         }
         _ => (None, None),
     };
-    Pen { same, signature, name, id }
+    Pen { same, signature, name, id, ..Pen::default() }
 }
 
 /// Writes the sources of an answer in this protocol as they were.

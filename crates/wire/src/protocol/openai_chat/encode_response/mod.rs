@@ -13,6 +13,7 @@ use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::ToolCall;
+use crate::conversation::Usage;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -72,7 +73,8 @@ pub(in crate::protocol) fn encode_response(
             }
         });
     }
-    if let Some(usage) = &response.usage {
+    let is_apart = |usage: &&Usage<'_>| same && usage.semantics().has_shape(shape::IN_X_GROQ);
+    if let Some(usage) = response.usage.as_ref().filter(|usage| !is_apart(usage)) {
         write_usage(object.key("usage"), usage, &losing);
         report_usage(usage, &mut losing);
         report_absent(usage, &mut losing);
