@@ -53,14 +53,23 @@ fn without_thoughts(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Option<Payload<'static>> {
+    let (body, report) = thoughtless(gateway, call, candidate, call.body)?;
+    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
+    trace.loses(report);
+    Some(body.into_bytes().into())
+}
+
+fn thoughtless(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    body: &str,
+) -> Option<(String, Report)> {
     let dialect = gateway.config.providers[candidate.provider].dialect?;
     if call.client != Protocol::OpenaiChat || call.is_strict() {
         return None;
     }
-    let (body, report) = thoughts::without_refused(call.body, dialect)?;
-    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
-    trace.loses(report);
-    Some(body.into_bytes().into())
+    thoughts::without_refused(body, dialect)
 }
 
 /// The body decoded, changed and written anew; none if nothing of it had to change.
@@ -102,7 +111,14 @@ fn encoded(
     let encoded = exchange.encode(call.client, target)?;
     trace.loses(report);
     trace.loses(encoded.report);
-    Ok(Some(encoded.body.into_bytes().into()))
+    let body = match thoughtless(gateway, call, candidate, &encoded.body) {
+        Some((body, report)) => {
+            trace.loses(report);
+            body
+        }
+        None => encoded.body,
+    };
+    Ok(Some(body.into_bytes().into()))
 }
 
 fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
