@@ -311,7 +311,7 @@ mod tests {
     fn told(pieces: &[&str]) -> Result<String> {
         let mut arguments = PartialArguments::default();
         for pieces in pieces {
-            arguments.add(&Json::parse(pieces)?)?;
+            arguments.add(&Json::parse(*pieces)?)?;
         }
         Ok(arguments.into_json().as_str().to_owned())
     }
