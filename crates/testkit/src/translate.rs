@@ -44,11 +44,8 @@ pub fn request_for_any(
     body: &[u8],
 ) -> Result<(String, Report), Error> {
     let exchange = from.decode_request(body)?;
-    let family = Family {
-        system_among_turns: true,
-        needs_thought_signature: false,
-        ..Family::UNKNOWN
-    };
+    let family =
+        Family { system_among_turns: true, needs_thought_signature: false, ..Family::UNKNOWN };
     let target = Target::default().with_family(family).with_gemini_model(ModelPlace::Body);
     let encoded = exchange.encode(to, &target)?;
     Ok((encoded.body, encoded.report))
