@@ -36,14 +36,16 @@ pub fn request_as_sent(
     request_placing(ModelPlace::Url, (from, to), body, model)
 }
 
-/// Translates a request for a model that accepts everything, also what a model of which nothing is known is not sent.
+/// Translates a request for a model that accepts everything, also what a model of which nothing is known is not sent, and
+/// demands nothing, so that nothing is made up for it.
 pub fn request_for_any(
     from: Protocol,
     to: Protocol,
     body: &[u8],
 ) -> Result<(String, Report), Error> {
     let exchange = from.decode_request(body)?;
-    let family = Family { system_among_turns: true, ..Family::UNKNOWN };
+    let family =
+        Family { system_among_turns: true, needs_thought_signature: false, ..Family::UNKNOWN };
     let target = Target::default().with_family(family).with_gemini_model(ModelPlace::Body);
     let encoded = exchange.encode(to, &target)?;
     Ok((encoded.body, encoded.report))

@@ -83,6 +83,7 @@ steps! {
     Tools => "/tools";
     UrlContext => "/urlContext";
     Usage => "/usage";
+    XGroqUsage => "/x_groq/usage";
     UsageMetadata => "/usageMetadata";
     WebSearchOptions => "/web_search_options";
 }
@@ -149,12 +150,12 @@ impl Place {
         last.is_some_and(|step| *step == Step::PromptFeedback)
     }
 
-    /// Whether what stands here may come back under another name: Chat tells refusals and texts, and one reasoning or call
-    /// under two names, in fields that stand side by side.
+    /// Whether what stands here may come back under another name: Chat tells refusals and texts, and one reasoning, call or
+    /// usage under two names, in fields that stand side by side.
     pub(crate) fn has_twin(&self) -> bool {
         let last = self.steps.iter().rfind(|step| **step != Step::None);
         last.is_some_and(|step| {
-            matches!(step, Step::FunctionCall | Step::Refusal | Step::Reasoning)
+            matches!(step, Step::XGroqUsage | Step::FunctionCall | Step::Refusal | Step::Reasoning)
         })
     }
 

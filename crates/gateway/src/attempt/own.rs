@@ -53,14 +53,23 @@ fn without_thoughts(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Option<Payload<'static>> {
+    let (body, report) = thoughtless(gateway, call, candidate, call.body)?;
+    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
+    trace.loses(report);
+    Some(body.into_bytes().into())
+}
+
+fn thoughtless(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    body: &str,
+) -> Option<(String, Report)> {
     let dialect = gateway.config.providers[candidate.provider].dialect?;
     if call.client != Protocol::OpenaiChat || call.is_strict() {
         return None;
     }
-    let (body, report) = thoughts::without_refused(call.body, dialect)?;
-    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
-    trace.loses(report);
-    Some(body.into_bytes().into())
+    thoughts::without_refused(body, dialect)
 }
 
 /// The body decoded, changed and written anew; none if nothing of it had to change.
@@ -80,7 +89,8 @@ fn encoded(
         return Ok(None);
     }
     let is_mended = may_be_mended(gateway, call);
-    let mut report = withhold(&mut exchange.request, call.client);
+    let own = Own { protocol: call.client, target };
+    let mut report = withhold(&mut exchange.request, &own);
     if call.client == Protocol::Gemini && target.family.needs_thought_signature {
         let signs = if is_mended { Signs::All } else { Signs::OfOthers };
         report.extend(unsigned::disown(&mut exchange.request, signs));
@@ -101,7 +111,14 @@ fn encoded(
     let encoded = exchange.encode(call.client, target)?;
     trace.loses(report);
     trace.loses(encoded.report);
-    Ok(Some(encoded.body.into_bytes().into()))
+    let body = match thoughtless(gateway, call, candidate, &encoded.body) {
+        Some((body, report)) => {
+            trace.loses(report);
+            body
+        }
+        None => encoded.body,
+    };
+    Ok(Some(body.into_bytes().into()))
 }
 
 fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
@@ -116,7 +133,10 @@ fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
         }
         Protocol::OpenaiResponses => may_hold_open(call.body),
         Protocol::Gemini => target.family.needs_thought_signature && unsigned::may_hold(call.body),
-        Protocol::OpenaiChat => false,
+        Protocol::OpenaiChat => {
+            target.is_known_beside_google()
+                && memmem::find(call.body.as_bytes(), b"\"thought_signature\"").is_some()
+        }
     };
     is_unsealed || Artefact::may_be_carried_in(call.body)
 }
@@ -141,8 +161,25 @@ fn may_hold_open(body: &str) -> bool {
     items > 0 && items > after(r#""encrypted_content""#).filter(|rest| is_seal(rest)).count()
 }
 
+/// Whose artefacts go on to the provider.
+struct Own<'t> {
+    protocol: Protocol,
+    target: &'t Target,
+}
+
+impl Own<'_> {
+    /// Whether the provider is not the one that made an artefact. A server of Chat may be Google's, whose signatures that
+    /// protocol has a field for; one that nobody knows gets what its client sends.
+    fn is_foreign(&self, artefact: &Artefact<'_>) -> bool {
+        match (self.protocol, artefact.issuer()) {
+            (Protocol::OpenaiChat, Protocol::Gemini) => self.target.is_known_beside_google(),
+            (own, issuer) => own != issuer,
+        }
+    }
+}
+
 /// Takes thinking of other vendors out of a conversation, and their seals off other parts.
-fn withhold(request: &mut Request<'_>, own: Protocol) -> Report {
+fn withhold(request: &mut Request<'_>, own: &Own<'_>) -> Report {
     let mut report = Report::default();
     request.messages.retain_mut(|message| {
         let parts = std::mem::take(&mut message.parts);
@@ -154,10 +191,10 @@ fn withhold(request: &mut Request<'_>, own: Protocol) -> Report {
     report
 }
 
-fn without<'p>(part: Part<'p>, own: Protocol, report: &mut Report) -> Option<Part<'p>> {
+fn without<'p>(part: Part<'p>, own: &Own<'_>, report: &mut Report) -> Option<Part<'p>> {
     let is_foreign = match part.semantics().artefact() {
-        Some(artefact) => artefact.issuer() != own,
-        None => matches!(part.content(), Content::Reasoning(_)) && is_unsealed(&part, own),
+        Some(artefact) => own.is_foreign(artefact),
+        None => matches!(part.content(), Content::Reasoning(_)) && is_unsealed(&part, own.protocol),
     };
     if !is_foreign {
         return Some(part);

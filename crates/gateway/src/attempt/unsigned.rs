@@ -5,10 +5,8 @@ use memchr::memmem;
 use sabir_wire::LossKind;
 use sabir_wire::Report;
 use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Request;
-use sabir_wire::conversation::Role;
 use sabir_wire::json::Text;
 
 /// How the ids of calls begin that OpenAI, Anthropic and vLLM make; Gemini's do not.
@@ -28,11 +26,11 @@ pub(super) enum Signs {
     All,
 }
 
-/// Forgets where such calls of the current turn stood: the encoder signs what the client did not say itself.
+/// Forgets where such calls stood: the encoder signs what the client did not say itself. Earlier turns stay signed, so that
+/// what was sent before does not change.
 pub(super) fn disown(request: &mut Request<'_>, signs: Signs) -> Report {
     let mut report = Report::default();
-    let current = request.messages.iter().rposition(is_asking).unwrap_or_default();
-    for message in &mut request.messages[current..] {
+    for message in &mut request.messages {
         let is_call = |part: &&mut Part<'_>| matches!(part.content(), Content::ToolCall(_));
         let Some(first) = message.parts.iter_mut().find(is_call) else { continue };
         if is_unsigned(first) && (signs == Signs::All || is_others(first)) {
@@ -43,11 +41,6 @@ pub(super) fn disown(request: &mut Request<'_>, signs: Signs) -> Report {
         }
     }
     report
-}
-
-fn is_asking(message: &Message<'_>) -> bool {
-    let is_result = |part: &Part<'_>| matches!(part.content(), Content::ToolResult(_));
-    message.role == Role::User && !message.parts.iter().all(is_result)
 }
 
 fn is_unsigned(part: &Part<'_>) -> bool {

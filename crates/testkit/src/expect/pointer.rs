@@ -18,8 +18,8 @@ pub(super) fn look<'v>(value: &'v Value, pointer: &str) -> Option<&'v Value> {
 /// What stands at a pointer, spelled as in the text but for white space.
 pub(super) fn raw_at(text: &str, pointer: &str) -> Option<String> {
     let json = Json::parse(text).ok()?;
-    let steps = pointer.split('/').skip(1);
-    let found = steps.fold(Some(json.into_owned()), |json, step| child(&json?, step));
+    let mut steps = pointer.split('/').skip(1);
+    let found = steps.try_fold(json.into_owned(), |json, step| child(&json, step));
     found.map(|found| found.compact().to_string())
 }
 

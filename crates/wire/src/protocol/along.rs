@@ -77,6 +77,8 @@ impl Protocol {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
                 ("usage" | "usageMetadata", Kind::Object) => *found = Some(self.read(reader)?),
+                // Groq states the usage of a stream in a field of its own.
+                ("x_groq", Kind::Object) if found.is_none() => self.look(reader, found)?,
                 ("message" | "response", Kind::Object) => self.look(reader, found)?,
                 _ => reader.skip()?,
             }

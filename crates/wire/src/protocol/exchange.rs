@@ -23,12 +23,15 @@ use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages;
 use crate::protocol::field::FieldSet;
 use crate::protocol::gemini;
+use crate::protocol::handing::Handing;
+use crate::protocol::handing::Rule;
+use crate::protocol::handing::handed;
 use crate::protocol::openai_chat;
 use crate::protocol::openai_responses;
 use crate::protocol::retold;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 use crate::sse::Frame;
 use crate::target::Target;
 use crate::utf8;
@@ -168,6 +171,7 @@ impl Protocol {
         asked: &Asked<'_>,
     ) -> Encoded {
         let mut report = Report::default();
+        let response = &*handed(response, Rule::of(source, self));
         let body = match self {
             Self::OpenaiChat => openai_chat::encode_response(response, source, asked, &mut report),
             Self::OpenaiResponses => {
@@ -221,12 +225,12 @@ impl Protocol {
     }
 
     /// Where a canonical field stands in this protocol, below its node.
-    pub(in crate::protocol) fn pointer(self, field: Field, shape: Shape) -> &'static str {
+    pub(in crate::protocol) fn pointer(self, field: Field, spelling: Spelling) -> &'static str {
         match self {
-            Self::OpenaiChat => openai_chat::pointer(field, shape),
-            Self::OpenaiResponses => openai_responses::pointer(field, shape),
-            Self::AnthropicMessages => anthropic_messages::pointer(field, shape),
-            Self::Gemini => gemini::pointer(field, shape),
+            Self::OpenaiChat => openai_chat::pointer(field, spelling),
+            Self::OpenaiResponses => openai_responses::pointer(field, spelling),
+            Self::AnthropicMessages => anthropic_messages::pointer(field, spelling),
+            Self::Gemini => gemini::pointer(field, spelling),
         }
     }
 
@@ -337,6 +341,8 @@ impl StreamDecoder {
 #[derive(Debug)]
 pub struct StreamEncoder<'a> {
     machine: Machine<'a>,
+    /// Where the protocol signs thinking alone.
+    handing: Option<Handing>,
     /// How many parts are open; a hostile stream could open them without end.
     open: usize,
     /// Halves of characters at the ends of deltas, which wait for the other half: no client can read one alone.
@@ -368,7 +374,8 @@ impl<'a> StreamEncoder<'a> {
             )),
             Protocol::Gemini => Machine::Gemini(Box::new(gemini::Encoder::new(source, asked))),
         };
-        Self { machine, open: 0, halves: Vec::new(), is_over: false }
+        let handing = Rule::of(source, protocol).map(Handing::new);
+        Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }
     }
 
     /// Writes what an event makes of the stream, as complete SSE frames. Nothing follows a fault.
@@ -382,11 +389,11 @@ impl<'a> StreamEncoder<'a> {
             Event::Close(closed) => {
                 self.open = self.open.saturating_sub(1);
                 self.let_half_go(closed.part, out);
-                self.machine.step(Event::Close(closed), out);
+                self.pass(Event::Close(closed), out);
             }
             event => {
                 self.is_over = matches!(event, Event::Fault(_));
-                self.machine.step(event, out);
+                self.pass(event, out);
             }
         }
         self
@@ -405,14 +412,23 @@ impl<'a> StreamEncoder<'a> {
                 return;
             }
         }
-        self.machine.step(Event::Delta(part, Delta::Text(text)), out);
+        self.pass(Event::Delta(part, Delta::Text(text)), out);
+    }
+
+    /// Passes an event on to the protocol's own encoder.
+    fn pass(&mut self, event: Event<'_>, out: &mut String) {
+        let Self { machine, handing, .. } = self;
+        match handing {
+            Some(handing) => handing.step(event, &mut |event| machine.step(event, out)),
+            None => machine.step(event, out),
+        }
     }
 
     /// Passes on a half whose other half never came.
     fn let_half_go(&mut self, part: PartId, out: &mut String) {
         if let Some(waiting) = self.halves.iter().position(|(of, _)| *of == part) {
             let (_, half) = self.halves.swap_remove(waiting);
-            self.machine.step(Event::Delta(part, Delta::Text(half)), out);
+            self.pass(Event::Delta(part, Delta::Text(half)), out);
         }
     }
 
@@ -420,15 +436,19 @@ impl<'a> StreamEncoder<'a> {
     fn open(&mut self, open: Open<'_>, out: &mut String) {
         if self.open < OPEN_PARTS_MAX {
             self.open += 1;
-            return self.machine.step(Event::Open(open), out);
+            return self.pass(Event::Open(open), out);
         }
         self.is_over = true;
         let message = format!("expected at most {OPEN_PARTS_MAX} parts open at once");
-        self.machine.step(Event::Fault(Fault::new(FaultKind::Internal, message)), out);
+        self.pass(Event::Fault(Fault::new(FaultKind::Internal, message)), out);
     }
 
     /// Writes what is still owed at the end of the stream, and says what did not come through.
-    pub fn end(self, out: &mut String) -> Report {
+    pub fn end(mut self, out: &mut String) -> Report {
+        let Self { machine, handing, .. } = &mut self;
+        if let Some(handing) = handing {
+            handing.end(&mut |event| machine.step(event, out));
+        }
         match self.machine {
             Machine::OpenaiChat(encoder) => encoder.end(out),
             Machine::OpenaiResponses(encoder) => encoder.end(out),

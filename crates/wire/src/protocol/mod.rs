@@ -12,6 +12,7 @@ mod echo;
 mod event;
 mod exchange;
 mod field;
+mod handing;
 mod hosted;
 mod losing;
 mod media_type;

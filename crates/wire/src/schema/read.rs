@@ -66,6 +66,12 @@ fn lower_types<'s>(
 ) {
     let Some(keyword) = keywords.find("type") else { return };
     let place = keyword.at.clone();
+    if matches!(reading, Reading::Gemini | Reading::GeminiKept)
+        && let Value::Plain(json) = &keyword.value
+        && let Some(name) = numbered_type(json)
+    {
+        return keywords.put_types(at, &[name.to_owned()]);
+    }
     let stated = keywords.types().unwrap_or_default();
     let types = known_types(&stated);
     let is_sound =
@@ -83,6 +89,13 @@ fn lower_types<'s>(
     } else {
         keywords.put_types(at, &types);
     }
+}
+
+/// The type that Gemini's enumeration has under a number, which it takes in place of the word.
+fn numbered_type(json: &Json<'_>) -> Option<&'static str> {
+    const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+    let number: usize = json.as_str().parse().ok()?;
+    TYPES.get(number.checked_sub(1)?).copied()
 }
 
 /// The types among the names, in lower case and each once.

@@ -58,9 +58,12 @@ pub struct Family {
     pub remote_files: bool,
     /// Whether a tool result can hold an image.
     pub media_in_results: bool,
+    /// Whether each image may say how closely it is to be looked at, beside the setting of the whole request.
+    pub media_resolution_by_part: bool,
     /// Whether function calls and their results can carry an id; else they pair by order.
     pub call_ids: bool,
-    /// Whether a function call of the current turn must carry its thought signature.
+    /// Whether the first function call of a step must carry its thought signature. A Gemini model of no known family is
+    /// taken to want it: one that does not want it ignores it.
     pub needs_thought_signature: bool,
     /// Whether hosted and function tools can be declared together.
     pub hosted_with_function_tools: bool,
@@ -91,8 +94,9 @@ impl Family {
         inputs: Inputs::ALL,
         remote_files: true,
         media_in_results: true,
+        media_resolution_by_part: true,
         call_ids: true,
-        needs_thought_signature: false,
+        needs_thought_signature: true,
         hosted_with_function_tools: true,
     };
 

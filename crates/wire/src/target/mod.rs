@@ -85,6 +85,17 @@ impl Target {
         Self { gemini_model, ..self }
     }
 
+    /// Whether the far end of Chat is Google's, and so reads the signatures of its models.
+    pub fn reads_google_signatures(&self) -> bool {
+        self.family.vendor == Vendor::Google || self.dialect == Dialect::GEMINI
+    }
+
+    /// Whether the far end of Chat is known to be another than Google's.
+    pub fn is_known_beside_google(&self) -> bool {
+        let is_known = self.family.vendor != Vendor::Other || self.dialect != Dialect::UNKNOWN;
+        is_known && !self.reads_google_signatures()
+    }
+
     /// The operator's role on Chat and Responses: the family's, unless the server lacks it.
     pub const fn system_role(&self) -> SystemRole {
         if self.dialect.developer_role { self.family.system_role } else { SystemRole::System }

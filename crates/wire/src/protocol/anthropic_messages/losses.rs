@@ -4,12 +4,14 @@ use super::types::OUTPUT_FORMAT;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
+pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+    let shape: Shape = spelling.of();
     match field {
         Field::OutputFormat if shape.has(OUTPUT_FORMAT) => "/output_format",
         Field::OutputSchema if shape.has(OUTPUT_FORMAT) => "/output_format/schema",

@@ -2,9 +2,20 @@
 
 use crate::loss::LossKind;
 use crate::protocol::Protocol;
+use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::anthropic_messages) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::AnthropicMessages;
+}
+
+/// How a node or a request of this protocol was spelled.
+pub(in crate::protocol::anthropic_messages) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
 pub(super) const HERE: Protocol = Protocol::AnthropicMessages;

@@ -30,18 +30,22 @@ use crate::protocol::gemini::decode_response::Chunk;
 use crate::protocol::gemini::decode_response::ContentSeen;
 use crate::protocol::gemini::decode_response::Counts;
 use crate::protocol::gemini::decode_response::Grounding;
+use crate::protocol::gemini::decode_response::Telling;
 use crate::protocol::gemini::decode_response::finish;
+use crate::protocol::gemini::decode_response::partial::PartialCall;
 use crate::protocol::gemini::decode_response::prompt_filter;
 use crate::protocol::gemini::decode_response::returned;
 use crate::protocol::gemini::decode_response::unplaced;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
+use crate::protocol::gemini::types::CALL_PIECE;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
+use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::WILL_CONTINUE;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::sse::Frame;
 
 /// Frames in, events out.
@@ -77,6 +81,10 @@ struct Running {
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
+    /// A call of which more is to come.
+    partial: Option<PartialCall>,
+    /// Whether a call was never told to its end, so that the answer is not whole.
+    is_cut: bool,
     /// The reason for its end, and where that was said.
     finish: Option<(Text<'static>, Place)>,
 }
@@ -108,10 +116,10 @@ impl Decoder {
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| {
-                self.chunk(Chunk::read(reader, place)?, place, emit);
+                self.chunk(Chunk::read(reader, place, Telling::InPieces)?, place, emit);
                 Ok(())
             })?,
-            _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
+            _ => self.chunk(Chunk::read(&mut reader, place, Telling::InPieces)?, place, emit),
         }
         reader.finish()
     }
@@ -123,7 +131,7 @@ impl Decoder {
         }
         let place = self.last_place();
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
-        let ended = seen().all(|candidate| candidate.finish.is_some());
+        let ended = seen().all(Running::is_whole);
         if seen().next().is_some() && ended {
             finish_candidates(self.candidates, place, emit);
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
@@ -253,6 +261,9 @@ impl Running {
                 let text = thought.texts.into_iter().next().unwrap_or_default();
                 self.text(at, TextKind::Thought, text, semantics, emit);
             }
+            Content::ToolCall(call) if semantics.has_shape(CALL_PIECE) => {
+                self.piece(at, &call, &semantics, emit);
+            }
             Content::ToolCall(call) => self.call(at, *call, semantics, emit),
             content => {
                 self.close(emit);
@@ -326,6 +337,36 @@ impl Running {
         {
             kept.push(text);
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.finish.is_some() && self.partial.is_none() && !self.is_cut
+    }
+
+    /// Adds a piece of a call, which is told when its last piece is there.
+    fn piece<'f>(
+        &mut self,
+        at: At<'_>,
+        call: &ToolCall<'_>,
+        semantics: &NodeSemantics<'_>,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
+        let before = match call.name.is_empty() {
+            true => self.partial.take(),
+            false => {
+                self.is_cut |= self.partial.take().is_some();
+                Some(PartialCall::begin(call, semantics))
+            }
+        };
+        // A last piece behind a call that is complete says nothing.
+        let Some(mut partial) = before else { return };
+        self.is_cut |= partial.add(call).is_err();
+        if semantics.has_shape(WILL_CONTINUE) {
+            self.partial = Some(partial);
+            return;
+        }
+        let (call, semantics) = partial.finish();
+        self.call(at, call, semantics, emit);
     }
 
     fn call<'f>(

@@ -10,9 +10,10 @@ use crate::protocol::field::lost_fields;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::spelled;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// The pointer of a field of `generationConfig`, in the spellings that the request uses.
 macro_rules! generation {
@@ -42,7 +43,8 @@ macro_rules! thinking {
 }
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
+pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+    let shape: Shape = spelling.of();
     match field {
         Field::Model => "/model",
         Field::Stream => "/stream",

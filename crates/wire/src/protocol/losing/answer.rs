@@ -1,6 +1,7 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
 use super::Losing;
+use super::RESPELLED;
 use crate::conversation::Candidate;
 use crate::conversation::FinishKind;
 use crate::conversation::Response;
@@ -41,7 +42,7 @@ impl Losing<'_> {
     fn candidate(&mut self, candidate: &Candidate<'_>) {
         let place = candidate.semantics().place();
         if candidate.semantics().has_shape(gemini::CITED_APART) && self.source == Protocol::Gemini {
-            self.shape = gemini::CITED_APART;
+            self.spelling = gemini::CITED_APART.into();
         }
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
@@ -87,6 +88,9 @@ impl Losing<'_> {
             return;
         }
         let place = usage.semantics().place();
+        if usage.semantics().is_respelled() {
+            self.node(place, LossKind::Renamed, RESPELLED);
+        }
         let counts = [
             (Field::UsageInput, usage.input),
             (Field::UsageCacheRead, usage.cache_read),

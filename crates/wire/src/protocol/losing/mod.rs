@@ -16,7 +16,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
 pub(in crate::protocol) struct Losing<'r> {
@@ -25,7 +25,7 @@ pub(in crate::protocol) struct Losing<'r> {
     /// What the target never carries.
     lost: FieldSet,
     /// The shape of the whole request, which decides how some of its fields are spelled.
-    shape: Shape,
+    spelling: Spelling,
     side: Side,
     report: &'r mut Report,
 }
@@ -44,11 +44,11 @@ impl<'r> Losing<'r> {
         report: &'r mut Report,
     ) -> Self {
         let lost = target.lost();
-        Self { source, target, lost, shape: Shape::default(), side: Side::Answer, report }
+        Self { source, target, lost, spelling: Spelling::default(), side: Side::Answer, report }
     }
 
-    pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
-        self.shape = shape;
+    pub(in crate::protocol) fn spelled(mut self, spelling: Spelling) -> Self {
+        self.spelling = spelling;
         self
     }
 
@@ -69,7 +69,7 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        let suffix = match self.source.pointer(field, self.shape) {
+        let suffix = match self.source.pointer(field, self.spelling) {
             "/finishReason" if place.is_prompt_feedback() => "/blockReason",
             suffix => suffix,
         };
@@ -87,7 +87,7 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        let suffix = format!("{}{suffix}", self.source.pointer(field, self.shape));
+        let suffix = format!("{}{suffix}", self.source.pointer(field, self.spelling));
         self.below(place, &suffix, kind, reason);
     }
 

@@ -20,7 +20,6 @@ use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::protocol::words::in_words;
 
 impl Losing<'_> {
@@ -34,7 +33,10 @@ impl Losing<'_> {
 
     fn part(&mut self, part: &Part<'_>) {
         let place = part.semantics().place();
-        self.semantics(part.semantics());
+        match part.content() {
+            Content::ToolCall(_) => self.call_semantics(part.semantics()),
+            _ => self.semantics(part.semantics()),
+        }
         match part.content() {
             Content::Text(_) => self.set(place, Field::Text),
             Content::Media(media) => self.media(place, media),
@@ -77,7 +79,7 @@ impl Losing<'_> {
         self.set(place, Field::ToolResult);
         self.set_if(place, Field::ResultCallId, call_id);
         // Of a result that is spelled another way the whole is reported.
-        if self.source != Protocol::Gemini || !semantics.has_shape(Shape::RESPELLED) {
+        if self.source != Protocol::Gemini || !semantics.is_respelled() {
             self.result_name(place, name.as_ref());
         }
         self.set_if(place, Field::ResultIsError, is_error);
@@ -110,18 +112,31 @@ impl Losing<'_> {
     /// Reports all that the target never carries of a node's semantics.
     #[inline]
     pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_detail() || semantics.has_shape(Shape::RESPELLED) {
+        if semantics.has_detail() || semantics.is_respelled() {
             self.detail(semantics);
         }
-        if semantics.has_shape(Shape::AS_JSON) {
+        if semantics.is_as_json() {
             let reason = "JSON that stands in place of a string is sent as its text";
             self.node(semantics.place(), LossKind::Repaired, reason);
         }
     }
 
+    /// The same for a call, which has a field for the signatures of Google's models in Chat: its encoder says whether the
+    /// server may see them.
+    pub(in crate::protocol) fn call_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        let is_carried = self.target == Protocol::OpenaiChat
+            && semantics.artefact().is_some_and(|it| it.issuer() == Protocol::Gemini);
+        if !is_carried {
+            return self.semantics(semantics);
+        }
+        let mut rest = semantics.clone();
+        rest.take_artefact();
+        self.semantics(&rest);
+    }
+
     fn detail(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
-        if semantics.has_shape(Shape::RESPELLED) {
+        if semantics.is_respelled() {
             self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {

@@ -15,12 +15,11 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 impl Losing<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
-        self.shape = exchange.semantics().shape();
+        self.spelling = exchange.semantics().spelling();
         self.side = Side::Request;
         if self.is_same() {
             return;
@@ -73,10 +72,6 @@ impl Losing<'_> {
         self.set_if(root, Field::Metadata, metadata);
         self.set_if(root, Field::ServiceTier, service_tier);
         self.set_if(root, Field::Store, store);
-        if store.is_none() && self.source == Protocol::OpenaiResponses && !self.is_same() {
-            let reason = "only the vendor of this protocol keeps answers unasked";
-            self.field(root, Field::Store, LossKind::Implied, reason);
-        }
         let crate::conversation::CacheOptions { key, options, retention } = cache;
         self.set_if(root, Field::CacheKey, key);
         self.set_if(root, Field::CacheOptions, options);
@@ -218,7 +213,7 @@ impl Losing<'_> {
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_shape(Shape::RESPELLED) {
+        if semantics.is_respelled() {
             self.node(semantics.place(), LossKind::Renamed, RESPELLED);
         }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());

@@ -27,7 +27,8 @@ impl Losing<'_> {
         }
     }
 
-    /// The signature of a Gemini thought comes back on the part behind it, whose own has nothing to ride in.
+    /// On the way back a thought's signature is attached to the part behind it. Thinking that was put before that very part
+    /// to carry its signature gives it back, which is no change.
     fn handed_seals(&mut self, parts: &[Part<'_>]) {
         let is_sealed = |part: &Part<'_>| {
             matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
@@ -40,7 +41,10 @@ impl Losing<'_> {
             _ => part.semantics().artefact().is_some() || !is_empty(part),
         };
         let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
-        for pair in heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
+        let is_put =
+            |pair: &[&Part<'_>]| pair[0].semantics().place() == pair[1].semantics().place();
+        let sealed = heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1]));
+        for pair in sealed.filter(|pair| !is_put(pair)) {
             for part in pair {
                 self.sealed(part, "the signature of a thought goes to the part behind it");
             }

@@ -21,10 +21,10 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);

@@ -5,11 +5,13 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, shape: Shape) -> &'static str {
+pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+    let shape: Shape = spelling.of();
     match field {
         Field::MaxOutputTokens if shape.has(request_shape::MAX_COMPLETION_TOKENS) => {
             "/max_completion_tokens"
@@ -159,7 +161,11 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::ResultMedia, "/content", depends("what the result holds")),
     row(Field::ResultIsError, "", depends("whether the result is an error")),
     row(Field::Reasoning, "", depends("whether it goes to a client or to a server")),
-    row(Field::Signature, "", withheld("only its issuer can read it")),
+    row(
+        Field::Signature,
+        "/extra_content/google/thought_signature",
+        withheld("only its issuer can read it, and only a call has a field for it"),
+    ),
     row(Field::Ciphertext, "", withheld("only its issuer can read it")),
     row(Field::Refusal, "", CARRIED),
     row(Field::Opaque, "", dropped("Chat has nothing like it")),

@@ -1,9 +1,21 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::loss::LossKind;
+use crate::protocol::Protocol;
+use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
+
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::openai_chat) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::OpenaiChat;
+}
+
+/// How a node or a request of this protocol was spelled.
+pub(in crate::protocol::openai_chat) type Shape = semantics::Shape<Speaker>;
 
 namespace! {
     /// What only Chat Completions can say of a request.
@@ -91,6 +103,8 @@ pub(super) mod shape {
     pub(in super::super) const CHOICES_ABSENT: Shape = Shape::bit(18);
     /// The choice had no `message`.
     pub(in super::super) const MESSAGE_ABSENT: Shape = Shape::bit(19);
+    /// The usage stands in `x_groq`, as in streams of Groq.
+    pub(in super::super) const IN_X_GROQ: Shape = Shape::bit(21);
     /// The data URL was not base64 and is kept whole.
     pub(in super::super) const WHOLE_URL: Shape = Shape::bit(20);
 }
@@ -118,6 +132,12 @@ pub(super) mod request_shape {
     /// The choice of a function did not say its type.
     pub(in super::super) const CHOICE_UNTYPED: Shape = Shape::bit(9);
 }
+
+/// The scope of extras in `extra_content` of a call.
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
+
+/// The scope of extras in `google` of `extra_content`.
+pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
 
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";

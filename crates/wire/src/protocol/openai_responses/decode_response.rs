@@ -25,9 +25,9 @@ use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::types::INPUT_DETAILS;
 use crate::protocol::openai_responses::types::OBJECT;
 use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);

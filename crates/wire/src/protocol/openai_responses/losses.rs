@@ -5,10 +5,10 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, _shape: Shape) -> &'static str {
+pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
     TABLE[field as usize].pointer
 }
 

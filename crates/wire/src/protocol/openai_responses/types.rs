@@ -4,12 +4,23 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Protocol;
+use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::namespace;
 use crate::protocol::tier;
 use crate::protocol::tier::Asking;
+
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::openai_responses) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::OpenaiResponses;
+}
+
+/// How a node or a request of this protocol was spelled.
+pub(in crate::protocol::openai_responses) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
 pub(super) const THIS: Protocol = Protocol::OpenaiResponses;

@@ -17,20 +17,20 @@ use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Session;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 use crate::protocol::semantics::node::Detail;
 
 impl NodeSemantics<'_> {
     /// Writes the members `place` and, where there is more to say, `semantics` into the node's own object.
     pub(crate) fn show_members(&self, writer: &mut Writer) {
-        let NodeSemantics { place, shape, detail } = self;
+        let NodeSemantics { place, spelling, detail } = self;
         writer.field("place", &place.to_string());
-        if *shape == Shape::default() && detail.is_none() {
+        if *spelling == Spelling::default() && detail.is_none() {
             return;
         }
         writer.key("semantics");
         writer.object(|writer| {
-            show_shape(*shape, writer);
+            show_spelling(*spelling, writer);
             if let Some(detail) = detail {
                 show_detail(detail, writer);
             }
@@ -58,11 +58,11 @@ impl NodeSemantics<'_> {
 }
 
 /// The numbers of the bits, which the protocol's own module gives their meaning.
-fn show_shape(shape: Shape, writer: &mut Writer) {
-    if shape == Shape::default() {
+fn show_spelling(spelling: Spelling, writer: &mut Writer) {
+    let bits: Vec<u32> = spelling.bits().collect();
+    if bits.is_empty() {
         return;
     }
-    let bits: Vec<u32> = (0..u32::BITS).filter(|bit| shape.has(Shape::bit(*bit))).collect();
     writer.field("shape", &bits);
 }
 
@@ -162,7 +162,7 @@ impl Semantics<'_> {
             anthropic,
             gemini,
             extras,
-            shape,
+            spelling,
             respelled,
             quoted,
             unsaid,
@@ -175,7 +175,7 @@ impl Semantics<'_> {
         show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
         list(writer, "extras", extras.iter());
-        show_shape(*shape, writer);
+        show_spelling(*spelling, writer);
         if !respelled.is_empty() {
             writer.field("respelled", respelled);
         }
@@ -225,6 +225,15 @@ mod tests {
     use crate::place::Place;
     use crate::place::Step;
     use crate::protocol::Protocol;
+    use crate::protocol::semantics::Shape;
+    use crate::protocol::semantics::Speller;
+
+    #[derive(Clone, Copy)]
+    struct Spoken;
+
+    impl Speller for Spoken {
+        const PROTOCOL: Protocol = Protocol::Gemini;
+    }
 
     fn shown(members: impl FnOnce(&mut Writer)) -> Value {
         let mut writer = Writer::default();
@@ -243,7 +252,7 @@ mod tests {
 
     #[test]
     fn everything_that_rides_on_a_node_is_shown_whole() {
-        let mut node = node().shaped(Shape::bit(0).with(Shape::bit(4)));
+        let mut node = node().shaped(Shape::<Spoken>::bit(0).with(Shape::bit(4)));
         let signature = Text::literal("c2lnbmVk");
         node.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
         let json = Json::literal(r#"{"type":"ephemeral"}"#);

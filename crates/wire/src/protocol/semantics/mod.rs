@@ -10,6 +10,7 @@ mod logprobs;
 mod namespace;
 mod node;
 mod request;
+mod shape;
 
 pub use artefact::Artefact;
 pub use artefact::ArtefactKind;
@@ -24,6 +25,8 @@ pub(in crate::protocol) use namespace::namespace;
 pub use node::CacheMarker;
 pub use node::Item;
 pub use node::NodeSemantics;
-pub(in crate::protocol) use node::Shape;
 pub use request::Semantics;
 pub use request::Session;
+pub(in crate::protocol) use shape::Shape;
+pub(in crate::protocol) use shape::Speller;
+pub(in crate::protocol) use shape::Spelling;

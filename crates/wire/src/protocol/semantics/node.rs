@@ -8,6 +8,9 @@ use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::add_to;
+use crate::protocol::semantics::shape::Shape;
+use crate::protocol::semantics::shape::Speller;
+use crate::protocol::semantics::shape::Spelling;
 
 /// What the wire meant by a message, a part, a tool or an answer beyond its content.
 ///
@@ -15,7 +18,7 @@ use crate::protocol::semantics::add_to;
 #[derive(Clone, Debug, Default)]
 pub struct NodeSemantics<'a> {
     pub(super) place: Place,
-    pub(super) shape: Shape,
+    pub(super) spelling: Spelling,
     /// Boxed because a plain conversation has none.
     pub(super) detail: Option<Box<Detail<'a>>>,
 }
@@ -29,10 +32,6 @@ pub(super) struct Detail<'a> {
     pub(super) logprobs: Option<Logprobs<'a>>,
     pub(super) item: Option<Item<'a>>,
 }
-
-/// How a node was spelled where a protocol has several spellings; each protocol gives the bits its own meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Shape(u32);
 
 /// A mark up to which the prompt may be cached.
 #[derive(Clone, Debug)]
@@ -55,37 +54,21 @@ pub struct Item<'a> {
     pub extras: Extras<'a>,
 }
 
-impl Shape {
-    /// Spelled in an older or a server's own way that no translation brings back; the same in every protocol.
-    pub(in crate::protocol) const RESPELLED: Self = Self::bit(31);
-
-    /// JSON stood where the protocol has a string: the text, or the arguments of the call, are that JSON. The same in every
-    /// protocol.
-    pub(in crate::protocol) const AS_JSON: Self = Self::bit(30);
-
-    pub(in crate::protocol) const fn bit(number: u32) -> Self {
-        Self(1 << number)
-    }
-
-    pub(in crate::protocol) const fn has(self, shape: Shape) -> bool {
-        self.0 & shape.0 == shape.0
-    }
-
-    pub(in crate::protocol) const fn with(self, shape: Shape) -> Self {
-        Self(self.0 | shape.0)
-    }
-}
-
 impl<'a> NodeSemantics<'a> {
     pub(in crate::protocol) fn at(place: Place) -> Self {
-        Self { place, shape: Shape::default(), detail: None }
+        Self { place, spelling: Spelling::default(), detail: None }
     }
 
-    pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
-        self.shape = self.shape.with(shape);
+    /// Semantics of another node that is spelled like this one.
+    pub(in crate::protocol) fn spelled_alike(&self, place: Place) -> Self {
+        Self { place, spelling: self.spelling, detail: None }
     }
 
-    pub(in crate::protocol) fn shaped(mut self, shape: Shape) -> Self {
+    pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
+        self.spelling.merge(shape.into());
+    }
+
+    pub(in crate::protocol) fn shaped<S: Speller>(mut self, shape: Shape<S>) -> Self {
         self.add_shape(shape);
         self
     }
@@ -107,6 +90,10 @@ impl<'a> NodeSemantics<'a> {
 
     pub(in crate::protocol) fn set_artefact(&mut self, artefact: Artefact<'a>) {
         self.detail_mut().artefact = Some(artefact);
+    }
+
+    pub(in crate::protocol) fn take_artefact(&mut self) -> Option<Artefact<'a>> {
+        self.detail.as_deref_mut()?.artefact.take()
     }
 
     pub(in crate::protocol) fn add_citation(&mut self, citation: Citation<'a>) {
@@ -132,7 +119,7 @@ impl<'a> NodeSemantics<'a> {
 
     /// Adds what a later word on the same node says: newer values win, citations add up.
     pub(in crate::protocol) fn merge(&mut self, later: NodeSemantics<'a>) {
-        self.shape = self.shape.with(later.shape);
+        self.spelling.merge(later.spelling);
         let Some(later) = later.detail else { return };
         let Detail { extras, cache, artefact, citations, logprobs, item } = *later;
         let detail = self.detail_mut();
@@ -156,8 +143,19 @@ impl<'a> NodeSemantics<'a> {
         self.place
     }
 
-    pub(in crate::protocol) fn shape(&self) -> Shape {
-        self.shape
+    /// How the protocol of `S` spelled the node; a node of another protocol has no shape there.
+    pub(in crate::protocol) fn shape<S: Speller>(&self) -> Shape<S> {
+        self.spelling.of()
+    }
+
+    /// Whether JSON stood where the protocol has a string.
+    pub(in crate::protocol) fn is_as_json(&self) -> bool {
+        self.spelling.is_as_json()
+    }
+
+    /// Whether the node was spelled in a way that no translation brings back.
+    pub(in crate::protocol) fn is_respelled(&self) -> bool {
+        self.spelling.is_respelled()
     }
 
     /// Whether anything rides on the node.
@@ -165,8 +163,8 @@ impl<'a> NodeSemantics<'a> {
         self.detail.is_some()
     }
 
-    pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
-        self.shape.has(shape)
+    pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
+        self.shape::<S>().has(shape)
     }
 
     /// Undeclared fields in transit.
@@ -198,7 +196,7 @@ impl<'a> NodeSemantics<'a> {
     pub fn into_owned(self) -> NodeSemantics<'static> {
         NodeSemantics {
             place: self.place,
-            shape: self.shape,
+            spelling: self.spelling,
             detail: self.detail.map(|detail| Box::new(detail.into_owned())),
         }
     }

@@ -9,6 +9,8 @@ use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_responses::ResponsesSemantics;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Speller;
+use crate::protocol::semantics::Spelling;
 
 /// What a request meant that the conversation cannot say: shared meanings first, then a namespace per protocol.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,7 @@ pub struct Semantics<'a> {
     pub(super) anthropic: Option<Box<AnthropicSemantics<'a>>>,
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
-    pub(super) shape: Shape,
+    pub(super) spelling: Spelling,
     /// Paths of fields that were spelled in an older or a server's own way.
     pub(super) respelled: Vec<&'static str>,
     /// Numbers that were spelled as texts.
@@ -66,12 +68,17 @@ impl<'a> Semantics<'a> {
         &mut self.extras
     }
 
-    pub(in crate::protocol) fn add_shape(&mut self, shape: Shape) {
-        self.shape = self.shape.with(shape);
+    pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
+        self.spelling.merge(shape.into());
     }
 
-    pub(in crate::protocol) fn shape(&self) -> Shape {
-        self.shape
+    /// How the protocol of `S` spelled the request; a request of another protocol has no shape there.
+    pub(in crate::protocol) fn shape<S: Speller>(&self) -> Shape<S> {
+        self.spelling.of()
+    }
+
+    pub(in crate::protocol) fn spelling(&self) -> Spelling {
+        self.spelling
     }
 
     /// Says that a field stood at `path` (without a leading slash), where no translation brings it back to.
@@ -101,8 +108,8 @@ impl<'a> Semantics<'a> {
         &self.unsaid
     }
 
-    pub(in crate::protocol) fn has_shape(&self, shape: Shape) -> bool {
-        self.shape.has(shape)
+    pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
+        self.shape::<S>().has(shape)
     }
 
     pub fn session(&self) -> &Session<'a> {
@@ -144,7 +151,7 @@ impl<'a> Semantics<'a> {
             anthropic: self.anthropic.map(|it| Box::new(it.into_owned())),
             gemini: self.gemini.map(|it| Box::new(it.into_owned())),
             extras: self.extras.into_owned(),
-            shape: self.shape,
+            spelling: self.spelling,
             respelled: self.respelled,
             quoted: self.quoted,
             unsaid: self.unsaid,

@@ -71,7 +71,9 @@ const GEMINI_1_5: Family = Family {
     gemini_schema: GeminiSchema::SchemaOnly,
     remote_files: false,
     media_in_results: false,
+    media_resolution_by_part: false,
     call_ids: false,
+    needs_thought_signature: false,
     hosted_with_function_tools: false,
     ..GEMINI
 };
@@ -109,6 +111,7 @@ const GEMINI_3_PRO: Family = Family {
     thinking: levels(&[Low, High]),
     schema_output_with_tools: true,
     media_in_results: true,
+    media_resolution_by_part: true,
     needs_thought_signature: true,
     hosted_with_function_tools: true,
     ..GEMINI_2_5_FLASH

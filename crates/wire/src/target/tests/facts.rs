@@ -133,6 +133,8 @@ fn gemini_grows_with_the_generation() {
         ("gemini-2.5-pro", true, false, true, false, true, false),
         ("gemini-3-flash", true, true, true, true, true, true),
         ("gemini-5-pro", true, true, true, true, true, true),
+        ("gemini-of-tomorrow", true, true, true, true, true, true),
+        ("a-name-of-ours", true, true, true, true, true, true),
     ];
     for (model, json_schema, with_tools, remote, media, ids, signature) in cases {
         let family = Family::of(model);

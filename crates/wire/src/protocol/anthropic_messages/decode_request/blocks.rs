@@ -33,6 +33,7 @@ use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_INPUT;
 use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
+use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_tag;
@@ -41,7 +42,6 @@ use crate::protocol::semantics::CacheMarker;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// Reads one block; a block of unknown type is kept whole.
 pub(in crate::protocol::anthropic_messages) fn read_block<'a>(

@@ -27,6 +27,7 @@ use crate::protocol::anthropic_messages::types::NO_ROLE;
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::anthropic_messages::types::SLOT;
 use crate::protocol::anthropic_messages::types::STRING;
+use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::messages_expected;
 use crate::protocol::object::read_first;
@@ -34,7 +35,6 @@ use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();

@@ -18,7 +18,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 use crate::schema::Dialect;
 use crate::target::Target;
 
@@ -34,7 +34,7 @@ pub(super) struct Encoding<'r, 'l> {
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
     pub(super) told_apart: ToldApart,
     /// Where the request's fields stand depends on how it was spelled.
-    pub(super) shape: Shape,
+    pub(super) spelling: Spelling,
     pub(super) has_tools: bool,
     /// How many cache marks come before the last four.
     pub(super) marks_to_skip: usize,
@@ -42,8 +42,8 @@ pub(super) struct Encoding<'r, 'l> {
 
 pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Report) -> String {
     let request = &exchange.request;
-    let shape = exchange.semantics().shape();
-    let mut losing = Losing::new(exchange.protocol(), HERE, report).shaped(shape);
+    let spelling = exchange.semantics().spelling();
+    let mut losing = Losing::new(exchange.protocol(), HERE, report).spelled(spelling);
     losing.request(exchange);
     let calls = match exchange.protocol() {
         // Only its results name their tools.
@@ -61,7 +61,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         calls: &calls,
         plan,
         told_apart,
-        shape,
+        spelling,
         has_tools: false,
         marks_to_skip: turns.marks().saturating_sub(MARKS_MAX),
     };

@@ -9,7 +9,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
-use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Spelling;
 use crate::schema;
 use crate::schema::Dialect;
 
@@ -30,7 +30,7 @@ pub(super) enum Use {
 pub(super) struct At {
     pub(super) place: Place,
     pub(super) field: Field,
-    pub(super) shape: Shape,
+    pub(super) spelling: Spelling,
     /// The language that it is written in.
     pub(super) dialect: Dialect,
 }
@@ -47,7 +47,7 @@ pub(super) fn translate<'s>(
         Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
     };
     let translated = schema::translate(schema, at.dialect, to);
-    let pointer = losing.source().pointer(at.field, at.shape);
+    let pointer = losing.source().pointer(at.field, at.spelling);
     for loss in translated.losses {
         let suffix = format!("{pointer}{}", loss.pointer);
         losing.below(at.place, &suffix, loss.kind, loss.reason);
@@ -147,7 +147,7 @@ fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> 
             Ok(())
         });
     });
-    let pointer = losing.source().pointer(at.field, at.shape);
+    let pointer = losing.source().pointer(at.field, at.spelling);
     for key in lost {
         let reason = "arguments have no choice of shapes at their root";
         losing.below(at.place, &format!("{pointer}/{key}"), LossKind::Dropped, reason);

@@ -226,7 +226,7 @@ impl Encoding<'_, '_> {
 
     fn write_stop(&mut self, body: &mut Object<'_, '_>) {
         let stop = &self.request.stop;
-        let pointer = self.losing.source().pointer(Field::Stop, self.shape);
+        let pointer = self.losing.source().pointer(Field::Stop, self.spelling);
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
             let reason = "stops of whitespace alone are refused";
             let suffix = format!("{pointer}/{index}");
@@ -294,8 +294,8 @@ impl Encoding<'_, '_> {
             lose_description(output.description.as_ref(), &mut self.losing);
             return None;
         };
-        let (place, shape, dialect) = (Place::default(), self.shape, self.output_dialect);
-        let at = schemas::At { place, field: Field::OutputSchema, shape, dialect };
+        let (place, spelling, dialect) = (Place::default(), self.spelling, self.output_dialect);
+        let at = schemas::At { place, field: Field::OutputSchema, spelling, dialect };
         let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
         Some(described(schema, output.description.as_ref(), &mut self.losing))
     }

@@ -177,8 +177,8 @@ impl<'r> Encoding<'r, '_> {
         let schema = match &function.parameters {
             Some(parameters) => {
                 let dialect = dialect::of_parameters(self.losing.source(), tool);
-                let (field, shape) = (Field::ToolParameters, self.shape);
-                let at = schemas::At { place, field, shape, dialect };
+                let (field, spelling) = (Field::ToolParameters, self.spelling);
+                let at = schemas::At { place, field, spelling, dialect };
                 schemas::translate(parameters, asked, at, &mut self.losing)
             }
             None => {

@@ -17,6 +17,8 @@ use crate::json::Text;
 use crate::protocol::Field;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::LEVEL_LOWER;
+use crate::protocol::gemini::types::MODE_NUMBER;
+use crate::protocol::gemini::types::MODES;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
 use crate::protocol::gemini::types::REQUEST_NAMES;
@@ -252,6 +254,14 @@ impl<'a> Draft<'a> {
         let (mut mode, mut names) = (None, None);
         let member = read_stated(reader, scope, &mut inner, |key, reader, _| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
+                "mode" if reader.kind()? == Kind::Number => {
+                    let Some(word) = mode_of_number(&mut reader.checkpoint()) else {
+                        return Ok(Member::Unknown);
+                    };
+                    reader.skip()?;
+                    self.shape = self.shape.with(MODE_NUMBER);
+                    mode = Some(Text::literal(word));
+                }
                 "mode" => mode = Some(reader.string()?),
                 "allowedFunctionNames" => {
                     let list = text_list(&mut reader.checkpoint())?;
@@ -290,6 +300,12 @@ fn output_schema<'a>(schema: Json<'a>) -> OutputFormat<'a> {
         schema: Some(schema),
         ..OutputSchema::default()
     }))
+}
+
+/// The word for a mode that is told by the number of the vendor's enumeration.
+fn mode_of_number(reader: &mut Reader<'_>) -> Option<&'static str> {
+    let number = usize::try_from(reader.u64().ok()?).ok()?;
+    MODES.get(number.checked_sub(1)?).copied()
 }
 
 /// The choice that other protocols have too; none for what only this one can say.

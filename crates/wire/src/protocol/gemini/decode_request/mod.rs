@@ -12,6 +12,7 @@ use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
+use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
@@ -19,18 +20,22 @@ use crate::place::Step;
 use crate::protocol::Exchange;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::CONTENTS_ABSENT;
+use crate::protocol::gemini::types::CONTENTS_ONE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GeminiSemantics;
 use crate::protocol::gemini::types::LEVEL_LOWER;
+use crate::protocol::gemini::types::MODE_NUMBER;
 use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::MODEL_PREFIXED;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
 use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::PARTS_ONE;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
@@ -41,7 +46,6 @@ use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut draft = Draft::default();
@@ -118,6 +122,13 @@ impl<'a> Draft<'a> {
 
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         self.contents_stated = true;
+        if reader.kind()? == Kind::Object {
+            self.shape = self.shape.with(CONTENTS_ONE);
+            self.semantics.respell("contents");
+            let place = Place::default().step(Step::Contents);
+            self.request.messages.push(content(reader, place, Standing::Turn)?);
+            return Ok(());
+        }
         self.request.messages.reserve(messages_expected(reader));
         reader.array(|index, reader| {
             let place = Place::default().element(Step::Contents, index);
@@ -142,6 +153,10 @@ impl<'a> Draft<'a> {
         }
         if self.shape.has(LEVEL_LOWER) {
             self.semantics.respell("generationConfig/thinkingConfig/thinkingLevel");
+        }
+        if self.shape.has(MODE_NUMBER) {
+            self.semantics.respell("toolConfig/functionCallingConfig/mode");
+            self.semantics.respell("tool_config/function_calling_config/mode");
         }
         let has_schema = matches!(self.request.output, OutputFormat::JsonSchema(_));
         if has_schema && !self.shape.has(OUTPUT_JSON_SCHEMA) {
@@ -186,6 +201,7 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
     };
     let mut message = Message::new(role.unwrap_or_default(), Parts::default());
     let (mut role_stated, mut parts_stated) = (role.is_some(), false);
+    let mut shape = Shape::default();
     unread.read(reader, "", &mut extras, |key, reader, _| match key {
         "role" => {
             let (role, member) = read_role(reader, standing)?;
@@ -195,12 +211,11 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
         }
         "parts" => {
             parts_stated = true;
-            read_parts(reader, place, &mut message.parts)?;
+            shape = read_parts(reader, place, &mut message.parts)?;
             Ok(Member::Read)
         }
         _ => Ok(Member::Unknown),
     })?;
-    let mut shape = Shape::default();
     if standing == Standing::Slot {
         message.role = Role::System;
         shape = shape.with(SLOT);
@@ -247,12 +262,17 @@ fn usual_role(word: &str) -> Option<Role> {
     }
 }
 
-fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, parts: &mut Parts<'a>) -> Result<()> {
+/// Reads the parts of a content, and says how the list was spelled: the vendor takes one object for a list of one.
+fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, parts: &mut Parts<'a>) -> Result<Shape> {
     *parts = Parts::default();
+    if reader.kind()? == Kind::Object {
+        parts.push(content_part(reader, place.step(Step::Parts))?);
+        return Ok(PARTS_ONE.with(Shape::RESPELLED));
+    }
     reader.array(|index, reader| {
         parts.push(content_part(reader, place.element(Step::Parts, index))?);
         Ok(())
     })?;
     part::join_sealed(parts);
-    Ok(())
+    Ok(Shape::default())
 }

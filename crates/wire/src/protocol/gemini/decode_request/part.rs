@@ -31,7 +31,9 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::RESPONSE_ABSENT;
 use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
+use crate::protocol::gemini::types::RESULT_PARTS_ONE;
 use crate::protocol::gemini::types::SEALED_APART;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
@@ -44,7 +46,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// Fields that say something about a part's data and are none themselves.
 const MODIFIERS: [&str; 11] = [
@@ -205,7 +206,10 @@ impl<'a> PartDraft<'a> {
         });
         let content = self.thinking(data);
         let guessed = matches!(&content, Content::Media(media) if media.source.mime().is_none());
-        if is_respelled(PART_NAMES, self.shape) || self.shape.has(URL_SAFE) || guessed {
+        let is_one = matches!(content, Content::ToolResult(_)) && self.shape.has(RESULT_PARTS_ONE);
+        let is_media = matches!(content, Content::Media(_));
+        let is_url_safe = is_media && self.shape.has(URL_SAFE);
+        if is_respelled(PART_NAMES, self.shape) || is_url_safe || is_one || guessed {
             self.shape = self.shape.with(Shape::RESPELLED);
         }
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
@@ -346,6 +350,11 @@ impl<'a> PartDraft<'a> {
                 "id" => call_id = Some(reader.string()?),
                 "name" => name = Some(reader.string()?),
                 "response" => response = Some(reader.raw()?),
+                "parts" if reader.kind()? == Kind::Object => {
+                    let place = place.step(Step::FunctionResponseParts);
+                    media = Some(Parts::from(content_part(reader, place)?));
+                    self.shape = self.shape.with(RESULT_PARTS_ONE);
+                }
                 "parts" => media = Some(result_parts(reader, place)?),
                 _ => return Ok(Member::Unknown),
             }

@@ -9,17 +9,21 @@ use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::json::Json;
+use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
+use crate::protocol::gemini::types::DECLARATIONS_ONE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
+use crate::protocol::gemini::types::TOOLS_ONE;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::is_respelled;
@@ -28,10 +32,29 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 impl<'a> super::Draft<'a> {
     pub(super) fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        if reader.kind()? == Kind::Object {
+            self.shape = self.shape.with(TOOLS_ONE);
+            self.semantics.respell("tools");
+            self.request.tools = tool_object(reader, Place::default().step(Step::Tools))?;
+        } else {
+            self.tool_list(reader)?;
+        }
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        if self.request.tools.iter().any(|tool| tool.semantics().has_shape(JSON_SCHEMA)) {
+            self.shape = self.shape.with(TOOLS_JSON_SCHEMA);
+        }
+        if !is_usual(&self.request.tools) && !self.shape.has(TOOLS_ONE) {
+            self.semantics.respell("tools");
+        }
+        Ok(())
+    }
+
+    fn tool_list(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         reader.array(|index, reader| {
             let place = Place::default().element(Step::Tools, index);
             let tools = tool_object(reader, place)?;
@@ -40,17 +63,7 @@ impl<'a> super::Draft<'a> {
                 false => self.request.tools.extend(tools),
             }
             Ok(())
-        })?;
-        if self.request.tools.is_empty() {
-            self.semantics.state_tools_empty();
-        }
-        if self.request.tools.iter().any(|tool| tool.semantics().has_shape(JSON_SCHEMA)) {
-            self.shape = self.shape.with(TOOLS_JSON_SCHEMA);
-        }
-        if !is_usual(&self.request.tools) {
-            self.semantics.respell("tools");
-        }
-        Ok(())
+        })
     }
 }
 
@@ -139,6 +152,11 @@ fn declarations<'a>(
         true => Step::FunctionDeclarations,
         false => Step::FunctionDeclarationsSnake,
     };
+    if reader.kind()? == Kind::Object {
+        let shape = shape.with(DECLARATIONS_ONE).with(Shape::RESPELLED);
+        tools.push(function(reader, place.step(step), shape)?);
+        return Ok(());
+    }
     reader.array(|index, reader| {
         tools.push(function(reader, place.element(step, index), shape)?);
         Ok(())

@@ -14,6 +14,7 @@ use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_request::content_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
+use crate::protocol::gemini::decode_response::partial::call_piece;
 use crate::protocol::gemini::decode_response::usage::Counts;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
@@ -24,15 +25,16 @@ use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct Chunk<'a> {
+    telling: Telling,
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
@@ -47,6 +49,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
 
 /// One candidate of a response object.
 pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
+    telling: Telling,
     /// Which of the answers this is.
     pub index: u32,
     pub parts: Vec<Part<'a>>,
@@ -63,6 +66,14 @@ pub(in crate::protocol::gemini) struct ContentSeen {
     content: bool,
     role: bool,
     parts: bool,
+}
+
+/// Whether an answer is told at once or in pieces, of which calls may have several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::gemini) enum Telling {
+    #[default]
+    AtOnce,
+    InPieces,
 }
 
 impl ContentSeen {
@@ -86,8 +97,12 @@ impl ContentSeen {
 }
 
 impl<'a> Chunk<'a> {
-    pub(in crate::protocol::gemini) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
-        let mut chunk = Self::default();
+    pub(in crate::protocol::gemini) fn read(
+        reader: &mut Reader<'a>,
+        place: Place,
+        telling: Telling,
+    ) -> Result<Self> {
+        let mut chunk = Self { telling, ..Self::default() };
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
         chunk.extras = extras;
@@ -118,15 +133,20 @@ impl<'a> Chunk<'a> {
         self.candidates_stated = true;
         reader.array(|index, reader| {
             let place = place.element(Step::Candidates, index);
-            self.candidates.push(CandidateDraft::read(reader, place, index)?);
+            self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
             Ok(())
         })
     }
 }
 
 impl<'a> CandidateDraft<'a> {
-    fn read(reader: &mut Reader<'a>, place: Place, position: usize) -> Result<Self> {
+    fn read(
+        reader: &mut Reader<'a>,
+        (place, position): (Place, usize),
+        telling: Telling,
+    ) -> Result<Self> {
         let mut draft = Self {
+            telling,
             index: u32::try_from(position).unwrap_or_default(),
             parts: Vec::new(),
             finish: None,
@@ -199,7 +219,8 @@ impl<'a> CandidateDraft<'a> {
                 ("parts", Kind::Array) => {
                     self.content.parts = true;
                     reader.array(|index, reader| {
-                        self.parts.push(part(reader, place.element(Step::Parts, index))?);
+                        let place = place.element(Step::Parts, index);
+                        self.parts.push(part(reader, place, self.telling)?);
                         Ok(())
                     })?;
                 }
@@ -214,9 +235,20 @@ impl<'a> CandidateDraft<'a> {
 const CANDIDATES_MAX: u32 = 1024;
 
 /// Reads a part; one of an unexpected shape is kept whole.
-fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+fn part<'a>(reader: &mut Reader<'a>, place: Place, telling: Telling) -> Result<Part<'a>> {
     let mut start = reader.checkpoint();
-    if let Ok(part) = content_part(reader, place) {
+    let read = content_part(reader, place);
+    let may_be_piece = telling == Telling::InPieces
+        && match &read {
+            Ok(part) => matches!(part.content(), Content::ToolCall(_)),
+            Err(_) => true,
+        };
+    if may_be_piece && let Ok(Some(piece)) = call_piece(&mut start.checkpoint(), place) {
+        *reader = start;
+        reader.skip()?;
+        return Ok(piece);
+    }
+    if let Ok(part) = read {
         return Ok(part);
     }
     let json = start.raw()?;

@@ -3,11 +3,13 @@
 mod chunk;
 mod citation;
 mod logprobs;
+pub(super) mod partial;
 mod usage;
 
 pub(super) use chunk::CandidateDraft;
 pub(super) use chunk::Chunk;
 pub(super) use chunk::ContentSeen;
+pub(super) use chunk::Telling;
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
 pub(super) use usage::Counts;
@@ -33,14 +35,14 @@ use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
-    let chunk = Chunk::read(&mut reader, root)?;
+    let chunk = Chunk::read(&mut reader, root, Telling::AtOnce)?;
     reader.finish()?;
     let Chunk { id, model, candidates, candidates_stated, counts, service_tier, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);

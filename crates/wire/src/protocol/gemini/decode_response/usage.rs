@@ -60,8 +60,12 @@ impl<'a> Counts<'a> {
         }
     }
 
-    /// Fills in what an earlier report of the same stream said and this one does not.
+    /// Fills in what an earlier report of the same stream said and this one does not. A report with a sum of its own tells
+    /// the output by that sum: an earlier count of it is old.
     pub(in crate::protocol::gemini) fn after(&mut self, earlier: &Counts<'_>) {
+        if earlier.candidates.is_some() && self.candidates.is_none() {
+            self.candidates = self.summed(earlier);
+        }
         let counts = [
             (&mut self.prompt, earlier.prompt),
             (&mut self.cached, earlier.cached),
@@ -73,6 +77,16 @@ impl<'a> Counts<'a> {
         for (count, earlier) in counts {
             *count = count.or(earlier);
         }
+    }
+
+    /// The visible output by the sum of this report, which counts all else too.
+    fn summed(&self, earlier: &Counts<'_>) -> Option<u64> {
+        let rest = [
+            self.prompt.or(earlier.prompt)?,
+            self.thoughts.or(earlier.thoughts).unwrap_or_default(),
+            self.tool_prompt.or(earlier.tool_prompt).unwrap_or_default(),
+        ];
+        rest.into_iter().try_fold(self.total?, u64::checked_sub)
     }
 
     /// Keeps a service tier that came too late to be the answer's own.

@@ -19,6 +19,8 @@ use crate::protocol::described::described;
 use crate::protocol::described::lose_description;
 use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::MODE_NUMBER;
+use crate::protocol::gemini::types::MODES;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
 use crate::protocol::gemini::types::generation_scope;
@@ -179,7 +181,7 @@ impl<'x> Scribe<'x, '_> {
         for index in kept.len()..stop.len() {
             let suffix = format!(
                 "{}/{index}",
-                self.losing.source().pointer(Field::Stop, self.exchange.semantics().shape())
+                self.losing.source().pointer(Field::Stop, self.exchange.semantics().spelling())
             );
             let reason = "the vendor takes five stop sequences";
             self.losing.below(root, &suffix, LossKind::Dropped, reason);
@@ -243,8 +245,8 @@ impl<'x> Scribe<'x, '_> {
         }
         let schema = schema.reborrow();
         let translated = translate(&schema, dialect::of_output(self.exchange), self.dialect());
-        let shape = self.exchange.semantics().shape();
-        let base = self.losing.source().pointer(Field::OutputSchema, shape);
+        let spelling = self.exchange.semantics().spelling();
+        let base = self.losing.source().pointer(Field::OutputSchema, spelling);
         self.report_schema(Place::default(), base, translated.losses);
         translated.json
     }
@@ -301,21 +303,19 @@ impl<'x> Scribe<'x, '_> {
 
     fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         match choice {
-            ToolChoice::Auto => object.word("mode", "AUTO"),
-            ToolChoice::None => object.word("mode", "NONE"),
-            ToolChoice::Required => object.word("mode", "ANY"),
+            ToolChoice::Auto => self.mode(object, "AUTO"),
+            ToolChoice::None => self.mode(object, "NONE"),
+            ToolChoice::Required => self.mode(object, "ANY"),
             ToolChoice::Named { name, form: _ } => {
-                object.word("mode", "ANY");
+                self.mode(object, "ANY");
                 self.allowed(object, std::iter::once(name));
             }
             ToolChoice::Allowed { mode, tools } => {
-                object.field(
-                    "mode",
-                    match mode {
-                        AllowedMode::Auto => "VALIDATED",
-                        AllowedMode::Required => "ANY",
-                    },
-                );
+                let word = match mode {
+                    AllowedMode::Auto => "VALIDATED",
+                    AllowedMode::Required => "ANY",
+                };
+                self.mode(object, word);
                 self.report_nameless(tools);
                 if *mode == AllowedMode::Required && tools.len() == 1 {
                     let reason = "one tool that is required is the one that is chosen";
@@ -325,6 +325,15 @@ impl<'x> Scribe<'x, '_> {
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
             ToolChoice::Other { .. } => {}
+        }
+    }
+
+    /// Writes the mode by its word, or by its number where it was one.
+    fn mode(&self, object: &mut Object<'_, '_>, word: &'static str) {
+        let number = MODES.iter().position(|mode| *mode == word).map(|position| position + 1);
+        match number.filter(|_| self.shape.has(MODE_NUMBER)) {
+            Some(number) => object.field("mode", &number),
+            None => object.word("mode", word),
         }
     }
 

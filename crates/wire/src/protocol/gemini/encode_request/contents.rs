@@ -16,7 +16,9 @@ use crate::loss::LossKind;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
+use crate::protocol::gemini::types::CONTENTS_ONE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
+use crate::protocol::gemini::types::PARTS_ONE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::object::Object;
@@ -358,34 +360,18 @@ impl<'x> Scribe<'x, '_> {
 
     /// Writes the turns.
     pub(super) fn contents(&mut self, writer: &mut Writer, turns: &[Turn<'x>]) {
-        let current = self.current_turn();
+        if let ([turn], true) = (turns, self.shape.has(CONTENTS_ONE)) {
+            return self.content(writer, turn);
+        }
         writer.begin_array();
         for turn in turns {
-            let is_current = turn.pieces.first().is_some_and(|piece| piece.at.0 > current);
-            self.turn(writer, turn, is_current);
+            self.content(writer, turn);
         }
         writer.end_array();
     }
 
-    /// The index of the last message in which the user, not a tool, says something that arrives.
-    fn current_turn(&self) -> usize {
-        let speaks = |message: &Message<'_>| {
-            let arrives = |part: &Part<'_>| {
-                let is_result = matches!(part.content(), Content::ToolResult(_));
-                !is_result && self.losing.arrives(message.role, part)
-            };
-            let is_told = || omitted(message).next().is_some();
-            message.role == Role::User && (message.parts.iter().any(arrives) || is_told())
-        };
-        self.exchange.request.messages.iter().rposition(speaks).unwrap_or_default()
-    }
-
-    /// Writes a content that holds no calls.
+    /// Writes a turn, or the system instruction.
     pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
-        self.turn(writer, turn, false);
-    }
-
-    fn turn(&mut self, writer: &mut Writer, turn: &Turn<'x>, is_current: bool) {
         let semantics = turn.message.map(Message::semantics);
         let extras = semantics.and_then(|it| it.extras()).map(|extras| (extras, ""));
         let has = |shape| semantics.is_some_and(|it| it.has_shape(shape));
@@ -399,9 +385,14 @@ impl<'x> Scribe<'x, '_> {
         debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
         if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
             let writer = object.key("parts");
-            writer.begin_array();
-            self.pieces(writer, &turn.pieces, is_current);
-            writer.end_array();
+            let is_one = has(PARTS_ONE) && turn.pieces.len() == 1;
+            if !is_one {
+                writer.begin_array();
+            }
+            self.pieces(writer, &turn.pieces);
+            if !is_one {
+                writer.end_array();
+            }
         }
         object.close();
     }

@@ -31,11 +31,12 @@ use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::MODEL_PREFIXED;
 use crate::protocol::gemini::types::REQUEST_NAMES;
+use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::TOOLS_ONE;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
 use crate::target::ModelPlace;
 use crate::target::Target;
 
@@ -47,8 +48,8 @@ pub(in crate::protocol) fn encode_request(
     if exchange.protocol() == GEMINI {
         withhold(exchange, report);
     }
-    let shape = exchange.semantics().shape();
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).shaped(shape);
+    let spelling = exchange.semantics().spelling();
+    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).spelled(spelling);
     losing.request(exchange);
     let request = &exchange.request;
     let calls = (!losing.is_same())
@@ -123,7 +124,9 @@ impl<'x, 'r> Scribe<'x, 'r> {
         if let Some(system) = &system {
             self.content(object.key(self.name("systemInstruction")), system);
         }
-        if !self.exchange.request.tools.is_empty() {
+        if self.shape.has(TOOLS_ONE) && !self.exchange.request.tools.is_empty() {
+            self.tools(object.key("tools"));
+        } else if !self.exchange.request.tools.is_empty() {
             object.list_unless_empty("tools", |writer| self.tools(writer));
         } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
             object.key("tools").array(|_| {});

@@ -16,6 +16,7 @@ use crate::protocol::arguments::Change;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::PART_NAMES;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TEXT_ABSENT;
 use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
@@ -25,18 +26,27 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
 
 /// How one part is written: what it wears here that is not its own content.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct Pen<'t> {
     /// Whether the part came in this protocol, so that its spelling and extras come back.
     pub same: bool,
+    /// Whether a part says how closely it is to be looked at.
+    pub closeness: Closeness,
     pub signature: Option<Text<'t>>,
     /// The name of the tool that is called.
     pub name: Option<Text<'t>>,
     /// The id of the call.
     pub id: Option<Text<'t>>,
+}
+
+/// Whether media say how closely they are to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol::gemini) enum Closeness {
+    #[default]
+    LeftOut,
+    Told,
 }
 
 impl Pen<'_> {
@@ -135,9 +145,9 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
     }
     inside.field(spelled(PART_NAMES, inner, shape), &alphabet(data, shape));
     inside.close();
-    if let (false, Some(level)) = (pen.same, media.detail.as_ref().and_then(resolution)) {
-        object.field("mediaResolution", &level);
-    }
+    let is_told = !pen.same && pen.closeness == Closeness::Told;
+    let level = media.detail.as_ref().filter(|_| is_told).and_then(resolution);
+    object.optional("mediaResolution", level.as_ref());
     modifiers(&mut object, shape, pen.signature.as_ref());
     object.close();
 }

@@ -31,6 +31,7 @@ use super::contents::Piece;
 use super::contents::Pieces;
 use super::contents::Told;
 use super::contents::media_of;
+use super::part::Closeness;
 use super::part::Pen;
 use super::part::resolution;
 use super::part::write_part;
@@ -81,7 +82,7 @@ impl<'x> Scribe<'x, '_> {
                     false
                 }
             },
-            Content::Media(media) => self.admits_media(part, media),
+            Content::Media(media) => self.admits_media(part, media, self.closeness()),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
                 report_refusal(&mut self.losing, place);
@@ -122,7 +123,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
-    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>) -> bool {
+    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) -> bool {
         let place = part.semantics().place();
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
@@ -171,24 +172,35 @@ impl<'x> Scribe<'x, '_> {
                 }
             }
         }
-        self.detail(part, media);
+        self.detail(part, media, closeness);
         true
     }
 
-    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>) {
+    /// Whether a part of its own can say how closely it is to be looked at.
+    fn closeness(&self) -> Closeness {
+        match self.target.family.media_resolution_by_part {
+            true => Closeness::Told,
+            false => Closeness::LeftOut,
+        }
+    }
+
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) {
         let Some(detail) = &media.detail else { return };
-        let (kind, reason) = match resolution(detail) {
-            Some(_) => (LossKind::Approximated, "told as a media resolution"),
-            None => (LossKind::Implied, "the model chooses how closely it looks"),
+        let (kind, reason) = match (resolution(detail), closeness) {
+            (Some(_), Closeness::Told) => (LossKind::Approximated, "told as a media resolution"),
+            (Some(_), Closeness::LeftOut) => {
+                (LossKind::Approximated, "the model chooses how closely it looks here")
+            }
+            (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
         };
         self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
 
-    /// Writes the pieces of a turn. In the current turn the first call of a step must be signed. What a client of this
-    /// protocol says of its own calls is left alone.
-    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>], is_current: bool) {
+    /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
+    /// ones stay as they were sent, for its prompt cache. What a client of this protocol says of its own calls is left alone.
+    pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>]) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
-        let mut unsigned = is_current && self.target.family.needs_thought_signature;
+        let mut unsigned = self.target.family.needs_thought_signature;
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
@@ -207,7 +219,10 @@ impl<'x> Scribe<'x, '_> {
                 }
                 Content::Reasoning(thought) if hands_on(next()) => {
                     handed = self.signature(&piece.part);
-                    if !thought.texts.is_empty() {
+                    let reason = "its signature stands on the part behind it";
+                    let place = piece.part.semantics().place();
+                    self.losing.node(place, LossKind::Renamed, reason);
+                    if thought.texts.iter().any(|text| !text.is_empty()) {
                         write_part(writer, &piece.part, &self.pen(None));
                     }
                 }
@@ -223,7 +238,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        Pen { same: self.is_same(), signature, ..Pen::default() }
+        Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.
@@ -272,7 +287,7 @@ impl<'x> Scribe<'x, '_> {
             self.losing.node(place, LossKind::Approximated, reason);
         }
         let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
-        let pen = Pen { same: self.is_same(), signature, name: Some(name), id };
+        let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
             self.losing.field(place, Field::CallArguments, kind, reason);
@@ -291,14 +306,14 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() {
             let name = result.name.as_ref().map(Text::reborrow);
             let id = result.call_id.as_ref().map(Text::reborrow);
-            let pen = Pen { same: true, signature, name, id };
+            let pen = Pen { name, id, ..self.pen(signature) };
             write_result(writer, part, result, &pen, MediaPlace::Inside);
             return Vec::new();
         }
         let result = &*self.sendable(result);
         let name = Some(self.result_name(piece, result));
         let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
-        let pen = Pen { same: false, signature, name, id: id.map(Text::reborrow) };
+        let pen = Pen { name, id: id.map(Text::reborrow), ..self.pen(signature) };
         let inside = self.media_inside(result);
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
         write_result(writer, part, result, &pen, place);
@@ -315,21 +330,26 @@ impl<'x> Scribe<'x, '_> {
     /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
     /// left of media that the vendor does not take.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
+        // The parts inside a result have no field for it.
+        let closeness = match self.media_inside(result) {
+            true => Closeness::LeftOut,
+            false => self.closeness(),
+        };
         let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
         if parts.iter().all(is_plain) {
             return Cow::Borrowed(result);
         }
-        let sent = parts.iter().filter_map(|part| self.result_part(part)).collect();
+        let sent = parts.iter().filter_map(|part| self.result_part(part, closeness)).collect();
         let ToolResult { call_id, name, output: _, is_error, form } = result;
         let (call_id, name) = (call_id.clone(), name.clone());
         let output = ResultOutput::Parts(sent);
         Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
     }
 
-    fn result_part<'r>(&mut self, part: &'r Part<'r>) -> Option<Part<'r>> {
+    fn result_part<'r>(&mut self, part: &'r Part<'r>, closeness: Closeness) -> Option<Part<'r>> {
         match part.content() {
-            Content::Media(media) if !self.admits_media(part, media) => remnant(part),
+            Content::Media(media) if !self.admits_media(part, media, closeness) => remnant(part),
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
             Content::Opaque(opaque) if opaque.protocol != GEMINI => {
                 self.admits_opaque(part, opaque);

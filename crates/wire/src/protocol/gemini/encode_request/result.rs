@@ -10,6 +10,7 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::RESPONSE_ABSENT;
 use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
+use crate::protocol::gemini::types::RESULT_PARTS_ONE;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 
@@ -56,9 +57,12 @@ pub(super) fn write_result(
     let parts = result.output.parts().iter().filter(|part| whole || is_media(part));
     let parts: Vec<&Part<'_>> = parts.collect();
     if place == MediaPlace::Inside && (!parts.is_empty() || shape.has(RESULT_PARTS_EMPTY)) {
-        inside.key("parts").array(|writer| {
-            parts.iter().for_each(|part| write_inner(writer, part, pen.same));
-        });
+        match (&*parts, shape.has(RESULT_PARTS_ONE)) {
+            ([part], true) => write_inner(inside.key("parts"), part, pen.same),
+            (parts, _) => inside.key("parts").array(|writer| {
+                parts.iter().for_each(|part| write_inner(writer, part, pen.same));
+            }),
+        }
     }
     inside.close();
     modifiers(&mut object, shape, pen.signature.as_ref());

@@ -17,9 +17,11 @@ use crate::protocol::Field;
 use crate::protocol::dialect;
 use crate::protocol::hosted::Settings;
 
+use crate::protocol::gemini::types::DECLARATIONS_ONE;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OPENS_TOOL;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOL_SCOPE;
 use crate::protocol::gemini::types::WHOLE_TOOL;
@@ -27,7 +29,6 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::namespaces;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
-use crate::protocol::semantics::Shape;
 use crate::schema::Dialect;
 use crate::schema::SchemaLoss;
 use crate::schema::translate;
@@ -82,11 +83,18 @@ impl<'x> Scribe<'x, '_> {
         if let Some(function) = functions.first() {
             let shape = function.semantics().shape();
             let list = object.key(spelled(TOOL_NAMES, "functionDeclarations", shape));
-            list.begin_array();
-            functions.iter().for_each(|tool| {
-                self.declaration(list, Spaced { tool, namespace: None });
-            });
-            list.end_array();
+            match (&*functions, shape.has(DECLARATIONS_ONE)) {
+                ([function], true) => {
+                    self.declaration(list, Spaced { tool: function, namespace: None })
+                }
+                (functions, _) => {
+                    list.begin_array();
+                    functions.iter().for_each(|tool| {
+                        self.declaration(list, Spaced { tool, namespace: None });
+                    });
+                    list.end_array();
+                }
+            }
         }
         for tool in group {
             if let ToolKind::Hosted(hosted) = &tool.kind {
@@ -260,7 +268,7 @@ impl<'x> Scribe<'x, '_> {
         let from = dialect::of_parameters(self.losing.source(), tool);
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.dialect());
-        let base = self.losing.source().pointer(field, self.exchange.semantics().shape());
+        let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
         self.report_schema(tool.semantics().place(), base, translated.losses);
         let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
         (!needless).then_some(translated.json)

@@ -258,9 +258,10 @@ impl<'x> Answer<'x, '_> {
         object.close();
     }
 
-    /// Writes thoughts whose signature goes to the part behind them.
+    /// Writes thoughts whose signature goes to the part behind them, unless the signature is all they are.
     fn thoughts(&mut self, writer: &mut Writer, part: &Part<'_>) {
-        if !part.is_blank() {
+        let Content::Reasoning(thought) = part.content() else { return };
+        if thought.texts.iter().any(|text| !text.is_empty()) {
             write_part(writer, part, &Pen::default());
         }
     }
@@ -367,7 +368,7 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         }
         _ => (None, None),
     };
-    Pen { same, signature, name, id }
+    Pen { same, signature, name, id, ..Pen::default() }
 }
 
 /// Writes the sources of an answer in this protocol as they were.

@@ -22,9 +22,9 @@ use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::Shape;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::protocol::semantics::add_to;
 
 use super::Encoder;
@@ -130,7 +130,7 @@ impl Encoder<'_> {
         });
     }
 
-    /// Gives a call the signature of the thoughts before it: other protocols sign only thoughts.
+    /// Gives a text or a call the signature of the thoughts before it: other protocols sign only thoughts.
     fn hand_on(
         &mut self,
         candidate: u32,
@@ -138,7 +138,8 @@ impl Encoder<'_> {
         semantics: &mut NodeSemantics<'static>,
         out: &mut String,
     ) {
-        let takes = matches!(opening, Opening::ToolCall { .. }) && semantics.artefact().is_none();
+        let takes = matches!(opening, Opening::Text | Opening::ToolCall { .. })
+            && semantics.artefact().is_none();
         if !takes {
             return self.release(candidate, out);
         }
@@ -148,7 +149,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes a signature that no call has taken.
+    /// Writes a signature that no part has taken.
     pub(super) fn release(&mut self, candidate: u32, out: &mut String) {
         if let Some(part) = self.ending(candidate).handed.take() {
             self.part_frame(candidate, &part, out);

@@ -16,14 +16,18 @@ pub(super) use name::tool_choice_scope;
 pub(super) use name::tool_config_scope;
 pub(super) use shape::AMONG_TURNS;
 pub(super) use shape::ARGS_ABSENT;
+pub(super) use shape::CALL_PIECE;
 pub(super) use shape::CANDIDATES_ABSENT;
 pub(super) use shape::CANDIDATES_ZERO;
 pub(in crate::protocol) use shape::CITED_APART;
 pub(super) use shape::CONTENT_ABSENT;
 pub(super) use shape::CONTENTS_ABSENT;
+pub(super) use shape::CONTENTS_ONE;
+pub(super) use shape::DECLARATIONS_ONE;
 pub(super) use shape::INDEX_STATED;
 pub(super) use shape::JSON_SCHEMA;
 pub(super) use shape::LEVEL_LOWER;
+pub(super) use shape::MODE_NUMBER;
 pub(super) use shape::MODEL_PLAIN;
 pub(super) use shape::MODEL_PREFIXED;
 pub(super) use shape::NO_CANDIDATE;
@@ -31,20 +35,25 @@ pub(super) use shape::OPENS_TOOL;
 pub(super) use shape::OUTPUT_JSON_SCHEMA;
 pub(super) use shape::OUTPUT_TYPE_ABSENT;
 pub(super) use shape::PARTS_ABSENT;
+pub(super) use shape::PARTS_ONE;
 pub(super) use shape::PROMPT_ZERO;
 pub(super) use shape::RESPONSE_ABSENT;
 pub(super) use shape::RESPONSE_JSON_SCHEMA;
 pub(super) use shape::RESULT_PARTS_EMPTY;
+pub(super) use shape::RESULT_PARTS_ONE;
 pub(super) use shape::ROLE_ABSENT;
 pub(super) use shape::SEALED_APART;
 pub(super) use shape::SLOT;
+pub(super) use shape::Shape;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;
 pub(super) use shape::TOOLS_JSON_SCHEMA;
+pub(super) use shape::TOOLS_ONE;
 pub(super) use shape::UNPADDED;
 pub(super) use shape::URL_SAFE;
 pub(super) use shape::WHOLE_TOOL;
+pub(super) use shape::WILL_CONTINUE;
 
 use crate::conversation::Tool;
 use crate::loss::LossKind::Approximated;
@@ -120,6 +129,9 @@ namespace! {
             => Dropped, "a switch that only this vendor has";
     }
 }
+
+/// The modes of function calling in the order of their numbers, which begin with 1.
+pub(super) const MODES: [&str; 4] = ["AUTO", "ANY", "NONE", "VALIDATED"];
 
 /// The schema language of a tool's parameters, which the name of the field tells.
 pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {

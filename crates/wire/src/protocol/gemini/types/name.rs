@@ -1,6 +1,6 @@
 //! Names in two spellings: the vendor writes lowerCamelCase and reads snake_case too.
 
-use crate::protocol::semantics::Shape;
+use crate::protocol::gemini::types::Shape;
 
 /// A field of more than one word, and the bit of its node's shape that says it was spelled in snake_case.
 pub(in crate::protocol::gemini) struct Name {

@@ -26,10 +26,10 @@ use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// The scope of the extra that keeps an unusual prefix of a data URL.
 pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";

@@ -35,10 +35,11 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
+use crate::protocol::openai_chat::decode_request::signature::read_signature;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
     let mut messages = Vec::with_capacity(messages_expected(reader));
@@ -105,7 +106,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
             form: CallForm::Function,
         };
         let part = Part::new(Content::ToolResult(Box::new(result)));
-        parts.push(part.with_semantics(NodeSemantics::at(place).shaped(semantics.shape())));
+        parts.push(part.with_semantics(semantics.spelled_alike(place)));
     }
     let mut message = Message::new(role, parts).with_semantics(semantics);
     message.name = name;
@@ -405,6 +406,10 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
             "id" => call.id = Some(reader.string()?),
             "function" if key == payload => call.read(reader, "function", extras)?,
             "custom" if key == payload => call.read(reader, "custom", extras)?,
+            "extra_content" => match read_signature(reader, extras)? {
+                Some(signature) => semantics.set_artefact(signature),
+                None => return Ok(Member::Unknown),
+            },
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)

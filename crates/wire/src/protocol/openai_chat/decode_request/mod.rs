@@ -3,6 +3,7 @@
 pub(super) mod content;
 pub(super) mod message;
 mod options;
+pub(super) mod signature;
 mod tools;
 
 use crate::conversation::Request;
@@ -116,7 +117,7 @@ impl<'a> Decoding<'a> {
     fn limit(
         &mut self,
         reader: &mut Reader<'a>,
-        shape: crate::protocol::semantics::Shape,
+        shape: crate::protocol::openai_chat::types::Shape,
     ) -> Result<Member> {
         self.request.max_output_tokens = Some(reader.number()?);
         self.semantics.add_shape(shape);

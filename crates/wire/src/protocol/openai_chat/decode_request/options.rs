@@ -22,11 +22,11 @@ use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::decode_request::tools;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 /// Reads `stop`: a string, or a list of them.
 pub(super) fn read_stop<'a>(reader: &mut Reader<'a>) -> Result<(Vec<Text<'a>>, Shape)> {

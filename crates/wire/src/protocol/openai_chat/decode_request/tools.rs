@@ -24,12 +24,12 @@ use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(super) fn read_tools<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
     let mut tools = Vec::new();

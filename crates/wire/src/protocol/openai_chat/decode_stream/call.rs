@@ -1,5 +1,7 @@
 //! The calls of a choice, which come in fragments that may interleave.
 
+use std::borrow::Cow;
+
 use crate::conversation::CallForm;
 use crate::error::Error;
 use crate::error::ErrorKind;
@@ -17,11 +19,13 @@ use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::openai_chat::decode_request::signature::read_signature;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
@@ -60,6 +64,7 @@ struct Fragment<'f> {
     name: Option<Text<'f>>,
     arguments: Option<Text<'f>>,
     form: CallForm,
+    signature: Option<Artefact<'f>>,
     extras: Extras<'f>,
     shape: Shape,
 }
@@ -105,8 +110,12 @@ impl Calls {
         (candidate, mut semantics): (u32, NodeSemantics<'f>),
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        let Fragment { index: _, id, name, arguments, form, extras, shape } = fragment;
+        let Fragment { index: _, id, name, arguments, form, signature, extras, shape } = fragment;
         semantics.add_shape(shape);
+        let is_noted = signature.is_some() || !extras.is_empty();
+        if let Some(signature) = signature {
+            semantics.set_artefact(signature);
+        }
         let position = match self.find(key, id.as_ref(), name.is_some()) {
             Some(position) => position,
             None => {
@@ -127,7 +136,7 @@ impl Calls {
             if !early.is_empty() {
                 sink.send(Event::Delta(part, Delta::Text(early)));
             }
-        } else if let (CallState::Open(part), false) = (&call.state, extras.is_empty()) {
+        } else if let (CallState::Open(part), true) = (&call.state, is_noted) {
             semantics.keep(extras);
             let kind = NoteKind::Semantics(semantics);
             sink.send(Event::Note(Note { at: NoteAt::Part(*part), kind }));
@@ -224,6 +233,7 @@ impl<'f> Fragment<'f> {
                 ("id", Kind::String) => fragment.id = Some(reader.string()?),
                 ("type", Kind::String) => reader.skip()?,
                 ("function", Kind::Object) => fragment.payload(reader, "function")?,
+                ("extra_content", Kind::Object) => fragment.extra_content(key, reader)?,
                 ("custom", Kind::Object) => {
                     fragment.form = CallForm::Custom;
                     fragment.payload(reader, "custom")?;
@@ -236,6 +246,14 @@ impl<'f> Fragment<'f> {
             Ok(())
         })?;
         Ok(fragment)
+    }
+
+    fn extra_content(&mut self, key: Cow<'f, str>, reader: &mut Reader<'f>) -> Result<()> {
+        self.signature = read_signature(reader, &mut self.extras)?;
+        if self.signature.is_none() {
+            self.extras.keep("", key, reader.raw()?);
+        }
+        Ok(())
     }
 
     fn payload(&mut self, reader: &mut Reader<'f>, scope: &'static str) -> Result<()> {

@@ -38,9 +38,9 @@ use crate::protocol::openai_chat::decode_stream::gathered::Details;
 use crate::protocol::openai_chat::decode_stream::gathered::chunk_text;
 use crate::protocol::openai_chat::decode_stream::note;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// A choice that is being told.
 #[derive(Debug)]

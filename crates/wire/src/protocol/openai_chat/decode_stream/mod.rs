@@ -10,6 +10,7 @@ mod sink;
 
 use std::borrow::Cow;
 
+use crate::conversation::Usage;
 use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
@@ -35,6 +36,8 @@ use crate::protocol::openai_chat::decode_stream::pattern::Pattern;
 use crate::protocol::openai_chat::decode_stream::pattern::Said;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
+use crate::protocol::openai_chat::types::Shape;
+use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
@@ -58,6 +61,10 @@ pub struct Decoder {
     pattern: Pattern,
     /// Whether the last chunk held anything that is told later.
     has_gathered: bool,
+    /// Whether the answer states its usage where the protocol has it.
+    is_counted: bool,
+    /// The usage that Groq states in a field of its own.
+    groq: Option<Usage<'static>>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -139,6 +146,9 @@ impl Decoder {
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
         for choice in &mut self.choices {
             choice.release(&mut Sink { next, has_gathered, emit });
+        }
+        if !self.is_counted && self.is_complete() {
+            self.groq.take().into_iter().for_each(|usage| emit(Event::Usage(usage)));
         }
         self.held.release(emit);
     }
@@ -225,9 +235,15 @@ impl Decoder {
                 self.choice(reader, place.element(Step::Choices, position), emit)
             }),
             ("usage", Kind::Object) => {
+                self.is_counted = true;
                 let usage = read_usage(reader, place.step(Step::Usage))?;
                 self.tell(Event::Usage(usage), emit);
                 Ok(())
+            }
+            ("x_groq", Kind::Object) => {
+                let usage = read_groq_usage(&mut reader.checkpoint(), place)?;
+                self.groq = usage.map(Usage::into_owned).or(self.groq.take());
+                self.head(key, reader, place, emit)
             }
             // The first chunk has said these.
             ("id" | "object" | "created" | "model" | "obfuscation", _) => reader.skip(),
@@ -280,6 +296,21 @@ impl Decoder {
             None => Ok(()),
         }
     }
+}
+
+/// Reads the usage that Groq states in a field of its own, if it does.
+fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<Usage<'f>>> {
+    let mut usage = None;
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("usage", Kind::Object) => {
+            let mut read = read_usage(reader, place.step(Step::XGroqUsage))?;
+            read.semantics_mut().add_shape(shape::IN_X_GROQ.with(Shape::RESPELLED));
+            usage = Some(read);
+            Ok(())
+        }
+        _ => reader.skip(),
+    })?;
+    Ok(usage)
 }
 
 const DONE: &str = "[DONE]";

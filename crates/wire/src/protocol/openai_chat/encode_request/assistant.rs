@@ -14,12 +14,13 @@ use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::encode_request::signature::call_signature;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::target::ReasoningField;
 use crate::target::ReasoningReplay;
 
@@ -69,7 +70,9 @@ impl Turns<'_, '_> {
             }
         }
         let names = Names::Fitted(self.calls, &positions);
-        Fields { parts: &told, shape: Shape::default(), names: &names }.write_beside(&mut object);
+        let signed = self.target.reads_google_signatures();
+        Fields { parts: &told, shape: Shape::default(), names: &names, signed }
+            .write_beside(&mut object);
         object.close();
     }
 
@@ -144,6 +147,10 @@ impl Turns<'_, '_> {
     fn report_call(&mut self, at: Position, part: &Part<'_>) {
         let Content::ToolCall(call) = part.content() else { return };
         let place = part.semantics().place();
+        if call_signature(part.semantics()).is_some() && !self.target.reads_google_signatures() {
+            let reason = "only its issuer can read it";
+            self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+        }
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";
             self.losing.marker(place, marker, LossKind::Dropped, reason);

@@ -19,9 +19,11 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
 use crate::roles::wire_role;
@@ -41,7 +43,8 @@ pub(super) fn write_same(writer: &mut Writer, message: &Message<'_>, losing: &mu
         object.field("role", role_word(message.role));
     }
     object.optional("name", message.name.as_ref());
-    let mut fields = Fields { parts: &parts, shape: semantics.shape(), names: &Names::Own };
+    let mut fields =
+        Fields { parts: &parts, shape: semantics.shape(), names: &Names::Own, signed: true };
     fields.write(&mut object, losing);
     object.close();
 }
@@ -89,7 +92,7 @@ pub(in crate::protocol::openai_chat) fn write_content(
     match parts {
         [] if !shape.has(shape::CONTENT_LIST) => {}
         [part] if !shape.has(shape::CONTENT_LIST) && content::is_bare_text(part, losing) => {
-            let is_json = losing.is_same() && part.semantics().has_shape(Shape::AS_JSON);
+            let is_json = losing.is_same() && part.semantics().is_as_json();
             match part.content() {
                 Content::Text(text) if is_json => write_as_json(object.key("content"), text),
                 Content::Text(text) => object.field("content", text),
@@ -115,6 +118,8 @@ pub(in crate::protocol::openai_chat) struct Fields<'p, 'n> {
     pub(in crate::protocol::openai_chat) parts: &'p [&'p Part<'p>],
     pub(in crate::protocol::openai_chat) shape: Shape,
     pub(in crate::protocol::openai_chat) names: &'n Names<'n>,
+    /// Whether the receiving server reads the signatures of Google's models.
+    pub(in crate::protocol::openai_chat) signed: bool,
 }
 
 impl Fields<'_, '_> {
@@ -196,6 +201,13 @@ impl Fields<'_, '_> {
         let blank = NodeSemantics::default();
         let semantics = if own { semantics } else { &blank };
         write_payload(object.key(kind), call, &name, (semantics, kind));
+        match self.names {
+            Names::Own => write_signature(&mut object, part.semantics(), Side::Own),
+            Names::Fitted(..) if self.signed => {
+                write_signature(&mut object, part.semantics(), Side::Foreign);
+            }
+            Names::Fitted(..) => {}
+        }
         object.close();
     }
 }
@@ -221,7 +233,7 @@ fn write_payload(
         crate::conversation::CallForm::Custom => "input",
     };
     match &call.arguments {
-        crate::conversation::Arguments::Text(text) if semantics.has_shape(Shape::AS_JSON) => {
+        crate::conversation::Arguments::Text(text) if semantics.is_as_json() => {
             write_as_json(object.key(key), text);
         }
         arguments => {

@@ -6,6 +6,7 @@ pub(super) mod message;
 mod options;
 mod results;
 mod schema;
+pub(super) mod signature;
 mod thinking;
 mod tools;
 mod turns;
@@ -96,7 +97,7 @@ fn write_translated(
 }
 
 /// Whether a request's shape has a bit.
-fn is_shaped(semantics: &Semantics<'_>, shape: crate::protocol::semantics::Shape) -> bool {
+fn is_shaped(semantics: &Semantics<'_>, shape: crate::protocol::openai_chat::types::Shape) -> bool {
     semantics.has_shape(shape)
 }
 

@@ -20,7 +20,7 @@ use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::semantics::Shape;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::words::in_words;
 use crate::protocol::words::remnant;
 

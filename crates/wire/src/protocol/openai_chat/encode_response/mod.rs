@@ -13,6 +13,7 @@ use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::ToolCall;
+use crate::conversation::Usage;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -31,6 +32,8 @@ use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -70,7 +73,8 @@ pub(in crate::protocol) fn encode_response(
             }
         });
     }
-    if let Some(usage) = &response.usage {
+    let is_apart = |usage: &&Usage<'_>| same && usage.semantics().has_shape(shape::IN_X_GROQ);
+    if let Some(usage) = response.usage.as_ref().filter(|usage| !is_apart(usage)) {
         write_usage(object.key("usage"), usage, &losing);
         report_usage(usage, &mut losing);
         report_absent(usage, &mut losing);
@@ -216,7 +220,7 @@ impl Answer<'_, '_> {
         } else if !shape.has(shape::CONTENT_ABSENT) {
             object.key("content").null();
         }
-        Fields { parts: &parts, shape, names: &Names::Own }.write_beside(object);
+        Fields { parts: &parts, shape, names: &Names::Own, signed: true }.write_beside(object);
         let citations: Vec<&Citation<'_>> =
             content.iter().flat_map(|part| part.semantics().citations()).collect();
         if !citations.is_empty() || shape.has(shape::ANNOTATIONS_EMPTY) {
@@ -340,19 +344,19 @@ impl Answer<'_, '_> {
                 made_up_id(self.asked, self.parts_before + index)
             }
         };
-        writer.object(|object| {
-            object.field("id", &id);
-            let kind = if custom { "custom" } else { "function" };
-            object.field("type", kind);
-            object.key(kind);
-            object.object(|payload| {
-                payload.field("name", &name);
-                match custom {
-                    true => write_input(payload, call),
-                    false => write_arguments(payload, call),
-                }
-            });
+        let mut object = Object::open(writer, None);
+        object.field("id", &id);
+        let kind = if custom { "custom" } else { "function" };
+        object.field("type", kind);
+        object.key(kind).object(|payload| {
+            payload.field("name", &name);
+            match custom {
+                true => write_input(payload, call),
+                false => write_arguments(payload, call),
+            }
         });
+        write_signature(&mut object, semantics, Side::Foreign);
+        object.close();
     }
 
     fn write_annotations(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {

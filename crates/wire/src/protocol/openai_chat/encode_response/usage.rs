@@ -7,8 +7,8 @@ use crate::protocol::Field;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::Shape;
 
 /// Reports what the counts hold that they did not hold before.
 pub(in crate::protocol::openai_chat) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {

@@ -19,12 +19,13 @@ use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// A choice that has begun.
 #[derive(Debug)]
@@ -115,7 +116,11 @@ impl Encoder<'_> {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
-        self.losses.add(self.source, NoteAt::Part(part), |losing| losing.semantics(&semantics));
+        let is_call = matches!(opening, Opening::ToolCall { .. });
+        self.losses.add(self.source, NoteAt::Part(part), |losing| match is_call {
+            true => losing.call_semantics(&semantics),
+            false => losing.semantics(&semantics),
+        });
         self.report_joined((part, candidate), &opening, &semantics);
         let kind = match opening {
             Opening::Text => PartKind::Text,
@@ -141,7 +146,7 @@ impl Encoder<'_> {
             citations: Vec::new(),
             is_told: false,
             is_closed: false,
-            is_json: self.is_same() && semantics.has_shape(Shape::AS_JSON),
+            is_json: self.is_same() && semantics.is_as_json(),
         });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
@@ -265,6 +270,8 @@ impl Encoder<'_> {
                 payload.field("name", &name);
                 payload.field(key, "");
                 payload.close();
+                let side = if extras.is_some() { Side::Own } else { Side::Foreign };
+                write_signature(&mut object, semantics, side);
                 object.close();
             });
         });

@@ -25,6 +25,7 @@ use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse;
@@ -110,7 +111,15 @@ impl<'a> Encoder<'a> {
         self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
-            if let Some(usage) = self.usage.take().filter(|_| self.asked.include_usage) {
+            let is_apart = |usage: &Usage<'_>| usage.semantics().has_shape(shape::IN_X_GROQ);
+            let usage = self.usage.take();
+            if self.is_same() && usage.as_ref().is_some_and(is_apart) {
+                // It stands in a vendor field, which every chunk has.
+                self.frame(out, |writer| {
+                    writer.key("choices");
+                    writer.array(|_| {});
+                });
+            } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
                 self.losses.add(self.source, NoteAt::Response, |losing| {
                     encode_response::report_absent(&usage, losing);
                 });

@@ -14,6 +14,10 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::arguments::write_as_json;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::signature::call_signature;
+use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
@@ -200,7 +204,7 @@ impl Encoder<'_> {
         let same = self.is_same();
         let mut placed = NodeSemantics::at(self.place(id));
         placed.merge(semantics);
-        self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
+        self.report_late(id, &placed);
         self.cite_waiting(id, out);
         self.write_waiting_logprobs(id, out);
         self.tell_details(id, &placed, out);
@@ -239,13 +243,46 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes what came late of what this protocol's own server wants back.
+    /// Reports what became known of a part after it began.
+    fn report_late(&mut self, id: PartId, semantics: &NodeSemantics<'_>) {
+        let kind = self.parts.get(id.0 as usize).map(|part| &part.kind);
+        let is_call = matches!(kind, Some(PartKind::Call { .. } | PartKind::Wrapped { .. }));
+        self.losses.add(self.source, NoteAt::Part(id), |losing| match is_call {
+            true => losing.call_semantics(semantics),
+            false => losing.semantics(semantics),
+        });
+    }
+
+    /// Writes what came late of what a server wants back: its own thinking, or the signature of a call.
     fn tell_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
         let Some(part) = self.parts.get(id.0 as usize) else { return };
+        if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
+            && call_signature(semantics).is_some()
+        {
+            return self.write_call_signature((part.candidate, *number), semantics, out);
+        }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
         if reasons && self.write_details(part.candidate, semantics, out) == Written::Yes {
             self.parts[id.0 as usize].is_told = true;
         }
+    }
+
+    fn write_call_signature(
+        &self,
+        (candidate, number): (u32, u32),
+        semantics: &NodeSemantics<'_>,
+        out: &mut String,
+    ) {
+        let side = if self.is_same() { Side::Own } else { Side::Foreign };
+        self.chunk(candidate, out, |delta| {
+            delta.key("tool_calls");
+            delta.array(|writer| {
+                let mut call = Object::open(writer, None);
+                call.field("index", &number);
+                write_signature(&mut call, semantics, side);
+                call.close();
+            });
+        });
     }
 
     pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
@@ -263,7 +300,7 @@ impl Encoder<'_> {
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
-                self.losses.add(self.source, NoteAt::Part(id), |losing| losing.semantics(&placed));
+                self.report_late(id, &placed);
                 self.tell_details(id, &placed, out);
             }
         }

@@ -17,9 +17,9 @@ use crate::protocol::openai_responses::decode_request::item::decode_item;
 use crate::protocol::openai_responses::types::INPUT_LIST;
 use crate::protocol::openai_responses::types::INPUT_STRING;
 use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(super) fn decode_input<'a>(
     reader: &mut Reader<'a>,

@@ -32,6 +32,7 @@ use crate::protocol::openai_responses::types::NO_SUMMARY;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::SUMMARY;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::THOUGHTS;
 use crate::protocol::openai_responses::types::UNTYPED;
@@ -41,7 +42,6 @@ use crate::protocol::openai_responses::types::qualified;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// What an item makes of the conversation.
 pub(super) enum Decoded<'a> {

@@ -26,11 +26,11 @@ use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
 use crate::protocol::openai_responses::types::ResponsesSemantics;
 use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Shape;
 
 pub(super) use item::decode_output_item;
 pub(super) use part::citation;

@@ -21,10 +21,10 @@ use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::INPUT_TEXT;
 use crate::protocol::openai_responses::types::NO_LOGPROBS;
 use crate::protocol::openai_responses::types::OUTPUT_TEXT;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// Reads one part. Parts of unknown type or without what their type needs are kept whole.
 pub(in crate::protocol::openai_responses) fn decode_part<'a>(

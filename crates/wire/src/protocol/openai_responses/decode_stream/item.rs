@@ -30,9 +30,9 @@ use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::OPENS;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// What the stream has told of, in order of appearance.
 #[derive(Debug, Default)]
@@ -166,7 +166,7 @@ impl Items {
         // What opens an item speaks for all of it.
         let place = told.place.filter(|_| told.parts.is_empty());
         let mut semantics = NodeSemantics::at(place.unwrap_or(part.semantics().place()));
-        if part.semantics().has_shape(Shape::AS_JSON) {
+        if part.semantics().is_as_json() {
             semantics.add_shape(Shape::AS_JSON);
         }
         if told.parts.is_empty() {
@@ -526,7 +526,7 @@ impl Grown {
 
     /// What the complete part says of itself, but for what was told one by one.
     fn said_at_end<'f>(&self, said: &NodeSemantics<'f>) -> NodeSemantics<'f> {
-        let mut semantics = NodeSemantics::at(said.place()).shaped(said.shape());
+        let mut semantics = said.spelled_alike(said.place());
         if let Some(extras) = said.extras() {
             semantics.keep(extras.clone());
         }

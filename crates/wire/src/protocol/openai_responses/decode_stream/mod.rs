@@ -26,9 +26,9 @@ use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::decode_stream::item::Slot;
 use crate::protocol::openai_responses::fault::fault_of_error;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 use crate::sse::Frame;
 
 /// Frames in, events out.

@@ -21,6 +21,7 @@ use crate::protocol::openai_responses::types::NO_SUMMARY;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::SUMMARY;
+use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THOUGHTS;
 use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
@@ -29,7 +30,6 @@ use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// What every item may say of itself.
 #[derive(Debug, Default)]

@@ -31,7 +31,6 @@ use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::string_of;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +118,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         Side::Output => !losing.is_same() || !semantics.has_shape(INPUT_TEXT),
     };
     object.word("type", if is_output { "output_text" } else { "input_text" });
-    match losing.is_same() && semantics.has_shape(Shape::AS_JSON) {
+    match losing.is_same() && semantics.is_as_json() {
         true => write_as_json(object.key("text"), text),
         false => object.field("text", text),
     }

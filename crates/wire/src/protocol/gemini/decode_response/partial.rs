@@ -1,0 +1,338 @@
+//! Calls whose arguments come in pieces: each piece says by a path into the arguments where it belongs.
+
+use std::collections::HashMap;
+
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
+use crate::conversation::Content;
+use crate::conversation::Part;
+use crate::conversation::ToolCall;
+use crate::error::Error;
+use crate::error::ErrorKind;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::place::Place;
+use crate::protocol::Artefact;
+use crate::protocol::ArtefactKind;
+use crate::protocol::gemini::types::CALL_PIECE;
+use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::WILL_CONTINUE;
+use crate::protocol::semantics::NodeSemantics;
+
+/// Reads a piece of a call, if the part is one: it has pieces of arguments, says that more follow, or names no function.
+pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+    let (mut piece, mut signature) = (None, None);
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("functionCall" | "function_call", Kind::Object) => piece = Some(Piece::read(reader)?),
+            ("thoughtSignature" | "thought_signature", Kind::String) => {
+                signature = Some(reader.string()?);
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    let Some(piece) = piece.filter(Piece::is_one) else { return Ok(None) };
+    let mut semantics = NodeSemantics::at(place).shaped(CALL_PIECE);
+    if piece.continues {
+        semantics.add_shape(WILL_CONTINUE);
+    }
+    if let Some(signature) = signature {
+        semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
+    }
+    let call = ToolCall {
+        id: piece.id,
+        name: piece.name.unwrap_or_default(),
+        arguments: Arguments::Json(piece.arguments.unwrap_or(Json::literal("[]"))),
+        form: CallForm::Function,
+    };
+    Ok(Some(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics)))
+}
+
+/// A call, or a piece of one.
+#[derive(Default)]
+struct Piece<'a> {
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    /// The pieces of the arguments.
+    arguments: Option<Json<'a>>,
+    continues: bool,
+    is_whole: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        let mut piece = Self::default();
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("id", Kind::String) => piece.id = Some(reader.string()?),
+                ("name", Kind::String) => piece.name = Some(reader.string()?),
+                ("partialArgs" | "partial_args", Kind::Array) => {
+                    piece.arguments = Some(reader.raw()?);
+                }
+                ("willContinue" | "will_continue", Kind::Boolean) => {
+                    piece.continues = reader.boolean()?;
+                }
+                ("args", _) => {
+                    piece.is_whole = true;
+                    reader.skip()?;
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(piece)
+    }
+
+    fn is_one(&self) -> bool {
+        self.continues || self.arguments.is_some() || self.name.is_none() && !self.is_whole
+    }
+}
+
+/// A call whose arguments are not complete yet.
+#[derive(Debug)]
+pub(in crate::protocol::gemini) struct PartialCall {
+    id: Option<Text<'static>>,
+    name: Text<'static>,
+    arguments: PartialArguments,
+    semantics: NodeSemantics<'static>,
+}
+
+impl PartialCall {
+    /// Begins with the first piece of a call.
+    pub(in crate::protocol::gemini) fn begin(
+        call: &ToolCall<'_>,
+        semantics: &NodeSemantics<'_>,
+    ) -> Self {
+        let mut own = NodeSemantics::at(semantics.place());
+        if let Some(artefact) = semantics.artefact() {
+            own.set_artefact(artefact.clone().into_owned());
+        }
+        Self {
+            id: call.id.clone().map(Text::into_owned),
+            name: call.name.clone().into_owned(),
+            arguments: PartialArguments::default(),
+            semantics: own,
+        }
+    }
+
+    pub(in crate::protocol::gemini) fn add(&mut self, call: &ToolCall<'_>) -> Result<()> {
+        match &call.arguments {
+            Arguments::Json(pieces) => self.arguments.add(pieces),
+            Arguments::Text(_) => Ok(()),
+        }
+    }
+
+    /// The call, now that all of it is there.
+    pub(in crate::protocol::gemini) fn finish(self) -> (ToolCall<'static>, NodeSemantics<'static>) {
+        let arguments = Arguments::Json(self.arguments.into_json());
+        let form = CallForm::Function;
+        (ToolCall { id: self.id, name: self.name, arguments, form }, self.semantics)
+    }
+}
+
+/// The arguments of a call in the making.
+#[derive(Debug, Default)]
+pub(in crate::protocol::gemini) struct PartialArguments(Node);
+
+/// A value of the arguments.
+#[derive(Debug)]
+enum Node {
+    Object(Members),
+    List(Vec<Node>),
+    /// A string, which more pieces may lengthen.
+    Text(Text<'static>),
+    /// A number, a truth value or null.
+    Plain(Json<'static>),
+}
+
+#[derive(Debug, Default)]
+struct Members {
+    members: Vec<(String, Node)>,
+    positions: HashMap<String, usize>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self::Object(Members::default())
+    }
+}
+
+/// One step of a path.
+enum Step<'p> {
+    Key(&'p str),
+    Index(usize),
+}
+
+/// How deep a path may lead.
+const STEPS_MAX: usize = 64;
+
+impl PartialArguments {
+    /// Puts the pieces of a list in their places.
+    pub(in crate::protocol::gemini) fn add(&mut self, pieces: &Json<'_>) -> Result<()> {
+        pieces.reader().array(|_, reader| self.piece(reader))
+    }
+
+    fn piece(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        let (mut path, mut value) = (None, None);
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("jsonPath" | "json_path", Kind::String) => path = Some(reader.string()?),
+                ("stringValue" | "string_value", Kind::String) => {
+                    value = Some(Node::Text(reader.string()?.into_owned()));
+                }
+                ("numberValue" | "number_value" | "boolValue" | "bool_value", _) => {
+                    value = Some(Node::Plain(reader.raw()?.into_owned()));
+                }
+                ("nullValue" | "null_value", _) => {
+                    reader.skip()?;
+                    value = Some(Node::Plain(Json::literal("null")));
+                }
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })?;
+        let (Some(path), Some(value)) = (path, value) else { return Ok(()) };
+        let path = path.to_str();
+        let steps = steps(&path).ok_or_else(|| odd("a path into the arguments"))?;
+        self.0.put(&steps, value)
+    }
+
+    /// The arguments as JSON.
+    pub(in crate::protocol::gemini) fn into_json(self) -> Json<'static> {
+        let mut writer = Writer::default();
+        self.0.write(&mut writer);
+        Json::trusted(writer.into_string().into())
+    }
+}
+
+impl Node {
+    fn put(&mut self, steps: &[Step<'_>], value: Node) -> Result<()> {
+        let Some((step, rest)) = steps.split_first() else {
+            match (self, value) {
+                (Self::Text(text), Self::Text(more)) => text.push(&more),
+                (node, value) => *node = value,
+            }
+            return Ok(());
+        };
+        self.child(step, rest)?.put(rest, value)
+    }
+
+    /// The value at a step, made if it is not there yet.
+    fn child(&mut self, step: &Step<'_>, rest: &[Step<'_>]) -> Result<&mut Node> {
+        let empty = || match rest.first() {
+            Some(Step::Key(_)) => Self::default(),
+            Some(Step::Index(_)) => Self::List(Vec::new()),
+            None => Self::Text(Text::default()),
+        };
+        match (self, step) {
+            (Self::Object(members), Step::Key(key)) => Ok(members.at(key, empty)),
+            (Self::List(nodes), Step::Index(index)) if *index <= nodes.len() => {
+                if *index == nodes.len() {
+                    nodes.push(empty());
+                }
+                Ok(&mut nodes[*index])
+            }
+            _ => Err(odd("a path that fits the arguments so far")),
+        }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::Object(object) => writer.object(|writer| {
+                for (key, node) in &object.members {
+                    writer.key(key);
+                    node.write(writer);
+                }
+            }),
+            Self::List(nodes) => writer.array(|writer| {
+                nodes.iter().for_each(|node| node.write(writer));
+            }),
+            Self::Text(text) => writer.value(text),
+            Self::Plain(json) => writer.value(json),
+        }
+    }
+}
+
+impl Members {
+    fn at(&mut self, key: &str, empty: impl FnOnce() -> Node) -> &mut Node {
+        let position = match self.positions.get(key) {
+            Some(position) => *position,
+            None => {
+                self.positions.insert(key.to_owned(), self.members.len());
+                self.members.push((key.to_owned(), empty()));
+                self.members.len() - 1
+            }
+        };
+        &mut self.members[position].1
+    }
+}
+
+/// The steps of a path such as `$.ports[0].name` or `$['a b']`.
+fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() && steps.len() < STEPS_MAX {
+        let (step, behind) = step(rest)?;
+        steps.push(step);
+        rest = behind;
+    }
+    rest.is_empty().then_some(steps)
+}
+
+fn step(path: &str) -> Option<(Step<'_>, &str)> {
+    if let Some(rest) = path.strip_prefix('.') {
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        return (end > 0).then(|| (Step::Key(&rest[..end]), &rest[end..]));
+    }
+    let rest = path.strip_prefix('[')?;
+    for quote in ['\'', '"'] {
+        if let Some(quoted) = rest.strip_prefix(quote) {
+            let end = quoted.find(quote)?;
+            return Some((Step::Key(&quoted[..end]), quoted[end + 1..].strip_prefix(']')?));
+        }
+    }
+    let end = rest.find(']')?;
+    Some((Step::Index(rest[..end].parse().ok()?), &rest[end + 1..]))
+}
+
+fn odd(expected: &'static str) -> Error {
+    Error::new(ErrorKind::Type, format!("expected {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(pieces: &[&str]) -> Result<String> {
+        let mut arguments = PartialArguments::default();
+        for pieces in pieces {
+            arguments.add(&Json::parse(*pieces)?)?;
+        }
+        Ok(arguments.into_json().as_str().to_owned())
+    }
+
+    #[test]
+    fn pieces_come_to_stand_at_their_paths() {
+        let pieces = [
+            r#"[{"jsonPath":"$.port","stringValue":"Po","willContinue":true}]"#,
+            r#"[{"jsonPath":"$.port","stringValue":"rto"},{"jsonPath":"$.days[0].of","numberValue":6}]"#,
+            r#"[{"jsonPath":"$.days[1]['a b']","boolValue":true},{"jsonPath":"$.x","nullValue":"NULL_VALUE"}]"#,
+        ];
+        let expected = r#"{"port":"Porto","days":[{"of":6},{"a b":true}],"x":null}"#;
+        assert_eq!(told(&pieces).unwrap(), expected);
+        assert_eq!(told(&[]).unwrap(), "{}");
+    }
+
+    #[test]
+    fn paths_that_lead_nowhere_are_refused() {
+        for path in ["port", "$.", "$[9]", "$.a[1]", "$['a", "$.a[x]"] {
+            let piece = format!(r#"[{{"jsonPath":"{path}","stringValue":"x"}}]"#);
+            assert!(told(&[&piece]).is_err(), "{path}");
+        }
+    }
+}
