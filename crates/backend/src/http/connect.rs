@@ -136,9 +136,11 @@ async fn tunnel(
         if length.await.map_err(io)? == 0 {
             return Err("it closed the connection".into());
         }
-        if let Some((head, _)) = Head::parse(&received).map_err(|error| error.to_string())? {
+        if let Some((head, length)) = Head::parse(&received).map_err(|error| error.to_string())? {
             return match head.status.is_success() {
-                true => Ok(()),
+                true if length == received.len() => Ok(()),
+                // Whoever is behind it speaks only when it is spoken to.
+                true => Err("it sends more than was asked for".into()),
                 false => Err(format!("status {}", head.status)),
             };
         }

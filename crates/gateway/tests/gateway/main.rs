@@ -16,6 +16,7 @@ mod refusals;
 mod repair;
 mod requests;
 mod secrets;
+mod sends;
 mod stopping;
 mod targets;
 mod translate;
