@@ -36,7 +36,7 @@ use crate::http::scratch;
 /// A client of one thread: its connections are its own.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
-    pool: Pool,
+    pub(super) pool: Pool,
     proxies: std::rc::Rc<Proxies>,
 }
 
@@ -115,7 +115,8 @@ impl Client {
         self.pool.sweep();
     }
 
-    async fn exchange(
+    /// Sends a request on a connection and reads the head of its answer.
+    pub(super) async fn exchange(
         &self,
         mut connection: Connection,
         outgoing: &Outgoing<'_>,

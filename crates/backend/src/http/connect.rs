@@ -32,6 +32,8 @@ pub(super) enum Connection {
     Tls(Box<TlsStream<TcpStream>>),
     /// A provider's TLS within that of a proxy.
     Twofold(Box<TlsStream<TlsStream<TcpStream>>>),
+    #[cfg(any(test, feature = "fuzz"))]
+    Scripted(crate::http::fuzz::Scripted),
 }
 
 /// Connects within the deadline.
@@ -157,6 +159,8 @@ impl AsyncRead for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -171,6 +175,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
@@ -183,6 +189,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
         }
     }
 
@@ -191,6 +199,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -199,6 +209,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

@@ -7,6 +7,9 @@ mod chunked;
 mod client;
 mod connect;
 mod direct;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod head;
 mod pool;
 mod proxy;
