@@ -17,7 +17,9 @@ pub enum ErrorKind {
     /// No connection: name not found, refused, no route, TLS or the proxy failed.
     Connect,
     ConnectTimeout,
-    /// The connection broke before the first byte of an answer.
+    /// The connection broke before the whole request was written: nobody can have acted on it.
+    Unsent,
+    /// The connection broke behind the request, before the first byte of an answer: somebody may have acted on it.
     Disconnected,
     FirstByteTimeout,
     /// The answer broke off.

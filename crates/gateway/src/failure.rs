@@ -18,6 +18,17 @@ pub(crate) struct Failure {
     pub(crate) status: Option<u16>,
     /// What the provider answered, word for word.
     pub(crate) upstream: Option<Refusal>,
+    /// How far the request had come when its connection failed before the first byte of an answer.
+    pub(crate) broken: Option<Broken>,
+}
+
+/// How far a request had come when its connection failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// Not all of it was written: nobody can have acted on it.
+    Unsent,
+    /// All of it was written: the provider may have acted on it.
+    Unanswered,
 }
 
 /// An error as a provider sent it.
@@ -38,7 +49,7 @@ impl Failure {
         message: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
         let fault = Fault::new(kind, Text::plain(message));
-        Box::new(Self { fault, whose, status: None, upstream: None })
+        Box::new(Self { fault, whose, status: None, upstream: None, broken: None })
     }
 
     /// The client sent something that cannot be served.

@@ -4,6 +4,10 @@ pub mod config;
 pub mod route;
 pub mod server;
 
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
+
 mod admin;
 mod attempt;
 mod authority;

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
+use std::time::Duration;
 
 use bytes::Buf;
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use crate::http::Address;
 use crate::http::connect::Connection;
 use crate::http::head::Framing;
 use crate::http::pool::Pool;
+use crate::http::reuse::Conduct;
 use crate::http::scratch;
 
 /// A body that comes in. Its connection returns to the pool at its end, and closes if it is dropped before.
@@ -34,8 +36,10 @@ pub struct Body {
 pub(super) struct Line {
     pub(super) connection: Connection,
     pub(super) address: Address,
-    /// Where the connection may wait for another request; none if it must close.
-    pub(super) pool: Option<Pool>,
+    /// Where the connection may wait for another request, for how long, and whether it may at all.
+    pub(super) pool: Pool,
+    pub(super) keep_alive: Option<Duration>,
+    pub(super) conduct: Conduct,
     /// What is left of a request whose answer began before its end.
     pub(super) unsent: Option<Bytes>,
 }
@@ -142,9 +146,14 @@ impl Body {
 
     /// The body is over: the connection waits for another request if nothing stands against it.
     fn settle(&mut self, is_clean: bool) {
-        let Some(Line { connection, address, pool, .. }) = self.line.take() else { return };
-        if let (true, Some(pool)) = (is_clean, pool) {
-            pool.give_back(&address, connection);
+        let Some(Line { connection, address, pool, keep_alive, mut conduct, .. }) =
+            self.line.take()
+        else {
+            return;
+        };
+        conduct.ends_clean = is_clean;
+        if conduct.is_reusable() {
+            pool.give_back(&address, connection, keep_alive);
         }
     }
 }

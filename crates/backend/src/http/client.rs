@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::time::Duration;
-use std::time::Instant;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -18,6 +17,7 @@ use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::http::Address;
+use crate::http::Afterwards;
 use crate::http::Body;
 use crate::http::Proxies;
 use crate::http::body::Line;
@@ -25,16 +25,18 @@ use crate::http::connect;
 use crate::http::connect::Connection;
 use crate::http::head::Framing;
 use crate::http::head::Head;
+use crate::http::head::Receiver;
 use crate::http::pool::Pool;
 use crate::http::proxy::Http;
 use crate::http::proxy::Proxy;
 use crate::http::proxy::Speech;
+use crate::http::reuse::Conduct;
 use crate::http::scratch;
 
 /// A client of one thread: its connections are its own.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
-    pool: Pool,
+    pub(super) pool: Pool,
     proxies: std::rc::Rc<Proxies>,
 }
 
@@ -48,6 +50,7 @@ pub struct Outgoing<'a> {
     pub headers: &'a HeaderMap,
     /// In pieces, which are sent one behind the other.
     pub body: &'a [&'a [u8]],
+    pub afterwards: Afterwards,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +69,15 @@ pub struct Answer {
 }
 
 /// What of an answer has been read when its head is complete.
-struct Arrived {
-    head: Head,
+pub(super) struct Arrived {
+    pub(super) head: Head,
     /// What came behind the head.
     early: Bytes,
     sending: Sending,
+    /// Whether the whole request was written before anything came.
+    pub(super) is_in_turn: bool,
+    /// Whether no interim answer came before it.
+    pub(super) is_single: bool,
 }
 
 /// How far a request has come on its way.
@@ -81,33 +88,25 @@ enum Sending {
     Failed(String),
 }
 
-/// How soon a kept connection that the provider had already closed shows it. What breaks later has been with the provider,
-/// which may have begun to work on it.
-const CLOSED_WITHIN: Duration = Duration::from_millis(500);
-
 impl Client {
     pub fn new(proxies: Proxies) -> Self {
         Self { pool: Pool::default(), proxies: std::rc::Rc::new(proxies) }
     }
 
-    /// Sends a request. One that meets a kept connection which the provider has just closed is sent once more on a new
-    /// one: nothing of an answer had come, and the provider hardly saw it.
+    /// Sends a request, once: on a kept connection that is still open, or on a new one. Whether it may be sent again is
+    /// known by the kind of the error.
     pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
         let kept =
             std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
-        if let Some(connection) = kept {
-            let began = Instant::now();
-            match self.exchange(connection, outgoing, timeouts.first_byte).await {
-                Err(error)
-                    if error.kind() == ErrorKind::Disconnected
-                        && began.elapsed() < CLOSED_WITHIN => {}
-                outcome => return outcome,
+        let connection = match kept {
+            Some(connection) => connection,
+            None => {
+                let proxy = self.proxies.for_address(outgoing.address)?;
+                // Boxed, since few requests need a connection of their own and all would make room for it.
+                let connecting = connect::connect(outgoing.address, proxy, timeouts.connect);
+                Box::pin(connecting).await?
             }
-        }
-        let proxy = self.proxies.for_address(outgoing.address)?;
-        // Boxed, since few requests need a connection of their own and all would make room for it.
-        let connecting = connect::connect(outgoing.address, proxy, timeouts.connect);
-        let connection = Box::pin(connecting).await?;
+        };
         self.exchange(connection, outgoing, timeouts.first_byte).await
     }
 
@@ -116,7 +115,8 @@ impl Client {
         self.pool.sweep();
     }
 
-    async fn exchange(
+    /// Sends a request on a connection and reads the head of its answer.
+    pub(super) async fn exchange(
         &self,
         mut connection: Connection,
         outgoing: &Outgoing<'_>,
@@ -131,19 +131,26 @@ impl Client {
             let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
         };
-        let Arrived { head, early, sending } = arrived?;
+        let arrived = arrived?;
+        let conduct = Conduct::of(outgoing, &arrived);
+        let Arrived { head, early, sending, .. } = arrived;
         let framing = match (head.framing()?, outgoing.method) {
             (_, &Method::HEAD) => Framing::Length(0),
             (framing, _) => framing,
         };
-        let was_sent = matches!(sending, Sending::Sent);
-        let pool = (head.keeps_alive && was_sent).then(|| self.pool.clone());
         let unsent = match sending {
             // An answer may begin before its request has ended; a refusal needs no more of it.
             Sending::Going if head.status.is_success() => Some(joined(pieces)),
             Sending::Going | Sending::Sent | Sending::Failed(_) => None,
         };
-        let line = Line { connection, address: outgoing.address.clone(), pool, unsent };
+        let line = Line {
+            connection,
+            address: outgoing.address.clone(),
+            pool: self.pool.clone(),
+            keep_alive: head.keep_alive(),
+            conduct,
+            unsent,
+        };
         let body = Body::new(framing, early, line);
         match head.status {
             StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(self.unwelcome(outgoing.address)),
@@ -175,7 +182,7 @@ impl Client {
 
     /// The request's head as bytes. A plain request through a proxy names the whole address.
     fn head_of(&self, outgoing: &Outgoing<'_>) -> Vec<u8> {
-        let Outgoing { method, address, path, headers, body } = outgoing;
+        let Outgoing { method, address, path, headers, body, .. } = outgoing;
         let mut head = Vec::with_capacity(512);
         let mut put = |text: &[u8]| head.extend_from_slice(text);
         put(method.as_str().as_bytes());
@@ -211,46 +218,39 @@ impl Client {
 /// Sends the request and reads the answer's head. Reads while it writes: a provider may refuse a long body before it
 /// has seen all of it, and would wait for ever to be read.
 async fn ask<'b>(connection: &mut Connection, unsent: &mut &mut [IoSlice<'b>]) -> Result<Arrived> {
-    let mut received = Vec::new();
+    let mut receiver = Receiver::default();
     let mut sending = Sending::Going;
+    let mut is_in_turn = true;
     std::future::poll_fn(|cx| {
         if let Sending::Going = sending {
             sending = poll_send(connection, cx, unsent);
         }
         // What the provider had to say before it broke off is there to be read, whether or not more can be sent.
         loop {
-            let came = scratch::poll_read(connection, cx, |bytes| {
-                received.extend_from_slice(bytes);
-                bytes.len()
+            let came = scratch::poll_read(connection, cx, |bytes| match bytes {
+                [] => None,
+                bytes => Some(receiver.push(bytes)),
             });
-            let broke = match (std::task::ready!(came), &sending) {
-                (Ok(1..), _) => None,
-                (_, Sending::Failed(reason)) => Some(reason.clone()),
-                (Ok(0), _) => Some("it closed the connection".to_owned()),
-                (Err(error), _) => Some(error.to_string()),
+            let arrived = match std::task::ready!(came) {
+                Ok(Some(arrived)) => arrived?,
+                Ok(None) => {
+                    let closed = "it closed the connection";
+                    return Poll::Ready(Err(disconnected(&receiver, &sending, closed)));
+                }
+                Err(error) => {
+                    let error = disconnected(&receiver, &sending, &error.to_string());
+                    return Poll::Ready(Err(error));
+                }
             };
-            if let Some(reason) = broke {
-                return Poll::Ready(Err(disconnected(&received, &reason)));
-            }
-            if let Some((head, early)) = arrived(&mut received)? {
+            is_in_turn &= matches!(sending, Sending::Sent);
+            if let Some((head, early)) = arrived {
                 let sending = std::mem::replace(&mut sending, Sending::Sent);
-                return Poll::Ready(Ok(Arrived { head, early, sending }));
+                let is_single = !receiver.has_interim();
+                return Poll::Ready(Ok(Arrived { head, early, sending, is_in_turn, is_single }));
             }
         }
     })
     .await
-}
-
-/// Takes a head off what has been received, if one is complete.
-fn arrived(received: &mut Vec<u8>) -> Result<Option<(Head, Bytes)>> {
-    while let Some((head, length)) = Head::parse(received)? {
-        if head.is_interim() {
-            received.drain(..length);
-            continue;
-        }
-        return Ok(Some((head, Bytes::copy_from_slice(&received[length..]))));
-    }
-    Ok(None)
 }
 
 fn poll_send(
@@ -286,10 +286,16 @@ fn joined(pieces: &[IoSlice<'_>]) -> Bytes {
     pieces.concat().into()
 }
 
-fn disconnected(received: &[u8], detail: &str) -> Error {
-    let kind = match received {
-        [] => ErrorKind::Disconnected,
-        _ => ErrorKind::Truncated,
+/// Why there is no answer, and how far the request had come by then.
+fn disconnected(receiver: &Receiver, sending: &Sending, detail: &str) -> Error {
+    let kind = match sending {
+        _ if !receiver.is_empty() => ErrorKind::Truncated,
+        Sending::Sent => ErrorKind::Disconnected,
+        Sending::Going | Sending::Failed(_) => ErrorKind::Unsent,
+    };
+    let detail = match sending {
+        Sending::Failed(reason) => reason,
+        Sending::Going | Sending::Sent => detail,
     };
     Error::new(kind, format!("no answer from the provider: {detail}"))
 }

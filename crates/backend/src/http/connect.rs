@@ -32,6 +32,8 @@ pub(super) enum Connection {
     Tls(Box<TlsStream<TcpStream>>),
     /// A provider's TLS within that of a proxy.
     Twofold(Box<TlsStream<TlsStream<TcpStream>>>),
+    #[cfg(any(test, feature = "fuzz"))]
+    Scripted(crate::http::fuzz::Scripted),
 }
 
 /// Connects within the deadline.
@@ -136,9 +138,11 @@ async fn tunnel(
         if length.await.map_err(io)? == 0 {
             return Err("it closed the connection".into());
         }
-        if let Some((head, _)) = Head::parse(&received).map_err(|error| error.to_string())? {
+        if let Some((head, length)) = Head::parse(&received).map_err(|error| error.to_string())? {
             return match head.status.is_success() {
-                true => Ok(()),
+                true if length == received.len() => Ok(()),
+                // Whoever is behind it speaks only when it is spoken to.
+                true => Err("it sends more than was asked for".into()),
                 false => Err(format!("status {}", head.status)),
             };
         }
@@ -155,6 +159,8 @@ impl AsyncRead for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -169,6 +175,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
@@ -181,6 +189,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
         }
     }
 
@@ -189,6 +199,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_flush(cx),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -197,6 +209,8 @@ impl AsyncWrite for Connection {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
             Self::Twofold(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The head of an answer: its status, its headers, and how its body is framed.
 
+use std::time::Duration;
+
+use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderName;
 use http::HeaderValue;
@@ -13,19 +16,22 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::http::chunked::Chunked;
 
-/// How many headers an answer may have, and how long they may be together.
+/// How many headers an answer may have, and how long its head may be; for all interim answers together the same.
 const HEADERS_MAX: usize = 128;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// How many interim answers (1xx) may come before the answer itself.
+const INTERIM_MAX: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// Whether the connection can serve another request afterwards.
-    pub(super) keeps_alive: bool,
+    /// Whether the server says that the connection stays open: HTTP/1.1 without `close` in any `connection` header.
+    pub(super) is_persistent: bool,
 }
 
-/// How the end of a body is told.
+/// How the end of a body is found.
 #[derive(Debug)]
 pub(super) enum Framing {
     Length(u64),
@@ -33,15 +39,72 @@ pub(super) enum Framing {
     UntilClose,
 }
 
+/// The bytes of an answer until its head is complete.
+#[derive(Debug, Default)]
+pub(super) struct Receiver {
+    received: Vec<u8>,
+    /// How many interim answers came, and how long their heads were together.
+    interim: usize,
+    interim_bytes: usize,
+}
+
+impl Receiver {
+    /// Takes the next bytes; returns the head, once it is complete, and what stands behind it.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Option<(Head, Bytes)>> {
+        let is_first = self.received.is_empty();
+        self.received.extend_from_slice(bytes);
+        // Every head ends with a line: without a new line end there is nothing to parse again, however slowly bytes come.
+        let is_line = is_first || memchr::memchr(b'\n', bytes).is_some();
+        if !is_line && self.received.len() < HEAD_BYTES_MAX {
+            return Ok(None);
+        }
+        while let Some((head, length)) = Head::parse(&self.received)? {
+            if !head.is_interim() {
+                return Ok(Some((head, Bytes::copy_from_slice(&self.received[length..]))));
+            }
+            self.skip_interim(length)?;
+        }
+        Ok(None)
+    }
+
+    /// Whether no byte has come.
+    pub(super) fn is_empty(&self) -> bool {
+        self.received.is_empty() && self.interim == 0
+    }
+
+    pub(super) fn has_interim(&self) -> bool {
+        self.interim > 0
+    }
+
+    fn skip_interim(&mut self, length: usize) -> Result<()> {
+        self.received.drain(..length);
+        self.interim += 1;
+        self.interim_bytes += length;
+        match self.interim > INTERIM_MAX || self.interim_bytes > HEAD_BYTES_MAX {
+            true => Err(malformed("it has too many interim answers")),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Head {
     /// Reads a head from the start of `bytes`, with its length; none while it is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>> {
+        // The parser would pass over empty lines, which are the rest of something else.
+        if matches!(bytes.first(), Some(b'\r' | b'\n')) {
+            return Err(malformed("it begins with an empty line"));
+        }
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut parsed = httparse::Response::new(&mut headers);
         match parsed.parse(bytes) {
-            Ok(httparse::Status::Complete(length)) => Ok(Some((Self::of(&parsed)?, length))),
+            Ok(httparse::Status::Complete(length)) if has_bare_line_end(&bytes[..length]) => {
+                Err(malformed("a line of its head ends without a carriage return"))
+            }
+            Ok(httparse::Status::Complete(length)) if length <= HEAD_BYTES_MAX => {
+                Ok(Some((Self::of(&parsed)?, length)))
+            }
             Ok(httparse::Status::Partial) if bytes.len() < HEAD_BYTES_MAX => Ok(None),
-            Ok(httparse::Status::Partial) => Err(malformed("its headers are too long")),
+            Ok(_) => Err(malformed("its headers are too long")),
             Err(error) => Err(malformed(&error.to_string())),
         }
     }
@@ -53,21 +116,34 @@ impl Head {
         for header in parsed.headers.iter() {
             let name = HeaderName::from_bytes(header.name.as_bytes());
             let value = HeaderValue::from_bytes(header.value);
-            if let (Ok(name), Ok(value)) = (name, value) {
-                headers.append(name, value);
-            }
+            let (Ok(name), Ok(value)) = (name, value) else {
+                return Err(malformed("it has a header that cannot be read"));
+            };
+            headers.append(name, value);
         }
-        let says = |word: &str| {
-            let value = headers.get(CONNECTION).and_then(|value| value.to_str().ok());
-            value.is_some_and(|value| {
-                value.split(',').any(|option| option.trim().eq_ignore_ascii_case(word))
-            })
-        };
-        let keeps_alive = match parsed.version {
-            Some(1) => !says("close"),
-            _ => says("keep-alive"),
-        };
-        Ok(Self { status, headers, keeps_alive })
+        let closes = connection_options(&headers).any(|it| it.eq_ignore_ascii_case(b"close"));
+        Ok(Self { status, is_persistent: parsed.version == Some(1) && !closes, headers })
+    }
+
+    /// Whether the head states in exactly one way where the body ends, or has nothing to state.
+    pub(super) fn is_plainly_framed(&self) -> bool {
+        let lengths = self.headers.get_all(CONTENT_LENGTH);
+        let is_list = lengths.iter().any(|length| length.as_bytes().contains(&b','));
+        let codings = self.headers.get_all(TRANSFER_ENCODING).iter().count();
+        let expected = if self.has_no_body() { 0 } else { 1 };
+        lengths.iter().count() + codings == expected && !is_list
+    }
+
+    /// How long the server says that it keeps an idle connection.
+    pub(super) fn keep_alive(&self) -> Option<Duration> {
+        let value = self.headers.get("keep-alive")?.to_str().ok()?;
+        let seconds = value.split(',').find_map(|it| it.trim().strip_prefix("timeout="))?;
+        digits(seconds).map(Duration::from_secs)
+    }
+
+    /// Whether the status alone says that no body follows.
+    fn has_no_body(&self) -> bool {
+        self.status == StatusCode::NO_CONTENT || self.status == StatusCode::NOT_MODIFIED
     }
 
     /// An answer that only says that another one follows.
@@ -86,7 +162,7 @@ impl Head {
         if length.is_some() && !codings.is_empty() {
             return Err(malformed("it has both a content-length and a transfer coding"));
         }
-        if self.status == StatusCode::NO_CONTENT || self.status == StatusCode::NOT_MODIFIED {
+        if self.has_no_body() {
             return Ok(Framing::Length(0));
         }
         match (codings.as_slice(), length) {
@@ -114,6 +190,17 @@ impl Head {
         }
         Ok(agreed)
     }
+}
+
+/// What every `connection` header says, option by option.
+pub fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let values = headers.get_all(CONNECTION).iter().map(HeaderValue::as_bytes);
+    values.flat_map(|value| value.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)
+}
+
+/// Whether a line feed stands without the carriage return before it: other readers take it for no line end.
+fn has_bare_line_end(head: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r')
 }
 
 const NO_LENGTH: &str = "its content-length is no number";

@@ -7,10 +7,14 @@ mod chunked;
 mod client;
 mod connect;
 mod direct;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod head;
 mod pool;
 mod proxy;
 mod reason;
+mod reuse;
 mod scratch;
 mod socks;
 mod tls;
@@ -24,5 +28,7 @@ pub use client::Answer;
 pub use client::Client;
 pub use client::Outgoing;
 pub use client::Timeouts;
+pub use head::connection_options;
 pub use proxy::Proxies;
 pub use reason::add_reason;
+pub use reuse::Afterwards;

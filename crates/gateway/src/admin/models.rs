@@ -10,6 +10,7 @@ use http::HeaderValue;
 use http::Method;
 use http::StatusCode;
 use http::header::VIA;
+use sabir_backend::http::Afterwards;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
@@ -153,9 +154,10 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
         path: &path,
         headers: &headers,
         body: &Payload::default(),
+        afterwards: Afterwards::Keep,
     };
-    let (status, headers, mut feed) =
-        attempt::begin_raw(means, index, endpoint, request).await.ok()?;
+    let begun = attempt::begin_alone(means, index, endpoint, request, || {}).await;
+    let (status, headers, mut feed) = begun.ok()?;
     let body = attempt::whole_body(&mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
 }

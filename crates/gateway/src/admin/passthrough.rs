@@ -12,7 +12,9 @@ use http::Response;
 use http::StatusCode;
 use http::header;
 use http_body::Body;
+use sabir_backend::http::Afterwards;
 use sabir_backend::http::Client;
+use sabir_backend::http::connection_options;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
@@ -72,7 +74,7 @@ where
         return egress::rescue(manner, *failure, trace);
     }
     let bytes_max = gateway.config.limits.body_bytes_max;
-    let outcome = match ingress::read_raw(body, raw.headers, bytes_max).await {
+    let outcome = match read(&raw, body, bytes_max).await {
         Ok(body) => {
             let means = Means { gateway, client };
             let passing = pin!(pass(means, index, raw, body, &mut trace));
@@ -84,6 +86,25 @@ where
         Ok(passed) => passed.reply(trace),
         Err(failure) => egress::rescue(manner, *failure, trace),
     }
+}
+
+/// Reads the body of a method that has one. Servers differ on whether they read it with others, and one that does not takes
+/// it for another request.
+async fn read<B>(raw: &Raw<'_>, body: B, bytes_max: usize) -> Result<Vec<u8>>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let method = raw.method;
+    if matches!(*method, Method::TRACE | Method::CONNECT) {
+        let message = format!("{method} is not sent on to providers");
+        return Err(Failure::client(FaultKind::BadRequest, message));
+    }
+    let body = ingress::read_raw(body, raw.headers, bytes_max).await?;
+    if matches!(*method, Method::GET | Method::HEAD) && !body.is_empty() {
+        let message = format!("expected no body with {method}, found one");
+        return Err(Failure::client(FaultKind::BadRequest, message));
+    }
+    Ok(body)
 }
 
 /// Embeddings go to the provider of their model, in the OpenAI protocols' own shape.
@@ -239,7 +260,7 @@ async fn pass(
         protocol: endpoint.protocol,
         model: String::new(),
         route: Route::Direct.as_str().into(),
-        attempts: 1,
+        attempts: 0,
     };
     trace.goes_to(provider, upstream);
     if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
@@ -260,9 +281,13 @@ async fn pass(
     for (name, value) in &config.headers {
         headers.insert(name.clone(), value.clone());
     }
+    // Whether a server reads what it does not expect is unknown, and here the client chooses every byte of it.
+    let afterwards = if body.is_empty() { Afterwards::Keep } else { Afterwards::Close };
+    let body = &body.into();
     let request =
-        RawRequest { method: raw.method, path: &raw.path, headers: &headers, body: &body.into() };
-    let (status, headers, feed) = attempt::begin_raw(means, provider, endpoint, request).await?;
+        RawRequest { method: raw.method, path: &raw.path, headers: &headers, body, afterwards };
+    let begun = attempt::begin_alone(means, provider, endpoint, request, || trace.tries());
+    let (status, headers, feed) = begun.await?;
     if raw.method == Method::HEAD || matches!(status, 204 | 304) {
         return Ok(Passed { status, headers, body: PassedBody::None });
     }
@@ -277,10 +302,10 @@ async fn pass(
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.
 fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
-    let options = headers.get_all(header::CONNECTION).iter().filter_map(|it| it.to_str().ok());
-    let named: Vec<&str> = options.flat_map(|it| it.split(',')).map(str::trim).collect();
-    let is_named =
-        move |name: &HeaderName| named.iter().any(|it| name.as_str().eq_ignore_ascii_case(it));
+    let named: Vec<&[u8]> = connection_options(headers).collect();
+    let is_named = move |name: &HeaderName| {
+        named.iter().any(|it| name.as_str().as_bytes().eq_ignore_ascii_case(it))
+    };
     headers.iter().filter(move |(name, _)| !is_hop_by_hop(name) && !is_named(name))
 }
 

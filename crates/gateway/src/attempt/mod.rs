@@ -1,5 +1,6 @@
 //! Getting an answer: one target after the other, until the first event of one of them is there.
 
+mod alone;
 mod answer;
 mod ask;
 mod count;
@@ -18,12 +19,14 @@ mod refusal;
 mod repair;
 mod targets;
 mod thoughts;
+mod unreached;
 mod unsigned;
 mod unthinking;
 mod upstream;
 mod verdict;
 mod words;
 
+pub(crate) use alone::begin_alone;
 pub(crate) use answer::AnswerBody;
 pub(crate) use count::count;
 pub(crate) use embed::Embedded;
@@ -37,7 +40,6 @@ pub(crate) use open::Opened;
 pub(crate) use open::RawRequest;
 pub(crate) use open::Whole;
 pub(crate) use open::answer;
-pub(crate) use open::begin_raw;
 pub(crate) use open::collect;
 pub(crate) use open::is_packed;
 pub(crate) use open::whole_body;

@@ -11,7 +11,7 @@ use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
 use http::header::CONTENT_TYPE;
 use http::header::TRANSFER_ENCODING;
-use sabir_backend::ErrorKind;
+use sabir_backend::http::Afterwards;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Incoming;
@@ -38,6 +38,7 @@ use crate::attempt::ask::Question;
 use crate::attempt::prepare;
 use crate::attempt::prepare::Manner;
 use crate::attempt::refusal::refusal;
+use crate::attempt::unreached::unreached;
 use crate::attempt::upstream::End;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
@@ -200,6 +201,8 @@ pub(crate) struct RawRequest<'a> {
     pub(crate) path: &'a str,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a Payload<'a>,
+    /// What becomes of the connection.
+    pub(crate) afterwards: Afterwards,
 }
 
 /// Sends a prepared request and reads the head of the answer.
@@ -209,12 +212,13 @@ pub(super) async fn begin(
     prepared: &Prepared<'_>,
 ) -> Result<(u16, HeaderMap, Feed)> {
     let Prepared { endpoint, path, headers, body, .. } = prepared;
-    let request = RawRequest { method: &Method::POST, path, headers, body };
+    let afterwards = Afterwards::Keep;
+    let request = RawRequest { method: &Method::POST, path, headers, body, afterwards };
     begin_raw(means, provider, endpoint, request).await
 }
 
 /// Sends a request and reads the head of the answer. From here on nothing holds the provider's secrets.
-pub(crate) async fn begin_raw(
+pub(super) async fn begin_raw(
     means: Means<'_>,
     provider: usize,
     endpoint: &Endpoint,
@@ -236,13 +240,13 @@ async fn send(
     endpoint: &Endpoint,
     request: RawRequest<'_>,
 ) -> Result<Answer> {
-    let RawRequest { method, path, headers, body } = request;
+    let RawRequest { method, path, headers, body, afterwards } = request;
     match &endpoint.end {
         End::Http(address) => {
             let timeouts = &means.gateway.config.providers[provider].timeouts;
             let timeouts = Timeouts { connect: timeouts.connect, first_byte: timeouts.first_byte };
             let body = &body.pieces();
-            let outgoing = Outgoing { method, address, path, headers, body };
+            let outgoing = Outgoing { method, address, path, headers, body, afterwards };
             let answer = means.client.send(&outgoing, timeouts).await.map_err(unreached)?;
             let body = AnswerBody::Http(answer.body);
             Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body })
@@ -347,7 +351,7 @@ async fn translated(
 fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
     let whose = Whose::of_upstream(fault.kind);
     let status = (fault.kind == FaultKind::Truncated).then_some(502);
-    Box::new(Failure { fault, whose, status, upstream: None })
+    Box::new(Failure { fault, whose, status, upstream: None, broken: None })
 }
 
 /// A whole answer in the client's own protocol.
@@ -469,21 +473,6 @@ fn ends_with_connection(headers: &HeaderMap) -> bool {
 fn is_object(body: &[u8]) -> bool {
     let body = body.trim_ascii();
     matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
-}
-
-/// A provider that could not be reached, or that broke off.
-pub(crate) fn unreached(error: sabir_backend::Error) -> Box<Failure> {
-    let kind = match error.kind() {
-        ErrorKind::ConnectTimeout | ErrorKind::FirstByteTimeout | ErrorKind::IdleTimeout => {
-            FaultKind::Timeout
-        }
-        ErrorKind::Truncated => FaultKind::Truncated,
-        _ => FaultKind::Internal,
-    };
-    Failure::new(Whose::Upstream, kind, error.to_string()).with_status(match kind {
-        FaultKind::Timeout => 504,
-        _ => 502,
-    })
 }
 
 /// An answer that this gateway may not hold. Asking again would only cost another one.

@@ -31,7 +31,7 @@ pub(crate) fn refusal(refusal: Refusal) -> Box<Failure> {
     // An inner failure keeps its own number: a bad gateway is not an internal error.
     let own_status = (fault.kind == FaultKind::Internal).then_some(status);
     let upstream = Some(Refusal { protocol, status, headers, body });
-    Box::new(Failure { fault, whose, status: own_status, upstream })
+    Box::new(Failure { fault, whose, status: own_status, upstream, broken: None })
 }
 
 /// A status that is neither an answer nor an error.

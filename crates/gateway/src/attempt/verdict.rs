@@ -5,6 +5,7 @@ use std::time::Duration;
 use sabir_wire::FaultKind;
 
 use crate::attempt::PAUSE;
+use crate::failure::Broken;
 use crate::failure::Failure;
 use crate::observe::Whose;
 
@@ -28,9 +29,10 @@ pub(crate) fn of(failure: &Failure) -> Verdict {
     }
     match failure.fault.kind {
         FaultKind::RateLimit | FaultKind::Timeout | FaultKind::Billing => Verdict::Next,
-        FaultKind::Overloaded | FaultKind::Truncated => after_pause(failure),
+        FaultKind::Overloaded => after_pause(failure),
         FaultKind::Internal if is_passing(failure) => after_pause(failure),
-        FaultKind::Internal | FaultKind::Cancelled => Verdict::Next,
+        // The provider has had the whole request: the same one would answer it, and count it, a second time.
+        FaultKind::Internal | FaultKind::Cancelled | FaultKind::Truncated => Verdict::Next,
         FaultKind::BadRequest
         | FaultKind::ContextTooLong
         | FaultKind::Authentication
@@ -42,11 +44,10 @@ pub(crate) fn of(failure: &Failure) -> Verdict {
     }
 }
 
-/// Whether a failure tells of the way to the provider rather than of the provider.
+/// Whether nobody acted on the request: it did not reach the provider, or the provider had no time for it.
 fn is_passing(failure: &Failure) -> bool {
     match &failure.upstream {
-        // An error that stands in place of an answer has the status of its kind.
-        None => failure.status.is_some(),
+        None => failure.broken == Some(Broken::Unsent),
         Some(refusal) => matches!(refusal.status, 502 | 503 | 529),
     }
 }

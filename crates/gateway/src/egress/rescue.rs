@@ -15,7 +15,7 @@ use crate::observe::Ending;
 use crate::observe::Trace;
 
 pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Reply {
-    let Failure { fault, whose, status, upstream } = failure;
+    let Failure { fault, whose, status, upstream, broken: _ } = failure;
     // The provider's own words, if they are an error of the client's protocol.
     let same = upstream.filter(|refusal| refusal.protocol == client && fault.original.is_some());
     let (status, body) = match (&same, status) {

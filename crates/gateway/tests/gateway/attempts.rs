@@ -35,14 +35,6 @@ fn a_passing_failure_is_tried_once_more() {
 }
 
 #[test]
-fn a_connection_that_breaks_before_the_answer_is_tried_once_more() {
-    let provider = Provider::start(vec![Script::Say(String::new()), saying("second")]);
-    let gateway = with_targets(&[&provider]);
-    let reply = gateway.post("/v1/chat/completions", &chat("m", false));
-    assert!(reply.body.contains("second"), "{}", reply.body);
-}
-
-#[test]
 fn the_next_target_answers_when_one_cannot() {
     for status in [429, 500, 503] {
         let first = Provider::start(vec![failing(status, "retry-after: 30\r\n")]);

@@ -16,6 +16,7 @@ mod refusals;
 mod repair;
 mod requests;
 mod secrets;
+mod sends;
 mod signatures;
 mod stopping;
 mod targets;

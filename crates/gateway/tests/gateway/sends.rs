@@ -1,0 +1,269 @@
+//! How often a request is sent, and over which connections: nobody pays twice for one, or gets what was meant for another.
+
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Read;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use crate::harness::*;
+
+/// A provider that hands each connection to a function, with everything that it has been sent.
+struct Raw {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Raw {
+    fn start(serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (serve, requests) = (Arc::new(serve), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let (serve, seen) = (Arc::clone(&serve), Arc::clone(&requests));
+                let reader = BufReader::new(stream.unwrap());
+                std::thread::spawn(move || serve(&mut Peer { reader, seen, number }));
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn toml(&self, more: &str) -> String {
+        format!(
+            "\n[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{}/v1\"\n\
+             api_key = {{ value = \"sk-upstream\" }}\n{more}\n",
+            self.address
+        )
+    }
+
+    /// The first lines of all requests.
+    fn lines(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+/// One connection of the gateway's.
+struct Peer {
+    reader: BufReader<TcpStream>,
+    seen: Arc<Mutex<Vec<String>>>,
+    number: usize,
+}
+
+impl Peer {
+    /// Reads the head of a request: its first line, and the length of its body. None at the end.
+    fn head(&mut self) -> Option<(String, usize)> {
+        let (mut line, mut length) = (String::new(), 0);
+        self.reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+        loop {
+            let mut header = String::new();
+            self.reader.read_line(&mut header).ok()?;
+            if let Some(bytes) = header.to_lowercase().strip_prefix("content-length:") {
+                length = bytes.trim().parse().unwrap();
+            }
+            if header.trim_end().is_empty() {
+                break;
+            }
+        }
+        self.seen.lock().unwrap().push(line.trim_end().to_owned());
+        Some((line, length))
+    }
+
+    /// Reads a whole request.
+    fn request(&mut self) -> Option<String> {
+        let (line, length) = self.head()?;
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body).ok()?;
+        Some(line)
+    }
+
+    fn say(&mut self, body: &str) {
+        let length = body.len();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
+        let answer = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+        let _ = self.reader.get_mut().write_all(answer.as_bytes());
+    }
+}
+
+/// The `attempts` of the last exchange.
+fn attempts(gateway: &Running) -> u64 {
+    let exchanges = gateway.get("/sabir/v1/exchanges").json();
+    exchanges["exchanges"][0]["attempts"].as_u64().unwrap_or_else(|| panic!("{exchanges}"))
+}
+
+/// Serves the first request on a connection, and closes at the next without a word.
+fn serve_once(peer: &mut Peer) {
+    if peer.request().is_some() {
+        // Long enough for all that are sent at once to need a connection each.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        peer.say(&chat_answer("first"));
+    }
+    peer.request();
+}
+
+/// Makes the gateway keep so many connections.
+fn keep(gateway: &Running, connections: usize) {
+    let asked: Vec<_> = (0..connections)
+        .map(|_| gateway.send("POST /v1/chat/completions", &chat("p/m", false)))
+        .collect();
+    for mut asked in asked {
+        assert_eq!(Reply::read(&mut asked).status, 200);
+    }
+}
+
+#[test]
+fn a_request_that_was_written_is_sent_once_whatever_becomes_of_its_connection() {
+    for retries in ["retries = 0", "", "retries = 3"] {
+        let provider = Raw::start(serve_once);
+        let gateway = Running::start(&provider.toml(retries));
+        keep(&gateway, 16);
+        let before = provider.lines().len();
+        let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+        // The thread that serves it may have kept no connection, and then gets an answer on a new one.
+        let sent = provider.lines().len() - before;
+        assert_eq!(sent, 1, "{retries}: {}", reply.body);
+        assert_eq!(attempts(&gateway), 1, "{retries}");
+    }
+}
+
+#[test]
+fn a_provider_that_breaks_off_is_asked_once_and_the_next_target_instead() {
+    for retries in ["retries = 0", "", "retries = 3"] {
+        let first = Raw::start(|peer| {
+            peer.request();
+        });
+        let second = Provider::whole(&chat_answer("second"));
+        let model = "\n[[model]]\nname = \"m\"\ntargets = [\
+                     { provider = \"p\", model = \"a\" }, { provider = \"q\", model = \"b\" }]\n";
+        let toml = first.toml(retries) + &second.toml("q", "openai-chat") + model;
+        let gateway = Running::start(&toml);
+        let reply = gateway.post("/v1/chat/completions", &chat("m", false));
+        assert!(reply.body.contains("second"), "{}", reply.body);
+        assert_eq!((first.lines().len(), attempts(&gateway)), (1, 2), "{retries}");
+        let reply = gateway.post("/v1/chat/completions", &chat("p/a", false));
+        assert_eq!((reply.status, first.lines().len()), (502, 2), "{retries}");
+        assert_eq!(attempts(&gateway), 1, "{retries}");
+    }
+}
+
+#[test]
+fn a_request_of_which_only_a_part_was_written_is_sent_again_within_its_retries() {
+    let long = chat("p/m", false).replace("hello", &"x".repeat(16 << 20));
+    for (retries, sends, status) in [("retries = 0", 1, 502), ("", 2, 200), ("retries = 3", 2, 200)]
+    {
+        let provider = Raw::start(|peer| {
+            if peer.number == 0 {
+                peer.head();
+            } else if peer.request().is_some() {
+                peer.say(&chat_answer("second"));
+            }
+        });
+        let gateway = Running::start(&provider.toml(retries));
+        let reply = gateway.post("/v1/chat/completions", &long);
+        assert_eq!((reply.status, provider.lines().len()), (status, sends), "{retries}");
+        assert_eq!(attempts(&gateway), sends as u64, "{retries}");
+    }
+}
+
+#[test]
+fn a_providers_other_paths_are_asked_again_only_by_methods_that_change_nothing() {
+    for (method, sends) in [("GET", 2), ("OPTIONS", 2), ("POST", 1), ("PUT", 1), ("DELETE", 1)] {
+        let provider = Raw::start(|peer| {
+            peer.request();
+        });
+        let gateway = Running::start(&provider.toml(""));
+        let reply = gateway.request(&format!("{method} /passthrough/p/v1/x"), "");
+        assert_eq!((reply.status, provider.lines().len()), (502, sends), "{method}");
+        assert_eq!(attempts(&gateway), sends as u64, "{method}");
+    }
+}
+
+/// Serves requests and leaves the bodies of all but POST to the chat path unread, as some plain servers do.
+fn leave_unread(peer: &mut Peer) {
+    while let Some((line, length)) = peer.head() {
+        let is_chat = line.starts_with("POST /v1/chat/completions ");
+        if is_chat {
+            let mut body = vec![0; length];
+            peer.reader.read_exact(&mut body).unwrap();
+        }
+        peer.say(&chat_answer(if is_chat { "own" } else { "another's" }));
+    }
+}
+
+const SMUGGLED: &str = "POST /v1/smuggled HTTP/1.1\r\nhost: a\r\ncontent-length: 400\r\n\r\n";
+
+#[test]
+fn nobody_gets_the_answer_to_what_another_client_hid_in_a_body() {
+    let provider = Raw::start(leave_unread);
+    let gateway = Running::start(&provider.toml(""));
+    std::thread::scope(|scope| {
+        for method in ["GET", "HEAD", "DELETE", "OPTIONS", "PUT", "POST"] {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let head = format!("{method} /passthrough/p/v1/x\r\nconnection: close\r\n");
+                    let mut answer = Vec::new();
+                    let _ = gateway.send(&head, SMUGGLED).read_to_end(&mut answer);
+                }
+            });
+        }
+        for _ in 0..4 {
+            let gateway = &gateway;
+            scope.spawn(move || {
+                for _ in 0..40 {
+                    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+                    assert!(reply.body.contains("\"own\""), "{} {}", reply.status, reply.body);
+                }
+            });
+        }
+    });
+    let served = provider.lines().iter().filter(|it| it.contains("/chat/")).count();
+    assert_eq!(served, 160, "each was sent once, and none vanished in another's body");
+}
+
+#[test]
+fn bodies_where_none_belongs_and_methods_for_one_hop_are_refused() {
+    let provider = Raw::start(leave_unread);
+    let gateway = Running::start(&provider.toml(""));
+    for (head, body) in [
+        ("GET /passthrough/p/v1/x", "{}"),
+        ("GET /passthrough/p/v1/x\r\ntransfer-encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
+        ("TRACE /passthrough/p/v1/x", ""),
+        ("TRACE /passthrough/p/v1/x", "{}"),
+        ("CONNECT /passthrough/p/v1/x", ""),
+    ] {
+        if head.contains("chunked") {
+            let request =
+                format!("{head}\r\n{body}").replacen("\r\n", " HTTP/1.1\r\nhost: localhost\r\n", 1);
+            let mut stream = TcpStream::connect(gateway.address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let reply = Reply::read(&mut BufReader::new(stream));
+            assert_eq!(reply.status, 400, "{}", reply.body);
+            continue;
+        }
+        let reply = gateway.request(head, body);
+        assert_eq!(reply.status, 400, "{head}: {}", reply.body);
+        assert!(reply.json()["error"]["message"].is_string(), "{}", reply.body);
+    }
+    let (status, _) = read_head(&mut gateway.send("HEAD /passthrough/p/v1/x", "{}"));
+    assert_eq!(status, 400);
+    assert!(provider.lines().is_empty(), "{:?}", provider.lines());
+}
+
+#[test]
+fn every_connection_header_names_what_stays_on_its_hop() {
+    let answer = "HTTP/1.1 200 OK\r\nconnection: x-one\r\nconnection: \u{fc}, X-Two\r\nx-one: 1\r\nx-two: 2\r\n\
+                  x-three: 3\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let head = "POST /passthrough/p/v1/x\r\nconnection: x-a\r\nconnection: \u{fc} , x-b\r\nx-a: 1\r\nx-b: 2\r\nx-c: 3\r\n";
+    let reply = gateway.request(head, "{}");
+    let received = &provider.received()[0];
+    assert_eq!(["x-a", "x-b", "x-c"].map(|it| received.header(it)), [None, None, Some("3")]);
+    assert_eq!(["x-one", "x-two", "x-three"].map(|it| reply.header(it)), [None, None, Some("3")]);
+}
