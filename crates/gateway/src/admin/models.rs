@@ -156,7 +156,8 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
     };
     let (status, headers, mut feed) =
         attempt::begin_raw(means, index, endpoint, request).await.ok()?;
-    let body = attempt::whole_body(&mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
+    let body =
+        attempt::whole_body(means.gateway, &mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
 }
 

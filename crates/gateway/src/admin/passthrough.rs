@@ -15,6 +15,7 @@ use http_body::Body;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::json::Survey;
 
 use crate::Gateway;
 use crate::attempt;
@@ -71,8 +72,7 @@ where
     if let Err(failure) = trace.enters() {
         return egress::rescue(manner, *failure, trace);
     }
-    let bytes_max = gateway.config.limits.body_bytes_max;
-    let outcome = match ingress::read_raw(body, raw.headers, bytes_max).await {
+    let outcome = match ingress::read_raw(body, raw.headers, &mut trace).await {
         Ok(body) => {
             let means = Means { gateway, client };
             let passing = pin!(pass(means, index, raw, body, &mut trace));
@@ -118,10 +118,15 @@ where
 {
     trace.enters()?;
     let config = &means.gateway.config;
-    let body = ingress::read_body(body, headers, config.limits.body_bytes_max).await?;
-    let body = ingress::text(&body)?;
-    let skimmed = ingress::skim(Protocol::OpenaiChat, body)?;
-    let Some(model) = skimmed.model else {
+    let body = ingress::read_body(body, headers, trace).await?;
+    let skimmed = means.gateway.pool.run_on(body.len(), move |_| {
+        let body = ingress::into_text(body)?;
+        let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+        Ok((skimmed.model, skimmed.model_at, body))
+    });
+    let (model, model_at, body) = Box::pin(skimmed).await?;
+    let body = body.as_str();
+    let Some(model) = model else {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
     };
@@ -137,14 +142,14 @@ where
         headers,
         query: None,
         body,
-        survey: skimmed.survey,
-        model_at: skimmed.model_at,
+        survey: Survey::new(ingress::unmarked(body)),
+        model_at,
         session: None,
+        large: None,
     };
     let attempt::Embedded { status, headers, feed } =
         attempt::embed(means, &call, resolved, trace).await?;
-    let bytes_max = config.limits.answer_bytes_max;
-    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(bytes_max).await
+    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(means.gateway).await
 }
 
 /// What came back, before it is sent on.
@@ -165,12 +170,13 @@ enum PassedBody {
 
 impl Passed {
     /// The answer without a compression that nobody asked for: nothing could be redacted beneath it.
-    async fn unsealed(mut self, bytes_max: usize) -> Result<Self> {
+    async fn unsealed(mut self, gateway: &Arc<Gateway>) -> Result<Self> {
         if let PassedBody::Live(feed) = &mut self.body
             && attempt::is_packed(&self.headers)
             && !feed.redactor().is_empty()
         {
-            let body = attempt::whole_body(feed, &self.headers, bytes_max).await?;
+            let bytes_max = gateway.config.limits.answer_bytes_max;
+            let body = attempt::whole_body(gateway, feed, &self.headers, bytes_max).await?;
             self.headers.remove(header::CONTENT_ENCODING);
             self.body = PassedBody::Whole(body);
         }
@@ -190,6 +196,7 @@ impl Passed {
     }
 
     fn reply(self, mut trace: Trace) -> Reply {
+        trace.forgets_body();
         trace.answers(self.status);
         let mut reply = Response::new(ReplyBody::Whole(None));
         *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -268,7 +275,7 @@ async fn pass(
     }
     let bytes_max = gateway.config.limits.answer_bytes_max;
     let passed = Passed { status, headers, body: PassedBody::Live(Box::new(feed)) };
-    let passed = passed.unsealed(bytes_max).await?;
+    let passed = passed.unsealed(gateway).await?;
     match status {
         ..400 => Ok(passed),
         _ => passed.judged(endpoint.protocol, bytes_max).await,
