@@ -53,6 +53,8 @@ pub(crate) enum Size {
     Large,
     /// About 2 MB.
     Huge,
+    /// About 20 MB.
+    Enormous,
 }
 
 /// A request as a client sends it, with its head.
@@ -103,6 +105,7 @@ fn body(protocol: Protocol, model: &str, mode: Mode, size: Size) -> String {
         Size::Small => Conversation::of(1_000),
         Size::Large => Conversation::of_rounds(100, 1_050),
         Size::Huge => Conversation::of_rounds(1_000, 1_050),
+        Size::Enormous => Conversation::of_rounds(10_000, 1_050),
     };
     let body = bodies::body(protocol, &conversation);
     let own = format!("\"model\":\"{}\"", bodies::model(protocol));

@@ -1,6 +1,7 @@
 //! What a request costs in Sabir: processor time, throughput, latency and memory, with nginx beside it in the same run.
 
 mod answers;
+mod beside;
 mod case;
 mod latency;
 mod load;
@@ -63,6 +64,9 @@ fn main() -> Result<ExitCode> {
     }
     if plan.wants("paced") {
         latency::paced(&stage, &mut verdicts)?;
+    }
+    if plan.wants("beside") {
+        beside::measure(&stage, &mut verdicts)?;
     }
     if plan.wants("memory") {
         memory::measure(&stage, &plan.binary, &mut verdicts)?;

@@ -1,10 +1,13 @@
 //! What a client asks, once it is known to be one of the things that a gateway can do for it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
+
+use crate::ingress;
 
 /// A request that names a model.
 #[derive(Clone, Debug)]
@@ -24,6 +27,45 @@ pub(crate) struct Call<'b> {
     pub(crate) model_at: Option<Range<usize>>,
     /// The parameter that asks for something which only a provider of the client's protocol keeps.
     pub(crate) session: Option<&'static str>,
+    /// The same with all that it lends, if the body is so large that other threads read it.
+    pub(crate) large: Option<&'b Arc<LargeCall>>,
+}
+
+/// A call whose body is read on another thread, which may take longer than the client has patience.
+#[derive(Debug)]
+pub(crate) struct LargeCall {
+    pub(crate) client: Protocol,
+    pub(crate) model: String,
+    pub(crate) delivery: Delivery,
+    pub(crate) headers: HeaderMap,
+    pub(crate) query: Option<String>,
+    pub(crate) body: String,
+    pub(crate) model_at: Option<Range<usize>>,
+    pub(crate) session: Option<&'static str>,
+}
+
+impl LargeCall {
+    pub(crate) fn lend(self: &Arc<Self>) -> Call<'_> {
+        Call {
+            client: self.client,
+            model: self.model.clone(),
+            delivery: self.delivery,
+            headers: &self.headers,
+            query: self.query.as_deref(),
+            body: &self.body,
+            survey: Survey::new(ingress::unmarked(&self.body)),
+            model_at: self.model_at.clone(),
+            session: self.session,
+            large: Some(self),
+        }
+    }
+}
+
+/// Who gets an answer, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recipient {
+    pub(crate) client: Protocol,
+    pub(crate) delivery: Delivery,
 }
 
 /// What is wanted of the model.
@@ -58,6 +100,10 @@ impl Delivery {
 }
 
 impl Call<'_> {
+    pub(crate) fn recipient(&self) -> Recipient {
+        Recipient { client: self.client, delivery: self.delivery }
+    }
+
     /// Whether anything that would be dropped refuses the request.
     pub(crate) fn is_strict(&self) -> bool {
         self.header("sabir-strict").is_some_and(|value| value.eq_ignore_ascii_case("true"))

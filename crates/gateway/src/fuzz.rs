@@ -107,7 +107,8 @@ fn unpacked(body: Vec<u8>, headers: &HeaderMap) -> Option<Vec<u8>> {
             .build()
             .expect("a runtime without I/O can always be made");
     }
-    RUNTIME.with(|it| it.block_on(ingress::unpack(body, headers, BODY_BYTES_MAX)).ok())
+    let unpacking = ingress::unpack(&GATEWAY, body, headers, BODY_BYTES_MAX);
+    RUNTIME.with(|it| it.block_on(unpacking)).ok().map(|(body, _)| body)
 }
 
 /// Whether a host is one of this machine's own names, read by the grammar: a name or an address, and a port of digits.

@@ -28,6 +28,7 @@ use crate::attempt;
 use crate::attempt::Means;
 use crate::attempt::Opened;
 use crate::call::Action;
+use crate::call::LargeCall;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
@@ -35,10 +36,12 @@ use crate::failure::Result;
 use crate::ingress;
 use crate::ingress::Endpoint;
 use crate::observe::Trace;
+use crate::pool;
 use crate::route;
 use crate::understand::Asked;
 use crate::understand::Understood;
 use crate::understand::understand;
+use crate::understand::understand_large;
 
 /// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
 /// makes of that.
@@ -124,10 +127,14 @@ where
 {
     let protocol = asked.protocol;
     let mut trace = Trace::begin(gateway, protocol).with_key(asked.key);
-    let body = match read(gateway, asked, body, &mut trace).await {
+    let body = match read(asked, body, &mut trace).await {
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
     };
+    // A body that takes long to read is read on another thread, so that others do not wait for it on this one.
+    if body.len() >= pool::LARGE_BYTES {
+        return Box::pin(large_call(Means { gateway, client }, asked, body, trace)).await;
+    }
     let mut understood = match understand(gateway, asked, &body, &mut trace) {
         Ok(understood) => understood,
         Err(failure) => return egress::rescue(protocol, *failure, trace),
@@ -143,18 +150,39 @@ where
     }
 }
 
-async fn read<B>(
-    gateway: &Arc<Gateway>,
+/// The same, for a body whose every reading is left to other threads.
+async fn large_call(means: Means<'_>, asked: &Asked<'_>, body: Vec<u8>, mut trace: Trace) -> Reply {
+    let outcome = {
+        let answering = pin!(answer_large(means, asked, body, &mut trace));
+        means.gateway.until_over(answering).await
+    };
+    match outcome {
+        Ok((call, opened)) => egress::opened(&call.lend(), opened, trace),
+        Err(failure) => egress::rescue(asked.protocol, *failure, trace),
+    }
+}
+
+async fn answer_large(
+    means: Means<'_>,
     asked: &Asked<'_>,
-    body: &mut B,
+    body: Vec<u8>,
     trace: &mut Trace,
-) -> Result<Vec<u8>>
+) -> Result<(Arc<LargeCall>, Opened)> {
+    let (call, resolved) = understand_large(means.gateway, asked, body, trace).await?;
+    let opened = {
+        let mut understood = Understood { call: call.lend(), resolved, decoded: None };
+        answer(means, &mut understood, asked.action, trace).await?
+    };
+    Ok((call, opened))
+}
+
+async fn read<B>(asked: &Asked<'_>, body: &mut B, trace: &mut Trace) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     // A place among the requests in flight comes before the body: bodies are what takes memory.
     trace.enters()?;
-    ingress::read_body(body, asked.headers, gateway.config.limits.body_bytes_max).await
+    ingress::read_body(body, asked.headers, trace).await
 }
 
 async fn answer(

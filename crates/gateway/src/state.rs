@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Exchanges;
 use crate::observe::Metrics;
+use crate::pool::Pool;
 
 /// A gateway, apart from the sockets it listens on.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Gateway {
     pub(crate) upstreams: Vec<Upstream>,
     pub(crate) metrics: Metrics,
     pub(crate) exchanges: Exchanges,
+    /// Threads for large bodies.
+    pub(crate) pool: Pool,
     /// A place for each request that may be served at once.
     pub(crate) places: Arc<Semaphore>,
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
@@ -52,6 +55,7 @@ impl Gateway {
                 .map(|provider| Upstream::new(provider, &config.limits, &instance))
                 .collect(),
             exchanges: Exchanges::new(threads()),
+            pool: Pool::new(threads().max(2)),
             places: Arc::new(Semaphore::new(config.limits.requests_max)),
             instance,
             requests: AtomicU64::new(0),

@@ -2,6 +2,7 @@
 //! reading that the translation needs is the only one.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use http::Uri;
@@ -14,10 +15,12 @@ use crate::Gateway;
 use crate::call::Action;
 use crate::call::Call;
 use crate::call::Delivery;
+use crate::call::LargeCall;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
 use crate::ingress::FromPath;
+use crate::ingress::Skimmed;
 use crate::observe::Trace;
 use crate::route;
 use crate::route::Resolved;
@@ -54,11 +57,7 @@ pub(crate) fn understand<'b>(
     }
     let call = by_skimming(asked, body)?;
     trace.asks(&call.model, call.delivery.is_stream());
-    let resolved = route::resolve(&gateway.config, &call.model, call.client);
-    let resolved = resolved.map_err(|not_found| {
-        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
-        failure.with_param("model").with_code("model_not_found")
-    })?;
+    let resolved = resolve(gateway, &call.model, call.client)?;
     Ok(Understood { call, resolved, decoded: None })
 }
 
@@ -101,6 +100,7 @@ fn by_decoding<'b>(
         survey: Survey::new(ingress::unmarked(body)),
         model_at: None,
         session: None,
+        large: None,
     };
     Some(Understood { call, resolved, decoded: Some(Box::new(exchange)) })
 }
@@ -117,12 +117,8 @@ fn names(exchange: &Exchange<'_>, model: &str) -> bool {
 
 /// Any body that is JSON.
 fn by_skimming<'b>(asked: &'b Asked<'_>, body: &'b str) -> Result<Call<'b>> {
-    let skimmed = ingress::skim(asked.protocol, body)?;
-    let (model, delivery) = match &asked.from_path {
-        Some(FromPath { model, delivery }) => (model.clone(), *delivery),
-        None => (skimmed.model.unwrap_or_default(), Delivery::of_stream(skimmed.is_stream)),
-    };
-    check_model(&model)?;
+    let mut skimmed = ingress::skim(asked.protocol, body)?;
+    let (model, delivery) = wanted(asked.from_path.as_ref(), &mut skimmed)?;
     Ok(Call {
         client: asked.protocol,
         model,
@@ -133,6 +129,49 @@ fn by_skimming<'b>(asked: &'b Asked<'_>, body: &'b str) -> Result<Call<'b>> {
         survey: skimmed.survey,
         model_at: skimmed.model_at,
         session: skimmed.session,
+        large: None,
+    })
+}
+
+/// The model, and how the answer is to come: the path says so, or else the body.
+fn wanted(from_path: Option<&FromPath>, skimmed: &mut Skimmed<'_>) -> Result<(String, Delivery)> {
+    let (model, delivery) = match from_path {
+        Some(FromPath { model, delivery }) => (model.clone(), *delivery),
+        None => {
+            let model = skimmed.model.take().unwrap_or_default();
+            (model, Delivery::of_stream(skimmed.is_stream))
+        }
+    };
+    check_model(&model)?;
+    Ok((model, delivery))
+}
+
+/// The same for a body that takes long to read, which is done on another thread.
+pub(crate) async fn understand_large(
+    gateway: &Gateway,
+    asked: &Asked<'_>,
+    body: Vec<u8>,
+    trace: &mut Trace,
+) -> Result<(Arc<LargeCall>, Resolved)> {
+    let (client, from_path) = (asked.protocol, asked.from_path.clone());
+    let (headers, query) = (asked.headers.clone(), asked.uri.query().map(str::to_owned));
+    let call = gateway.pool.run(move |_| {
+        let body = ingress::into_text(body)?;
+        let mut skimmed = ingress::skim(client, &body)?;
+        let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
+        let Skimmed { model_at, session, .. } = skimmed;
+        Ok(LargeCall { client, model, delivery, headers, query, body, model_at, session })
+    });
+    let call = Arc::new(call.await?);
+    trace.asks(&call.model, call.delivery.is_stream());
+    let resolved = resolve(gateway, &call.model, client)?;
+    Ok((call, resolved))
+}
+
+fn resolve(gateway: &Gateway, model: &str, client: Protocol) -> Result<Resolved> {
+    route::resolve(&gateway.config, model, client).map_err(|not_found| {
+        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+        failure.with_param("model").with_code("model_not_found")
     })
 }
 
@@ -156,7 +195,6 @@ fn check_model(model: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use super::*;
 

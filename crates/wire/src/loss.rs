@@ -8,6 +8,8 @@ use std::fmt;
 #[must_use = "a loss that nobody reads is a silent loss"]
 pub struct Report {
     entries: Vec<Loss>,
+    /// The kinds of which there was more than a report holds, a bit for each.
+    more: u8,
 }
 
 /// One thing that did not come through as it was.
@@ -79,6 +81,13 @@ impl fmt::Display for LossKind {
 /// How many entries most reports have, so that they seldom grow.
 const FEW: usize = 8;
 
+/// How many entries a report holds. An input can have a place for a loss in every three bytes, and a report of all would
+/// take thirty times its memory.
+const ENTRIES_MAX: usize = 200_000;
+
+/// What is said of all further losses of a kind.
+const MORE: &str = "so it was from here on in more places than a report holds";
+
 impl Report {
     /// Says what happened at `pointer`.
     pub fn lose(
@@ -90,11 +99,28 @@ impl Report {
         if self.entries.is_empty() {
             self.entries.reserve(FEW);
         }
-        self.entries.push(Loss { pointer: pointer.into(), kind, reason: reason.into() });
+        self.push(Loss { pointer: pointer.into(), kind, reason: reason.into() });
+    }
+
+    /// Adds an entry, or beyond the limit one for its whole kind: a strict policy must learn of every kind.
+    fn push(&mut self, loss: Loss) {
+        if self.entries.len() < ENTRIES_MAX {
+            self.entries.push(loss);
+            return;
+        }
+        let bit = 1 << loss.kind as u8;
+        if self.more & bit == 0 {
+            self.more |= bit;
+            self.entries.push(Loss { reason: MORE.into(), ..loss });
+        }
     }
 
     /// Takes over the entries of another report.
     pub fn extend(&mut self, other: Report) {
+        if self.entries.len() + other.entries.len() > ENTRIES_MAX {
+            other.entries.into_iter().for_each(|loss| self.push(loss));
+            return;
+        }
         self.entries.extend(other.entries);
     }
 
@@ -118,5 +144,29 @@ impl Report {
     /// The entries that a strict policy refuses.
     pub fn drops(&self) -> impl Iterator<Item = &Loss> {
         self.entries.iter().filter(|loss| loss.kind == LossKind::Dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_ends_and_still_tells_of_every_kind() {
+        let mut report = Report::default();
+        for number in 0..ENTRIES_MAX + 10 {
+            report.lose(format!("/{number}"), LossKind::Implied, "a");
+        }
+        report.lose("/x", LossKind::Dropped, "b");
+        report.lose("/y", LossKind::Dropped, "b");
+        assert_eq!(report.entries().len(), ENTRIES_MAX + 2);
+        let [.., implied, dropped] = report.entries() else { panic!("two entries for the rest") };
+        assert_eq!((&*implied.pointer, &*implied.reason), ("/200000", MORE));
+        assert_eq!((&*dropped.pointer, dropped.kind), ("/x", LossKind::Dropped));
+        let mut other = Report::default();
+        other.lose("/z", LossKind::Repaired, "c");
+        other.extend(report.clone());
+        assert_eq!(other.entries().len(), ENTRIES_MAX + 2);
+        assert_eq!(other.drops().count(), 1);
     }
 }

@@ -40,7 +40,11 @@ where
         Own::Root => health::root(),
         Own::Health => health::alive(),
         Own::Ready => health::ready(gateway),
-        Own::Metrics => egress::text(gateway.metrics.render()),
+        Own::Metrics => {
+            let mut metrics = gateway.metrics.render();
+            gateway.pool.render(&mut metrics);
+            egress::text(metrics)
+        }
         Own::Exchanges => exchanges::all(gateway, viewer),
         Own::Exchange(id) => exchanges::one(gateway, viewer, &id),
         Own::Translate => translate::translate(gateway, headers, body).await,

@@ -158,7 +158,8 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
     };
     let begun = attempt::begin_alone(means, index, endpoint, request, || {}).await;
     let (status, headers, mut feed) = begun.ok()?;
-    let body = attempt::whole_body(&mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
+    let body =
+        attempt::whole_body(means.gateway, &mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
     (status == 200).then(|| ids(&body))
 }
 

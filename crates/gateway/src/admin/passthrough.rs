@@ -17,6 +17,7 @@ use sabir_backend::http::Client;
 use sabir_backend::http::connection_options;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::json::Survey;
 
 use crate::Gateway;
 use crate::attempt;
@@ -73,8 +74,7 @@ where
     if let Err(failure) = trace.enters() {
         return egress::rescue(manner, *failure, trace);
     }
-    let bytes_max = gateway.config.limits.body_bytes_max;
-    let outcome = match read(&raw, body, bytes_max).await {
+    let outcome = match read(&raw, body, &mut trace).await {
         Ok(body) => {
             let means = Means { gateway, client };
             let passing = pin!(pass(means, index, raw, body, &mut trace));
@@ -90,7 +90,7 @@ where
 
 /// Reads the body of a method that has one. Servers differ on whether they read it with others, and one that does not takes
 /// it for another request.
-async fn read<B>(raw: &Raw<'_>, body: B, bytes_max: usize) -> Result<Vec<u8>>
+async fn read<B>(raw: &Raw<'_>, body: B, trace: &mut Trace) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -99,7 +99,7 @@ where
         let message = format!("{method} is not sent on to providers");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }
-    let body = ingress::read_raw(body, raw.headers, bytes_max).await?;
+    let body = ingress::read_raw(body, raw.headers, trace).await?;
     if matches!(*method, Method::GET | Method::HEAD) && !body.is_empty() {
         let message = format!("expected no body with {method}, found one");
         return Err(Failure::client(FaultKind::BadRequest, message));
@@ -139,10 +139,15 @@ where
 {
     trace.enters()?;
     let config = &means.gateway.config;
-    let body = ingress::read_body(body, headers, config.limits.body_bytes_max).await?;
-    let body = ingress::text(&body)?;
-    let skimmed = ingress::skim(Protocol::OpenaiChat, body)?;
-    let Some(model) = skimmed.model else {
+    let body = ingress::read_body(body, headers, trace).await?;
+    let skimmed = means.gateway.pool.run_on(body.len(), move |_| {
+        let body = ingress::into_text(body)?;
+        let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+        Ok((skimmed.model, skimmed.model_at, body))
+    });
+    let (model, model_at, body) = Box::pin(skimmed).await?;
+    let body = body.as_str();
+    let Some(model) = model else {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
     };
@@ -158,14 +163,14 @@ where
         headers,
         query: None,
         body,
-        survey: skimmed.survey,
-        model_at: skimmed.model_at,
+        survey: Survey::new(ingress::unmarked(body)),
+        model_at,
         session: None,
+        large: None,
     };
     let attempt::Embedded { status, headers, feed } =
         attempt::embed(means, &call, resolved, trace).await?;
-    let bytes_max = config.limits.answer_bytes_max;
-    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(bytes_max).await
+    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(means.gateway).await
 }
 
 /// What came back, before it is sent on.
@@ -186,12 +191,13 @@ enum PassedBody {
 
 impl Passed {
     /// The answer without a compression that nobody asked for: nothing could be redacted beneath it.
-    async fn unsealed(mut self, bytes_max: usize) -> Result<Self> {
+    async fn unsealed(mut self, gateway: &Arc<Gateway>) -> Result<Self> {
         if let PassedBody::Live(feed) = &mut self.body
             && attempt::is_packed(&self.headers)
             && !feed.redactor().is_empty()
         {
-            let body = attempt::whole_body(feed, &self.headers, bytes_max).await?;
+            let bytes_max = gateway.config.limits.answer_bytes_max;
+            let body = attempt::whole_body(gateway, feed, &self.headers, bytes_max).await?;
             self.headers.remove(header::CONTENT_ENCODING);
             self.body = PassedBody::Whole(body);
         }
@@ -211,6 +217,7 @@ impl Passed {
     }
 
     fn reply(self, mut trace: Trace) -> Reply {
+        trace.forgets_body();
         trace.answers(self.status);
         let mut reply = Response::new(ReplyBody::Whole(None));
         *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -293,7 +300,7 @@ async fn pass(
     }
     let bytes_max = gateway.config.limits.answer_bytes_max;
     let passed = Passed { status, headers, body: PassedBody::Live(Box::new(feed)) };
-    let passed = passed.unsealed(bytes_max).await?;
+    let passed = passed.unsealed(gateway).await?;
     match status {
         ..400 => Ok(passed),
         _ => passed.judged(endpoint.protocol, bytes_max).await,

@@ -1,5 +1,6 @@
 //! `POST /sabir/v1/translate`: a translation without a provider, for those who want to see one.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -60,9 +61,11 @@ where
     if let Err(failure) = trace.enters() {
         return egress::rescue(Protocol::OpenaiChat, *failure, trace);
     }
-    let bytes_max = gateway.config.limits.body_bytes_max;
-    let translated = match ingress::read_body(body, headers, bytes_max).await {
-        Ok(body) => run(&body),
+    let translated = match ingress::read_body(body, headers, &mut trace).await {
+        Ok(body) => {
+            let work = gateway.pool.run_on(body.len(), move |_| run(&body));
+            gateway.until_over(pin!(work)).await
+        }
         Err(failure) => Err(failure),
     };
     match translated {

@@ -25,7 +25,7 @@ pub(super) trait Question {
     const BEARING: Bearing;
 
     /// The request as the target will see it.
-    fn prepare<'a>(
+    async fn prepare<'a>(
         &'a self,
         means: Means<'a>,
         candidate: &Candidate,
@@ -91,7 +91,7 @@ async fn target<Q: Question>(
     trace: &mut Trace,
 ) -> Result<Q::Answer> {
     let upstream = &means.gateway.upstreams[candidate.provider];
-    let prepared = question.prepare(means, candidate, trace)?;
+    let prepared = question.prepare(means, candidate, trace).await?;
     trace.goes_to(
         candidate.provider,
         Upstream {

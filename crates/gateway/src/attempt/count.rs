@@ -1,6 +1,9 @@
 //! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -20,12 +23,15 @@ use crate::attempt::ask;
 use crate::attempt::ask::Bearing;
 use crate::attempt::ask::Question;
 use crate::attempt::estimate;
+use crate::attempt::notes::Notes;
+use crate::attempt::notes::Stamp;
 use crate::attempt::open;
 use crate::attempt::own;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
 use crate::attempt::refusal::refusal;
 use crate::call::Call;
+use crate::call::LargeCall;
 use crate::failure::Refusal;
 use crate::failure::Result;
 use crate::observe::Trace;
@@ -39,46 +45,43 @@ pub(crate) async fn count(
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Opened> {
-    ask::ask(means, &Count(call), resolved, trace).await
+    ask::ask(means, &Count { call, estimate: Cell::new(None) }, resolved, trace).await
 }
 
-struct Count<'c>(&'c Call<'c>);
+struct Count<'c> {
+    call: &'c Call<'c>,
+    /// Made beforehand where the body takes long to read.
+    estimate: Cell<Option<u64>>,
+}
 
 impl Question for Count<'_> {
     type Answer = Opened;
 
     const BEARING: Bearing = Bearing::Aside;
 
-    fn prepare<'a>(
+    async fn prepare<'a>(
         &'a self,
         means: Means<'a>,
         candidate: &Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        let unwrapped = unwrapped(means.gateway, self.0, candidate);
-        let call = unwrapped.as_ref().unwrap_or(self.0);
-        let mut prepared = prepare::prepare(means.gateway, call, None, candidate, trace)?;
-        let upstream = prepared.endpoint.protocol;
-        let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model)
-        else {
+        trace.starts_over();
+        if let Some(large) = self.call.large {
+            let prepared = prepared_elsewhere(means, large, candidate, trace);
+            let (prepared, estimate) = Box::pin(prepared).await?;
+            self.estimate.set(Some(estimate));
             return Ok(prepared);
-        };
-        prepared.path = path;
-        if upstream == call.client {
-            let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
-            prepared.path.extend(query.map(|query| format!("?{query}")));
-            if let Some(body) = rewrapped(means.gateway, self.0, candidate, trace)? {
-                prepared.body = body;
-            }
-        } else {
-            prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
         }
-        Ok(prepared)
+        let mut notes = Notes::of(trace);
+        let prepared = prepared(means.gateway, self.call, candidate, &mut notes);
+        let losses = notes.into_losses();
+        trace.loses_all(losses);
+        prepared
     }
 
     fn known(&self, prepared: &Prepared<'_>) -> Option<Opened> {
         let is_countless = prepared.endpoint.protocol == Protocol::OpenaiChat;
-        is_countless.then(|| estimated(self.0, prepared))
+        is_countless.then(|| self.estimated(prepared))
     }
 
     async fn open(
@@ -88,12 +91,12 @@ impl Question for Count<'_> {
         prepared: &Prepared<'_>,
         _trace: &mut Trace,
     ) -> Result<Opened> {
-        let (call, protocol) = (self.0, prepared.endpoint.protocol);
+        let (call, protocol) = (self.call, prepared.endpoint.protocol);
         let (status, headers, mut feed) = open::begin(means, provider, prepared).await?;
         let bytes_max = means.gateway.config.limits.answer_bytes_max;
-        let body = open::whole_body(&mut feed, &headers, bytes_max).await?;
+        let body = open::whole_body(means.gateway, &mut feed, &headers, bytes_max).await?;
         if is_missing(status, &body) {
-            return Ok(estimated(call, prepared));
+            return Ok(self.estimated(prepared));
         }
         if !(200..300).contains(&status) {
             return Err(refusal(Refusal { protocol, status, headers, body }));
@@ -101,9 +104,75 @@ impl Question for Count<'_> {
         if protocol == call.client {
             return Ok(Opened::Whole(Whole { headers, body }));
         }
-        let Some(tokens) = tokens_in(&body) else { return Ok(estimated(call, prepared)) };
+        let Some(tokens) = tokens_in(&body) else { return Ok(self.estimated(prepared)) };
         Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
     }
+}
+
+impl Count<'_> {
+    fn estimated(&self, prepared: &Prepared<'_>) -> Opened {
+        let mut headers = HeaderMap::new();
+        headers.insert("sabir-estimate", HeaderValue::from_static("true"));
+        let tokens = self.estimate.get().unwrap_or_else(|| tokens_of(prepared));
+        Opened::Whole(Whole { headers, body: written(self.call.client, tokens) })
+    }
+}
+
+fn tokens_of(prepared: &Prepared<'_>) -> u64 {
+    estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole())
+}
+
+fn prepared<'a>(
+    gateway: &'a Gateway,
+    whole: &Call<'a>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Prepared<'a>> {
+    let unwrapped = unwrapped(gateway, whole, candidate);
+    let call = unwrapped.as_ref().unwrap_or(whole);
+    let mut prepared = prepare::prepare_noting(gateway, call, None, candidate, notes)?;
+    let upstream = prepared.endpoint.protocol;
+    let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
+        return Ok(prepared);
+    };
+    prepared.path = path;
+    if upstream == call.client {
+        let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
+        prepared.path.extend(query.map(|query| format!("?{query}")));
+        if let Some(body) = rewrapped(gateway, whole, candidate, notes)? {
+            prepared.body = body;
+        }
+    } else {
+        prepared.body = countable(upstream, &candidate.model, &prepared.body.whole()).into();
+    }
+    Ok(prepared)
+}
+
+/// The same on another thread, for a body that takes long to read, with an estimate of its tokens.
+async fn prepared_elsewhere<'a>(
+    means: Means<'a>,
+    large: &Arc<LargeCall>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<(Prepared<'a>, u64)> {
+    let upstream = &means.gateway.upstreams[candidate.provider];
+    let endpoint = upstream.endpoint_for(large.client).ok_or_else(prepare::without_endpoint)?;
+    let (gateway, large, stamp) = (Arc::clone(means.gateway), Arc::clone(large), Stamp::of(trace));
+    let candidate = candidate.clone();
+    let work = means.gateway.pool.run(move |wanted| {
+        let mut notes = stamp.notes(wanted);
+        let parts = prepared(&gateway, &large.lend(), &candidate, &mut notes).map(|prepared| {
+            let estimate = tokens_of(&prepared);
+            let Prepared { path, headers, body, manner, .. } = prepared;
+            (path, headers.into_owned(), body.whole().into_owned(), manner, estimate)
+        });
+        Ok((parts, notes.into_losses()))
+    });
+    let (parts, losses) = work.await?;
+    trace.loses_all(losses);
+    let (path, headers, body, manner, estimate) = parts?;
+    let (headers, body) = (Cow::Owned(headers), body.into());
+    Ok((Prepared { endpoint, path, headers, body, manner }, estimate))
 }
 
 /// A count for Gemini whose request stands inside `generateContentRequest`: for a provider of another protocol what stands
@@ -130,7 +199,7 @@ fn rewrapped(
     gateway: &Gateway,
     call: &Call<'_>,
     candidate: &Candidate,
-    trace: &mut Trace,
+    notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
     if call.client != Protocol::Gemini {
         return Ok(None);
@@ -138,7 +207,7 @@ fn rewrapped(
     let Some(inner) = member(Reader::surveyed(&call.survey), WRAPPERS) else { return Ok(None) };
     let body = &call.survey.source()[inner];
     let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
-    let Some(changed) = own::rewritten(gateway, &inner, candidate, trace)? else { return Ok(None) };
+    let Some(changed) = own::rewritten(gateway, &inner, candidate, notes)? else { return Ok(None) };
     let mut model = Writer::default();
     model.value(format!("models/{}", prepare::without_prefix(&candidate.model)).as_str());
     let mut body =
@@ -251,13 +320,6 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
         })
     });
     read.ok().and(tokens)
-}
-
-fn estimated(call: &Call<'_>, prepared: &Prepared<'_>) -> Opened {
-    let mut headers = HeaderMap::new();
-    headers.insert("sabir-estimate", HeaderValue::from_static("true"));
-    let tokens = estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole());
-    Opened::Whole(Whole { headers, body: written(call.client, tokens) })
 }
 
 /// A count in the client's shape.

@@ -66,7 +66,7 @@ impl Question for Embedding<'_> {
 
     const BEARING: Bearing = Bearing::Answer;
 
-    fn prepare<'a>(
+    async fn prepare<'a>(
         &'a self,
         means: Means<'a>,
         candidate: &Candidate,
@@ -97,7 +97,9 @@ impl Question for Embedding<'_> {
             return Ok(Embedded { status, headers, feed: Box::new(feed) });
         }
         let bytes_max = means.gateway.config.limits.answer_bytes_max;
-        let body = open::whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
+        let body = open::whole_body(means.gateway, &mut feed, &headers, bytes_max)
+            .await
+            .unwrap_or_default();
         Err(refusal(Refusal { protocol: self.0.client, status, headers, body }))
     }
 }

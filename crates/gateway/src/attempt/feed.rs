@@ -107,6 +107,11 @@ impl Feed {
         Ok(beginning == Beginning::Events)
     }
 
+    /// When the answer must be over.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     /// The answer is complete: what may still come is not worth waiting long for.
     pub(crate) fn hasten(&mut self) {
         self.idle_max = self.idle_max.min(AFTERMATH_MAX);

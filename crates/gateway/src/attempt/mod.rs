@@ -10,6 +10,7 @@ mod feed;
 mod headers;
 mod health;
 mod late;
+mod notes;
 mod open;
 mod own;
 mod payload;
@@ -24,6 +25,7 @@ mod unsigned;
 mod unthinking;
 mod upstream;
 mod verdict;
+mod whole;
 mod words;
 
 pub(crate) use alone::begin_alone;
@@ -49,6 +51,7 @@ pub(crate) use prepare::without_key;
 pub(crate) use upstream::Upstream;
 pub(crate) use upstream::auth_header;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sabir_backend::http::Client;
@@ -58,7 +61,7 @@ use crate::Gateway;
 /// What a try needs beside the call.
 #[derive(Clone, Copy)]
 pub(crate) struct Means<'a> {
-    pub(crate) gateway: &'a Gateway,
+    pub(crate) gateway: &'a Arc<Gateway>,
     pub(crate) client: &'a Client,
 }
 

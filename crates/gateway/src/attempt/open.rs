@@ -1,32 +1,29 @@
 //! One try: the request is sent, and the beginning of its answer read far enough to know that it is one.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::future::poll_fn;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::HeaderValue;
 use http::Method;
+use http::Response;
 use http::header::CONTENT_ENCODING;
-use http::header::CONTENT_LENGTH;
 use http::header::CONTENT_TYPE;
-use http::header::TRANSFER_ENCODING;
 use sabir_backend::http::Afterwards;
 use sabir_backend::http::Outgoing;
 use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Incoming;
-use sabir_wire::Fault;
+use sabir_backend::sim::ReplyBody;
+use sabir_backend::sim::Simulator;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Response;
-use sabir_wire::json::Json;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Exchange;
-use sabir_wire::protocol::Fold;
-use sabir_wire::protocol::unfold;
-use sabir_wire::target::Target;
-use sabir_wire::utf8;
 
+use crate::Gateway;
 use crate::attempt::AnswerBody;
 use crate::attempt::Feed;
 use crate::attempt::Means;
@@ -41,18 +38,22 @@ use crate::attempt::refusal::refusal;
 use crate::attempt::unreached::unreached;
 use crate::attempt::upstream::End;
 use crate::attempt::upstream::Endpoint;
+use crate::attempt::whole;
+use crate::attempt::whole::Answered;
+use crate::attempt::whole::Form;
+use crate::attempt::whole::failed_at_first;
 use crate::call::Call;
 use crate::egress::Along;
 use crate::egress::Frames;
 use crate::egress::Translation;
 use crate::egress::is_event_stream;
-use crate::egress::states_error;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::failure::Result;
 use crate::ingress;
 use crate::observe::Trace;
 use crate::observe::Whose;
+use crate::pool::LARGE_BYTES;
 use crate::route::Candidate;
 use crate::route::Resolved;
 
@@ -112,12 +113,16 @@ impl Question for Generation<'_> {
 
     const BEARING: Bearing = Bearing::Answer;
 
-    fn prepare<'a>(
+    async fn prepare<'a>(
         &'a self,
         means: Means<'a>,
         candidate: &Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
+        if let Some(large) = self.call.large {
+            let call = (self.call, large);
+            return Box::pin(prepare::prepare_large(means.gateway, call, candidate, trace)).await;
+        }
         prepare::prepare(means.gateway, self.call, self.decoded.take(), candidate, trace)
     }
 
@@ -144,7 +149,8 @@ async fn open(
     let protocol = prepared.endpoint.protocol;
     let (status, mut headers, mut feed) = begin(means, provider, prepared).await?;
     if !(200..300).contains(&status) {
-        let body = whole_body(&mut feed, &headers, bytes_max).await.unwrap_or_default();
+        let body =
+            whole_body(means.gateway, &mut feed, &headers, bytes_max).await.unwrap_or_default();
         return Err(refusal(Refusal { protocol, status, headers, body }));
     }
     if call.delivery.is_stream() {
@@ -162,26 +168,27 @@ async fn open(
             through(Box::new(along), headers, feed, frame_bytes_max).await
         }
         (Manner::Through, false) => {
-            let body = whole_body(&mut feed, &headers, bytes_max).await?;
-            match call.delivery.is_stream() {
+            let body = whole_body(means.gateway, &mut feed, &headers, bytes_max).await?;
+            let form = match call.delivery.is_stream() {
                 // Nobody who waits for events would find one in it.
-                true => whole(call, protocol, &asked_by(call), headers, &body, trace),
-                false => whole_through(protocol, headers, body, trace),
-            }
+                true => Form::Whole(Cow::Owned(whole::asked_by(means.gateway, call).await?)),
+                false => Form::own(&headers),
+            };
+            let answered = Answered { recipient: call.recipient(), protocol, headers, body };
+            whole::open(means.gateway, answered, form, trace).await
         }
         (Manner::Translated(asked), true) if call.delivery.is_stream() => {
             let frames = Some(Frames::of(&headers, frame_bytes_max));
             let asked = Asked::clone(asked);
-            let translation = Translation::new(call, protocol, asked, frames);
+            let translation = Translation::new(call.recipient(), protocol, asked, frames);
             translated(Box::new(translation), headers, feed).await
         }
-        (Manner::Translated(asked), true) => {
-            let body = whole_body(&mut feed, &headers, bytes_max).await?;
-            folded(call, protocol, asked, headers, &body, trace)
-        }
-        (Manner::Translated(asked), false) => {
-            let body = whole_body(&mut feed, &headers, bytes_max).await?;
-            whole(call, protocol, asked, headers, &body, trace)
+        (Manner::Translated(asked), is_stream) => {
+            let body = whole_body(means.gateway, &mut feed, &headers, bytes_max).await?;
+            let asked = Cow::Borrowed(&**asked);
+            let form = if is_stream { Form::Events(asked) } else { Form::Whole(asked) };
+            let answered = Answered { recipient: call.recipient(), protocol, headers, body };
+            whole::open(means.gateway, answered, form, trace).await
         }
     }
 }
@@ -252,13 +259,33 @@ async fn send(
             Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body })
         }
         End::Simulator(simulator) => {
-            let body = &body.whole();
-            let incoming = Incoming { method, path, headers, body };
-            let (head, body) = simulator.answer(incoming).into_response().into_parts();
+            let reply = Box::pin(simulated(means.gateway, simulator, request)).await?;
+            let (head, body) = reply.into_parts();
             let body = AnswerBody::Simulated(Box::new(body));
             Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
         }
     }
+}
+
+/// What a simulator answers. It reads like a provider, and large bodies like one: elsewhere.
+async fn simulated(
+    gateway: &Gateway,
+    simulator: &Arc<Simulator>,
+    request: RawRequest<'_>,
+) -> Result<Response<ReplyBody>> {
+    let RawRequest { method, path, headers, body, afterwards: _ } = request;
+    let body = body.whole();
+    if body.len() < LARGE_BYTES {
+        let incoming = Incoming { method, path, headers, body: &body };
+        return Ok(simulator.answer(incoming).into_response());
+    }
+    let (simulator, body) = (Arc::clone(simulator), body.into_owned());
+    let (method, path, headers) = (method.clone(), path.to_owned(), headers.clone());
+    let work = gateway.pool.run(move |_| {
+        let incoming = Incoming { method: &method, path: &path, headers: &headers, body: &body };
+        Ok(simulator.answer(incoming).into_response())
+    });
+    work.await
 }
 
 /// Reads a whole body, within its limit.
@@ -277,6 +304,7 @@ pub(crate) async fn collect(feed: &mut Feed, bytes_max: usize) -> Result<Bytes> 
 
 /// A whole body without the compression that nobody asked for, under which nothing could be redacted before.
 pub(crate) async fn whole_body(
+    gateway: &Arc<Gateway>,
     feed: &mut Feed,
     headers: &HeaderMap,
     bytes_max: usize,
@@ -285,8 +313,9 @@ pub(crate) async fn whole_body(
     if !is_packed(headers) {
         return Ok(body);
     }
-    let unpacked = ingress::unpack(body.into(), headers, bytes_max).await;
-    unpacked.map(|it| feed.redactor().redact_body(it).into()).map_err(|_| unreadable())
+    let unpacking = ingress::unpack(gateway, body.into(), headers, bytes_max);
+    let unpacked = Box::pin(unpacking).await;
+    unpacked.map(|(body, _)| feed.redactor().redact_body(body).into()).map_err(|_| unreadable())
 }
 
 pub(crate) fn is_packed(headers: &HeaderMap) -> bool {
@@ -347,134 +376,6 @@ async fn translated(
     Ok(Opened::Translated { headers, translation, feed: Some(Box::new(feed)) })
 }
 
-/// A fault where the first event should be. What nobody could read is no word of the provider's: a bad gateway.
-fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
-    let whose = Whose::of_upstream(fault.kind);
-    let status = (fault.kind == FaultKind::Truncated).then_some(502);
-    Box::new(Failure { fault, whose, status, upstream: None, broken: None })
-}
-
-/// A whole answer in the client's own protocol.
-fn whole_through(
-    protocol: Protocol,
-    headers: HeaderMap,
-    body: Bytes,
-    trace: &mut Trace,
-) -> Result<Opened> {
-    let text = utf8::text(&body).ok();
-    let is_whole = match ends_with_connection(&headers) {
-        true => text.is_some_and(|text| Json::parse(text).is_ok()),
-        false => is_object(&body),
-    };
-    if !is_whole {
-        return Err(unreadable());
-    }
-    if let Some(counts) = text.and_then(|text| protocol.counts_in(text)) {
-        trace.counts(counts);
-    }
-    match text.and_then(|text| fault_in(protocol, text)) {
-        Some(fault) => Err(failed_at_first(fault)),
-        None => Ok(Opened::Whole(Whole { headers, body })),
-    }
-}
-
-/// What a client asked of an answer in its own protocol.
-fn asked_by(call: &Call<'_>) -> Asked<'static> {
-    match call.client.decode_request_surveyed(&call.survey) {
-        Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
-        Err(_) => Asked::default(),
-    }
-}
-
-/// The error that a provider states under a status that says that all is well.
-fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
-    let body = Some(body).filter(|body| states_error(body))?;
-    match protocol {
-        // Here an answer and an error have nothing in common.
-        Protocol::AnthropicMessages => Some(protocol.decode_fault(None, body.as_bytes())),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => {
-            protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
-        }
-    }
-}
-
-/// Enough of a body to see whether it is an error.
-const BEGINNING_BYTES: usize = 64;
-
-/// A whole answer, for a client that may have asked for a stream.
-fn whole(
-    call: &Call<'_>,
-    protocol: Protocol,
-    asked: &Asked<'static>,
-    headers: HeaderMap,
-    body: &[u8],
-    trace: &mut Trace,
-) -> Result<Opened> {
-    if states_error(&String::from_utf8_lossy(&body[..body.len().min(BEGINNING_BYTES)]))
-        && let Some(fault) = utf8::text(body).ok().and_then(|text| fault_in(protocol, text))
-    {
-        return Err(failed_at_first(fault));
-    }
-    let response = protocol.decode_response(body).map_err(|_| unreadable())?;
-    if let Some(usage) = &response.usage {
-        trace.uses(usage);
-    }
-    if let Some(fault) = response.fault {
-        return Err(failed_at_first(fault.into_owned()));
-    }
-    if is_empty(&response) {
-        return Err(unreadable());
-    }
-    if call.delivery.is_stream() {
-        let mut translation = Box::new(Translation::new(call, protocol, asked.clone(), None));
-        unfold(response, &mut |event| translation.event(event));
-        translation.finish();
-        return Ok(Opened::Translated { headers, translation, feed: None });
-    }
-    let encoded = call.client.encode_response(&response, protocol, asked);
-    trace.loses(encoded.report);
-    Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
-}
-
-/// A stream, for a client that asked for a whole answer.
-fn folded(
-    call: &Call<'_>,
-    protocol: Protocol,
-    asked: &Asked<'static>,
-    headers: HeaderMap,
-    body: &[u8],
-    trace: &mut Trace,
-) -> Result<Opened> {
-    let mut fold = Fold::default();
-    crate::egress::decode_all(protocol, body, &mut |event| fold.step(event));
-    let response = fold.finish();
-    if let Some(usage) = &response.usage {
-        trace.uses(usage);
-    }
-    if let Some(fault) = response.fault {
-        return Err(failed_at_first(fault.into_owned()));
-    }
-    let encoded = call.client.encode_response(&response, protocol, asked);
-    trace.loses(encoded.report);
-    Ok(Opened::Whole(Whole { headers, body: encoded.body.into() }))
-}
-
-/// Whether an answer neither says anything nor ends.
-fn is_empty(response: &Response<'_>) -> bool {
-    response.candidates.iter().all(|it| it.finish.is_none() && it.message.parts.is_empty())
-}
-
-/// Whether nothing but the end of the connection says where the body ends: one that broke off looks the same.
-fn ends_with_connection(headers: &HeaderMap) -> bool {
-    !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
-}
-
-/// Whether a body is whole, as far as its two ends show: an answer is an object or, of Gemini, a list.
-fn is_object(body: &[u8]) -> bool {
-    let body = body.trim_ascii();
-    matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
-}
-
 /// An answer that this gateway may not hold. Asking again would only cost another one.
 fn too_large(bytes_max: usize) -> Box<Failure> {
     let message = format!(
@@ -483,7 +384,7 @@ fn too_large(bytes_max: usize) -> Box<Failure> {
     Failure::new(Whose::Gateway, FaultKind::Internal, message).with_status(502)
 }
 
-fn unreadable() -> Box<Failure> {
+pub(super) fn unreadable() -> Box<Failure> {
     let message = "the provider's answer cannot be read";
     Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
 }

@@ -16,6 +16,7 @@ use sabir_wire::protocol::splice_model;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
+use crate::attempt::notes::Notes;
 use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::attempt::thoughts;
@@ -25,7 +26,6 @@ use crate::attempt::unthinking;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
-use crate::observe::Trace;
 use crate::route::Candidate;
 
 /// How the ids begin that this gateway gives to thinking of other vendors: the item's prefix, then the exchange's.
@@ -36,14 +36,14 @@ pub(super) fn rewritten(
     gateway: &Gateway,
     call: &Call<'_>,
     candidate: &Candidate,
-    trace: &mut Trace,
+    notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
     let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
     let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call, &target) {
-        true => encoded(gateway, call, (candidate, &target), trace)?,
+        true => encoded(gateway, call, (candidate, &target), notes)?,
         false => None,
     };
-    Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, trace)))
+    Ok(encoded.or_else(|| without_thoughts(gateway, call, candidate, notes)))
 }
 
 /// The body without the thinking that a Chat server would refuse. A strict client gets the provider's refusal instead.
@@ -51,11 +51,11 @@ fn without_thoughts(
     gateway: &Gateway,
     call: &Call<'_>,
     candidate: &Candidate,
-    trace: &mut Trace,
+    notes: &mut Notes<'_>,
 ) -> Option<Payload<'static>> {
     let (body, report) = thoughtless(gateway, call, candidate, call.body)?;
     let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
-    trace.loses(report);
+    notes.loses(report);
     Some(body.into_bytes().into())
 }
 
@@ -77,7 +77,7 @@ fn encoded(
     gateway: &Gateway,
     call: &Call<'_>,
     (candidate, target): (&Candidate, &Target),
-    trace: &mut Trace,
+    notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
@@ -88,6 +88,7 @@ fn encoded(
     if call.client == Protocol::Gemini && exchange.request.messages.is_empty() {
         return Ok(None);
     }
+    notes.check()?;
     let is_mended = may_be_mended(gateway, call);
     let own = Own { protocol: call.client, target };
     let mut report = withhold(&mut exchange.request, &own);
@@ -108,12 +109,13 @@ fn encoded(
     if call.client != Protocol::Gemini {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
+    notes.check()?;
     let encoded = exchange.encode(call.client, target)?;
-    trace.loses(report);
-    trace.loses(encoded.report);
+    notes.loses(report);
+    notes.loses(encoded.report);
     let body = match thoughtless(gateway, call, candidate, &encoded.body) {
         Some((body, report)) => {
-            trace.loses(report);
+            notes.loses(report);
             body
         }
         None => encoded.body,

@@ -1,6 +1,7 @@
 //! What is sent to a target: the client's own bytes where nothing has to change, else a translation.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::FaultKind;
@@ -19,10 +20,13 @@ use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
 use crate::attempt::late;
+use crate::attempt::notes::Notes;
+use crate::attempt::notes::Stamp;
 use crate::attempt::own;
 use crate::attempt::repair;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
+use crate::call::LargeCall;
 use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
@@ -48,24 +52,89 @@ pub(crate) enum Manner {
     Translated(Box<Asked<'static>>),
 }
 
+/// A body as a target wants it, apart from the client's.
+#[derive(Debug)]
+struct Rewritten {
+    /// None if the client's own bytes will do.
+    body: Option<Payload<'static>>,
+    manner: Manner,
+}
+
 /// What is sent to a target. Whoever has taken the body apart already hands that over.
-pub(crate) fn prepare<'a>(
+pub(super) fn prepare<'a>(
     gateway: &'a Gateway,
     call: &Call<'a>,
     decoded: Option<Box<Exchange<'_>>>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
+    trace.starts_over();
+    let mut notes = Notes::of(trace);
+    let prepared = prepare_noting(gateway, call, decoded, candidate, &mut notes);
+    let losses = notes.into_losses();
+    trace.loses_all(losses);
+    prepared
+}
+
+/// The same for whoever has no trace at hand.
+pub(super) fn prepare_noting<'a>(
+    gateway: &'a Gateway,
+    call: &Call<'a>,
+    decoded: Option<Box<Exchange<'_>>>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Prepared<'a>> {
+    let rewritten = rewrite(gateway, call, decoded, candidate, notes)?;
+    assemble(gateway, call, candidate, rewritten)
+}
+
+/// The same for a large body, which other threads read and write.
+pub(super) async fn prepare_large<'a>(
+    gateway: &'a Arc<Gateway>,
+    (call, large): (&Call<'a>, &Arc<LargeCall>),
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<Prepared<'a>> {
+    trace.starts_over();
+    let (own, large, stamp) = (Arc::clone(gateway), Arc::clone(large), Stamp::of(trace));
+    let target = candidate.clone();
+    let work = gateway.pool.run(move |wanted| {
+        let mut notes = stamp.notes(wanted);
+        let rewritten = rewrite(&own, &large.lend(), None, &target, &mut notes);
+        Ok((rewritten, notes.into_losses()))
+    });
+    let (rewritten, losses) = work.await?;
+    trace.loses_all(losses);
+    assemble(gateway, call, candidate, rewritten?)
+}
+
+fn rewrite(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    decoded: Option<Box<Exchange<'_>>>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Rewritten> {
+    let upstream = &gateway.upstreams[candidate.provider];
+    let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
+    if endpoint.protocol == call.client {
+        let body = own::rewritten(gateway, call, candidate, notes)?;
+        return Ok(Rewritten { body, manner: Manner::Through });
+    }
+    translated(gateway, call, decoded, (candidate, endpoint.protocol), notes)
+}
+
+fn assemble<'a>(
+    gateway: &'a Gateway,
+    call: &Call<'a>,
+    candidate: &Candidate,
+    rewritten: Rewritten,
+) -> Result<Prepared<'a>> {
     let provider = &gateway.config.providers[candidate.provider];
     let upstream = &gateway.upstreams[candidate.provider];
     let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
-    trace.starts_over();
-    let (body, manner) = if endpoint.protocol == call.client {
-        let changed = own::rewritten(gateway, call, candidate, trace)?;
-        (changed.unwrap_or_else(|| spliced(call, &candidate.model)), Manner::Through)
-    } else {
-        translated(gateway, call, decoded, (candidate, endpoint.protocol), trace)?
-    };
+    let Rewritten { body, manner } = rewritten;
+    let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
     let is_through = matches!(manner, Manner::Through);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
@@ -140,8 +209,8 @@ fn translated(
     call: &Call<'_>,
     decoded: Option<Box<Exchange<'_>>>,
     (candidate, upstream): (&Candidate, Protocol),
-    trace: &mut Trace,
-) -> Result<(Payload<'static>, Manner)> {
+    notes: &mut Notes<'_>,
+) -> Result<Rewritten> {
     let provider = &gateway.config.providers[candidate.provider];
     let model = candidate.model.as_str();
     if let Some(param) = call.session {
@@ -151,6 +220,7 @@ fn translated(
         Some(exchange) => exchange,
         None => Box::new(call.client.decode_request_surveyed(&call.survey)?),
     };
+    notes.check()?;
     let repairs = match gateway.config.repair {
         Repair::Translated | Repair::Always => {
             repair::mend(&mut exchange.request, call.client, upstream)?
@@ -163,9 +233,10 @@ fn translated(
         exchange.request.stream = Some(true);
     }
     let target = gateway.upstreams[candidate.provider].targets.of(model);
+    notes.check()?;
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {
-        true => strict(encoded, trace)?,
+        true => strict(encoded, notes)?,
         false => encoded,
     };
     let echo = match call.client {
@@ -175,20 +246,21 @@ fn translated(
     let asked = Asked {
         echo,
         show_reasoning: call.shows_reasoning(),
-        seed: Text::plain(trace.id().to_owned()),
-        created_s: trace.began_s(),
+        seed: Text::plain(notes.id().to_owned()),
+        created_s: notes.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
-    trace.loses(repairs);
-    trace.loses(moves);
-    trace.loses(encoded.report);
-    Ok((encoded.body.into_bytes().into(), Manner::Translated(Box::new(asked))))
+    notes.loses(repairs);
+    notes.loses(moves);
+    notes.loses(encoded.report);
+    let body = Some(encoded.body.into_bytes().into());
+    Ok(Rewritten { body, manner: Manner::Translated(Box::new(asked)) })
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.
-fn strict(encoded: Encoded, trace: &mut Trace) -> Result<Encoded> {
+fn strict(encoded: Encoded, notes: &mut Notes<'_>) -> Result<Encoded> {
     if encoded.report.drops().next().is_some() {
-        trace.loses(encoded.report.clone());
+        notes.loses(encoded.report.clone());
     }
     encoded.strict().map_err(refused)
 }

@@ -83,6 +83,10 @@ impl Default for Limits {
             header_bytes_max: 64 * 1024,
             answer_bytes_max: 64 * MIB,
             frame_bytes_max: 32 * MIB,
+            // Four of the largest bodies, or a thousand of those that agents send.
+            bodies_bytes_max: 256 * MIB,
+            // More than requests, so that those beyond their limit are refused in words.
+            connections_max: 12_000,
             requests_max: 10_000,
             stream_duration_max: Duration::from_secs(60 * 60),
             shutdown_grace: Duration::from_secs(30),
@@ -90,6 +94,7 @@ impl Default for Limits {
             queue_wait_max: Duration::from_secs(30),
             // The HTTP library counts the wait for the next request on a kept connection under it.
             header_read_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(60),
         }
     }
 }

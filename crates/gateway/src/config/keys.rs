@@ -65,12 +65,15 @@ pub const LIMITS: Keys = Keys {
         "max_header_size",
         "max_answer_size",
         "max_frame_size",
+        "bodies_bytes_max",
+        "max_connections",
         "max_requests",
         "max_stream_duration",
         "shutdown_grace",
         "max_queue",
         "max_queue_wait",
         "header_read_timeout",
+        "write_timeout",
     ],
 };
 

@@ -157,12 +157,15 @@ fn limits(top: &Section<'_, '_>, problems: &mut Collector<'_>) -> Limits {
         header_bytes_max: reader.size("max_header_size", default.header_bytes_max),
         answer_bytes_max: reader.size("max_answer_size", default.answer_bytes_max),
         frame_bytes_max: reader.size("max_frame_size", default.frame_bytes_max),
+        bodies_bytes_max: reader.size("bodies_bytes_max", default.bodies_bytes_max),
+        connections_max: reader.count("max_connections", default.connections_max, 1),
         requests_max: reader.count("max_requests", default.requests_max, 1),
         stream_duration_max: reader.positive("max_stream_duration", default.stream_duration_max),
         shutdown_grace: reader.duration("shutdown_grace", default.shutdown_grace),
         queue_max: reader.count("max_queue", default.queue_max, 0),
         queue_wait_max: reader.duration("max_queue_wait", default.queue_wait_max),
         header_read_timeout: reader.positive("header_read_timeout", default.header_read_timeout),
+        write_timeout: reader.positive("write_timeout", default.write_timeout),
     }
 }
 

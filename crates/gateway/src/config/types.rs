@@ -126,6 +126,9 @@ pub struct Limits {
     pub header_bytes_max: usize,
     pub answer_bytes_max: usize,
     pub frame_bytes_max: usize,
+    /// What the bodies of all requests may take together.
+    pub bodies_bytes_max: usize,
+    pub connections_max: usize,
     pub requests_max: usize,
     pub stream_duration_max: Duration,
     /// How long streams may go on once the gateway was told to stop.
@@ -134,6 +137,8 @@ pub struct Limits {
     pub queue_max: usize,
     pub queue_wait_max: Duration,
     pub header_read_timeout: Duration,
+    /// How long a client may take nothing of what is sent to it.
+    pub write_timeout: Duration,
 }
 
 #[derive(Clone, Debug)]

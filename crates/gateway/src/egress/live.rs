@@ -9,6 +9,7 @@ use sabir_backend::Error;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
+use tokio::time::Instant;
 
 use crate::attempt::Feed;
 use crate::egress::Along;
@@ -60,6 +61,17 @@ impl Live {
 
     pub(crate) fn raw(feed: Box<Feed>, trace: Trace) -> Self {
         Self { source: Source::Raw(Some(feed)), trace }
+    }
+
+    /// When the stream must be over, where a provider still writes it.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let feed = match &self.source {
+            Source::Translated { feed, .. } | Source::Through { feed, .. } | Source::Raw(feed) => {
+                feed
+            }
+            Source::Cut => return None,
+        };
+        feed.as_ref().map(|feed| feed.deadline())
     }
 
     /// The next bytes for the client; ready with none at the end.

@@ -26,3 +26,4 @@ pub(crate) use reply::opened;
 pub(crate) use reply::text;
 pub(crate) use rescue::rescue;
 pub(crate) use translation::Translation;
+pub(crate) use translation::counts_of;

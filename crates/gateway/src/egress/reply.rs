@@ -14,6 +14,7 @@ use http::header::CONTENT_TYPE;
 use http_body::Frame;
 use http_body::SizeHint;
 use sabir_wire::Protocol;
+use tokio::time::Instant;
 
 use crate::attempt::Opened;
 use crate::call::Call;
@@ -43,6 +44,16 @@ impl fmt::Display for Cut {
 }
 
 impl std::error::Error for Cut {}
+
+impl ReplyBody {
+    /// When the body must have been sent, where it has a time of its own.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Live(live) => live.deadline(),
+        }
+    }
+}
 
 impl http_body::Body for ReplyBody {
     type Data = Bytes;
@@ -81,6 +92,8 @@ impl http_body::Body for ReplyBody {
 /// The reply to a call that is being answered.
 pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply {
     trace.answers(200);
+    // Whoever goes on with the answer has no use for the question.
+    trace.forgets_body();
     match opened {
         Opened::Whole(whole) => {
             let mut reply = roomy(ReplyBody::Whole(Some(whole.body)));

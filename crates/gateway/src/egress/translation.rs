@@ -12,8 +12,8 @@ use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::sse::Frame;
 
-use crate::call::Call;
 use crate::call::Delivery;
+use crate::call::Recipient;
 use crate::egress::array::ArrayWriter;
 use crate::egress::frames::Frames;
 use crate::egress::frames::UNREADABLE;
@@ -48,16 +48,16 @@ struct Writing {
 impl Translation {
     /// A translation of what `frames` will take apart; an answer that is all there has none.
     pub(crate) fn new(
-        call: &Call<'_>,
+        recipient: Recipient,
         upstream: Protocol,
         asked: Asked<'static>,
         frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {
-            client: call.client,
-            encoder: Some(StreamEncoder::new(call.client, upstream, asked)),
+            client: recipient.client,
+            encoder: Some(StreamEncoder::new(recipient.client, upstream, asked)),
             out: String::new(),
-            array: (call.delivery == Delivery::Array).then(ArrayWriter::default),
+            array: (recipient.delivery == Delivery::Array).then(ArrayWriter::default),
             has_begun: false,
             spoken: 0,
             ended: 0,
@@ -224,7 +224,7 @@ impl Writing {
     }
 }
 
-fn counts_of(usage: &Usage<'_>) -> Counts {
+pub(crate) fn counts_of(usage: &Usage<'_>) -> Counts {
     Counts {
         input: usage.input,
         cache_read: usage.cache_read,

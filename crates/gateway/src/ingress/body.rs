@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_LENGTH;
 use http_body::Body;
 use http_body::Frame;
@@ -15,20 +16,34 @@ use sabir_wire::utf8;
 use tokio::time::Instant;
 use tokio::time::timeout_at;
 
+use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress::coding;
+use crate::observe::Trace;
 
 /// How much is reserved for a body before it comes, whatever it says of its length.
-const RESERVED_BYTES_MAX: usize = 1024 * 1024;
+const RESERVED_BYTES_MAX: usize = 256 * 1024;
 
-/// Reads the whole body and takes compression off.
-pub(crate) async fn read<B>(body: B, headers: &HeaderMap, bytes_max: usize) -> Result<Vec<u8>>
+/// After how much of a body others have their turn.
+const TURN_BYTES: usize = 512 * 1024;
+
+/// Reads the whole body and takes compression off. The trace holds it, as far as it has come.
+pub(crate) async fn read<B>(body: B, headers: &HeaderMap, trace: &mut Trace) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let whole = read_raw(body, headers, bytes_max).await?;
-    coding::unpack(whole, headers, bytes_max).await
+    let whole = read_raw(body, headers, trace).await?;
+    if !headers.contains_key(CONTENT_ENCODING) {
+        return Ok(whole);
+    }
+    let bytes_max = bytes_max(trace.gateway());
+    let unpacking = coding::unpack(trace.gateway(), whole, headers, bytes_max);
+    let (whole, held) = Box::pin(unpacking).await?;
+    if let Some(held) = held {
+        trace.unpacks(held);
+    }
+    Ok(whole)
 }
 
 /// A body as text, which all that is JSON must be.
@@ -36,15 +51,22 @@ pub(crate) fn text(body: &[u8]) -> Result<&str> {
     Ok(utf8::text(body)?)
 }
 
+/// The same for whoever keeps it.
+pub(crate) fn into_text(body: Vec<u8>) -> Result<String> {
+    text(&body)?;
+    String::from_utf8(body).map_err(|_| Failure::client(FaultKind::BadRequest, "no text"))
+}
+
 /// Reads the whole body as it is.
 pub(crate) async fn read_raw<B>(
     mut body: B,
     headers: &HeaderMap,
-    bytes_max: usize,
+    trace: &mut Trace,
 ) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let bytes_max = bytes_max(trace.gateway());
     let stated = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let stated: usize = stated.unwrap_or_default();
     if stated > bytes_max {
@@ -60,12 +82,23 @@ where
             Failure::client(FaultKind::BadRequest, "the connection broke inside the body")
         })?;
         if let Ok(data) = frame.into_data() {
+            if whole.len() + data.len() > bytes_max {
+                return Err(too_large(bytes_max));
+            }
+            trace.receives(data.len())?;
             whole.extend_from_slice(&data);
-        }
-        if whole.len() > bytes_max {
-            return Err(too_large(bytes_max));
+            // A fast client has always sent more already, and others wait for this thread.
+            if whole.len() / TURN_BYTES > (whole.len() - data.len()) / TURN_BYTES {
+                tokio::task::yield_now().await;
+            }
         }
     }
+}
+
+/// The longest body. One that is longer than all may be together would be refused whenever it came.
+fn bytes_max(gateway: &Gateway) -> usize {
+    let limits = &gateway.config.limits;
+    limits.body_bytes_max.min(limits.bodies_bytes_max)
 }
 
 /// How long a body has been waited for. Most come with their head, and nobody looks at the clock.
@@ -159,10 +192,12 @@ mod tests {
     use std::task::Context;
     use std::task::ready;
 
+    use sabir_wire::Protocol;
     use tokio::time::Sleep;
     use tokio::time::sleep;
 
     use super::*;
+    use crate::config::types::Config;
 
     /// A body that comes in pieces, each of so many bytes and after a pause.
     struct Slow<P>(P, Option<(Pin<Box<Sleep>>, usize)>);
@@ -195,7 +230,9 @@ mod tests {
         pieces: impl Iterator<Item = (u64, usize)> + Unpin,
     ) -> std::result::Result<usize, (Option<u16>, u64)> {
         let began = Instant::now();
-        let read = read_raw(Slow(pieces, None), &HeaderMap::new(), LIMIT).await;
+        let gateway = Gateway::new(Config::default());
+        let mut trace = Trace::begin(&gateway, Protocol::OpenaiChat);
+        let read = read_raw(Slow(pieces, None), &HeaderMap::new(), &mut trace).await;
         read.map(|body| body.len()).map_err(|it| (it.status, began.elapsed().as_secs()))
     }
 

@@ -1,23 +1,33 @@
 //! Taking compression off a body: every coding that its head names, the last one first, and never more than the limit.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use sabir_wire::FaultKind;
-use tokio::sync::Semaphore;
 
+use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::held::Held;
 use crate::ingress::body::too_large;
+use crate::pool::Wanted;
 
 /// How many codings one body may have on top of each other.
 const CODINGS_MAX: usize = 4;
 
-/// How many bodies are unpacked at once, so that they leave the other threads some of the machine.
-static PLACES: Semaphore = Semaphore::const_new(4);
+/// How many times as long as it came a body may become, beyond what every body may. Requests of agents become 20 times as
+/// long, and the most repetitive one on record 56 times.
+const FACTOR_MAX: usize = 100;
+
+/// What every body may become, however short it came.
+const FREE_BYTES: usize = 1024 * 1024;
+
+/// How much is unpacked before it is counted.
+const STEP_BYTES: u64 = 256 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
@@ -27,21 +37,74 @@ enum Coding {
 }
 
 /// Takes compression off, on a thread of its own: a small body can become a large one, and others wait for this thread.
+/// What it becomes is counted among the bodies that are held.
 pub(crate) async fn unpack(
+    gateway: &Arc<Gateway>,
     body: Vec<u8>,
     headers: &HeaderMap,
     bytes_max: usize,
-) -> Result<Vec<u8>> {
+) -> Result<(Vec<u8>, Option<Held>)> {
     let codings = codings(headers)?;
     if codings.is_empty() {
-        return Ok(body);
+        return Ok((body, None));
     }
-    let place = PLACES.acquire().await.map_err(|_| unreadable())?;
-    let unpacking = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        codings.iter().rev().try_fold(body, |body, coding| coding.unpack(&body, bytes_max))
+    let held = Held::nothing(gateway);
+    let unpacking = gateway.pool.run(move |wanted| {
+        let mut unpacking = Unpacking { limit: Limit::of(body.len(), bytes_max), held, wanted };
+        let unpack = |body: Vec<u8>, coding: &Coding| coding.unpack(&body, &mut unpacking);
+        let body = codings.iter().rev().try_fold(body, unpack)?;
+        Ok((body, Some(unpacking.held)))
     });
-    unpacking.await.unwrap_or_else(|_| Err(unreadable()))
+    unpacking.await
+}
+
+/// How long a body may become.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    bytes_max: usize,
+    /// What a body of its length may become.
+    factor_bytes_max: usize,
+}
+
+impl Limit {
+    fn of(packed_bytes: usize, bytes_max: usize) -> Self {
+        let factor_bytes_max = packed_bytes.saturating_mul(FACTOR_MAX).saturating_add(FREE_BYTES);
+        Self { bytes_max, factor_bytes_max }
+    }
+
+    fn check(self, bytes: u64) -> Result<()> {
+        if bytes > self.bytes_max as u64 {
+            return Err(too_large(self.bytes_max));
+        }
+        match bytes > self.factor_bytes_max as u64 {
+            true => Err(too_dense()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A body on its way through its codings.
+struct Unpacking<'w> {
+    limit: Limit,
+    /// Of the coding that is being taken off.
+    held: Held,
+    wanted: &'w Wanted,
+}
+
+impl Unpacking<'_> {
+    /// Reads what a decoder has, and no more than the limit, however much a small body would become.
+    fn read(&mut self, mut decoder: impl Read, unpacked: &mut Vec<u8>) -> Result<()> {
+        loop {
+            let step = decoder.by_ref().take(STEP_BYTES).read_to_end(unpacked);
+            let came = step.map_err(|_| unreadable())?;
+            if came == 0 {
+                return Ok(());
+            }
+            self.limit.check(unpacked.len() as u64)?;
+            self.held.grow(came)?;
+            self.wanted.check()?;
+        }
+    }
 }
 
 /// The codings in the order in which they were put on.
@@ -69,34 +132,29 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>> {
 }
 
 impl Coding {
-    fn unpack(self, body: &[u8], bytes_max: usize) -> Result<Vec<u8>> {
+    fn unpack(self, body: &[u8], unpacking: &mut Unpacking<'_>) -> Result<Vec<u8>> {
+        unpacking.held.release();
         let mut unpacked = Vec::new();
         match self {
             Self::Gzip => {
-                read(flate2::read::MultiGzDecoder::new(body), &mut unpacked, bytes_max)?;
+                unpacking.read(flate2::read::MultiGzDecoder::new(body), &mut unpacked)?;
             }
             Self::Brotli => {
                 let decoder = brotli_decompressor::Decompressor::new(body, 4096);
-                read(decoder, &mut unpacked, bytes_max)?;
+                unpacking.read(decoder, &mut unpacked)?;
             }
-            Self::Zstd => unpack_frames(body, &mut unpacked, bytes_max)?,
+            Self::Zstd => unpack_frames(body, &mut unpacked, unpacking)?,
         }
         Ok(unpacked)
     }
 }
 
-/// Reads no more than the limit, however much a small body would become.
-fn read(decoder: impl Read, unpacked: &mut Vec<u8>, bytes_max: usize) -> Result<()> {
-    let left = (bytes_max - unpacked.len()) as u64 + 1;
-    decoder.take(left).read_to_end(unpacked).map_err(|_| unreadable())?;
-    match unpacked.len() > bytes_max {
-        true => Err(too_large(bytes_max)),
-        false => Ok(()),
-    }
-}
-
 /// Reads frames of zstd, of which a body may have several.
-fn unpack_frames(mut body: &[u8], unpacked: &mut Vec<u8>, bytes_max: usize) -> Result<()> {
+fn unpack_frames(
+    mut body: &[u8],
+    unpacked: &mut Vec<u8>,
+    unpacking: &mut Unpacking<'_>,
+) -> Result<()> {
     let mut decoder = FrameDecoder::new();
     loop {
         match Frame::at(body).ok_or_else(unreadable)? {
@@ -105,10 +163,8 @@ fn unpack_frames(mut body: &[u8], unpacked: &mut Vec<u8>, bytes_max: usize) -> R
             Frame::Data { .. } => {
                 let frame = StreamingDecoder::new_with_decoder(&mut body, &mut decoder);
                 let frame = frame.map_err(|_| unreadable())?;
-                if frame.decoder.content_size() > bytes_max as u64 {
-                    return Err(too_large(bytes_max));
-                }
-                read(frame, unpacked, bytes_max)?;
+                unpacking.limit.check(frame.decoder.content_size())?;
+                unpacking.read(frame, unpacked)?;
             }
         }
         if body.is_empty() {
@@ -159,6 +215,12 @@ fn unreadable() -> Box<Failure> {
     Failure::client(FaultKind::BadRequest, message)
 }
 
+fn too_dense() -> Box<Failure> {
+    let message =
+        format!("the body becomes more than {FACTOR_MAX} times as long when it is unpacked");
+    Failure::client(FaultKind::TooLarge, message)
+}
+
 fn unknown(message: &'static str) -> Box<Failure> {
     Failure::client(FaultKind::BadRequest, message).with_status(415)
 }
@@ -166,6 +228,34 @@ fn unknown(message: &'static str) -> Box<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::types::Config;
+
+    /// What a body becomes that may have so many bytes, or why it may not.
+    fn unpack(coding: Coding, body: &[u8], bytes_max: usize) -> Result<Vec<u8>, FaultKind> {
+        let gateway = Gateway::new(Config::default());
+        let limit = Limit::of(body.len(), bytes_max);
+        let (held, wanted) = (Held::nothing(&gateway), Wanted::default());
+        let unpacked = coding.unpack(body, &mut Unpacking { limit, held, wanted: &wanted });
+        unpacked.map_err(|failure| failure.fault.kind)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_body_becomes_a_hundred_times_as_long_and_no_more() {
+        let same = gzip(&vec![b'x'; 30 << 20]);
+        assert!(same.len() < 100_000, "{}", same.len());
+        assert_eq!(unpack(Coding::Gzip, &same, 64 << 20), Err(FaultKind::TooLarge));
+        let short = vec![b'x'; FREE_BYTES];
+        assert_eq!(unpack(Coding::Gzip, &gzip(&short), 64 << 20), Ok(short), "a short one may");
+        let text: Vec<u8> = (0..200_000_u32).flat_map(|it| it.to_string().into_bytes()).collect();
+        assert_eq!(unpack(Coding::Gzip, &gzip(&text), 64 << 20), Ok(text));
+    }
 
     #[test]
     fn a_frame_that_looks_back_too_far_is_not_begun() {
@@ -173,12 +263,10 @@ mod tests {
         let block = [2, 0, 16, b'x'];
         let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0, 30 << 3][..], &block.repeat(1_000)].concat();
         assert_eq!(Frame::at(&frame), Some(Frame::Data { window: 1 << 40 }));
-        let failure = Coding::Zstd.unpack(&frame, 1 << 20).unwrap_err();
-        assert_eq!(failure.fault.kind, FaultKind::BadRequest);
+        assert_eq!(unpack(Coding::Zstd, &frame, 1 << 20), Err(FaultKind::BadRequest));
         let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3][..], &block.repeat(1_000)].concat();
         assert_eq!(Frame::at(&frame), Some(Frame::Data { window: 8 << 20 }));
-        let failure = Coding::Zstd.unpack(&frame, 1 << 20).unwrap_err();
-        assert_eq!(failure.fault.kind, FaultKind::TooLarge);
+        assert_eq!(unpack(Coding::Zstd, &frame, 1 << 20), Err(FaultKind::TooLarge));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod path;
 mod skim;
 
 pub(crate) use body::drain;
+pub(crate) use body::into_text;
 pub(crate) use body::read as read_body;
 pub(crate) use body::read_raw;
 pub(crate) use body::text;
@@ -24,6 +25,7 @@ pub(crate) use path::Own;
 pub(crate) use path::advice;
 pub(crate) use path::find as find_endpoint;
 pub(crate) use path::is_passthrough;
+pub(crate) use skim::Skimmed;
 pub(crate) use skim::early_model;
 pub(crate) use skim::skim;
 pub(crate) use skim::unmarked;

@@ -35,7 +35,7 @@ pub(crate) enum Endpoint {
 }
 
 /// What Gemini's path says.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FromPath {
     pub(crate) model: String,
     pub(crate) delivery: Delivery,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ pub(crate) struct Metrics {
     series: Vec<Series>,
     in_flight: AtomicI64,
     connections: AtomicI64,
+    refused: AtomicU64,
+    /// Bytes of requests' bodies that are held.
+    bodies: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +71,8 @@ impl Metrics {
             series: std::iter::repeat_with(Series::default).take(series).collect(),
             in_flight: AtomicI64::new(0),
             connections: AtomicI64::new(0),
+            refused: AtomicU64::new(0),
+            bodies: AtomicUsize::new(0),
         }
     }
 
@@ -80,6 +86,20 @@ impl Metrics {
 
     pub(crate) fn disconnected(&self) {
         self.connections.fetch_sub(1, Relaxed);
+    }
+
+    /// A connection was one too many.
+    pub(crate) fn refused(&self) {
+        self.refused.fetch_add(1, Relaxed);
+    }
+
+    /// So many more bytes of bodies are held; answers how many there are now.
+    pub(crate) fn holds(&self, bytes: usize) -> usize {
+        self.bodies.fetch_add(bytes, Relaxed) + bytes
+    }
+
+    pub(crate) fn releases(&self, bytes: usize) {
+        self.bodies.fetch_sub(bytes, Relaxed);
     }
 
     pub(crate) fn ended(&self, place: Place, outcome: &Outcome<'_>) {
@@ -137,6 +157,7 @@ impl Metrics {
         gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
         gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
         render_dropped_lines(&mut out);
+        self.render_bounded(&mut out);
         self.render_in_flight(&mut out);
         self.render_endings(&mut out);
         self.render_failed_tries(&mut out);
@@ -155,6 +176,15 @@ impl Metrics {
         head(&mut out, "sabir_first_byte_seconds", "histogram", "From request to first byte.");
         self.each(&mut out, first_byte);
         out
+    }
+
+    fn render_bounded(&self, out: &mut String) {
+        const REFUSED: &str = "sabir_connections_refused_total";
+        head(out, REFUSED, "counter", "Connections beyond the limit.");
+        let _ = writeln!(out, "{REFUSED} {}", self.refused.load(Relaxed));
+        const BODIES: &str = "sabir_bodies_bytes";
+        head(out, BODIES, "gauge", "Bytes of the bodies of requests that are held.");
+        let _ = writeln!(out, "{BODIES} {}", self.bodies.load(Relaxed));
     }
 
     fn render_in_flight(&self, out: &mut String) {

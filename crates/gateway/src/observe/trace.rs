@@ -11,13 +11,13 @@ use sabir_wire::Loss;
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
-use sabir_wire::conversation::Usage;
 use sabir_wire::protocol::Counts;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::held::Held;
 use crate::observe::exchanges::Exchanges;
 use crate::observe::exchanges::Seen;
 use crate::observe::exchanges::Upstream;
@@ -63,6 +63,8 @@ pub(crate) struct Trace {
     losses: Vec<Loss>,
     /// The request's seat among those that are served at once, until it ends.
     seat: Option<OwnedSemaphorePermit>,
+    /// The bytes of its body that are held.
+    body_bytes: usize,
     /// Its place with the provider that it is sent to, until it ends or goes elsewhere.
     turn: Option<OwnedSemaphorePermit>,
 }
@@ -89,6 +91,7 @@ impl Trace {
             counts: Counts::default(),
             losses: Vec::new(),
             seat: None,
+            body_bytes: 0,
             turn: None,
         }
     }
@@ -166,6 +169,27 @@ impl Trace {
         Ok(())
     }
 
+    /// The body has so many bytes more.
+    pub(crate) fn receives(&mut self, bytes: usize) -> Result<()> {
+        self.body_bytes += bytes;
+        self.gateway.holds(bytes)
+    }
+
+    /// The body is another one now: the same, unpacked.
+    pub(crate) fn unpacks(&mut self, body: Held) {
+        self.forgets_body();
+        self.body_bytes = body.hand_over();
+    }
+
+    /// The body is there no longer.
+    pub(crate) fn forgets_body(&mut self) {
+        self.gateway.releases(std::mem::take(&mut self.body_bytes));
+    }
+
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
     /// Takes a place with the provider.
     pub(crate) fn holds(&mut self, permit: OwnedSemaphorePermit) {
         self.turn = Some(permit);
@@ -180,18 +204,15 @@ impl Trace {
         self.counts.update(counts);
     }
 
-    /// What the provider says it used.
-    pub(crate) fn uses(&mut self, usage: &Usage<'_>) {
-        self.counts(Counts {
-            input: usage.input,
-            cache_read: usage.cache_read,
-            output: usage.output,
-            reasoning: usage.reasoning,
-        });
-    }
-
     pub(crate) fn loses(&mut self, report: Report) {
         self.losses.extend(report.into_entries());
+    }
+
+    pub(crate) fn loses_all(&mut self, losses: Vec<Loss>) {
+        match self.losses.is_empty() {
+            true => self.losses = losses,
+            false => self.losses.extend(losses),
+        }
     }
 
     /// Another target is tried: what the last translation lost does not count.
@@ -229,6 +250,7 @@ impl Trace {
 
 impl Drop for Trace {
     fn drop(&mut self) {
+        self.forgets_body();
         let ending = self.ending.unwrap_or(Ending::Cancelled);
         let duration = self.began.elapsed();
         let outcome = Outcome {

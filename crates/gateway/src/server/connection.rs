@@ -11,6 +11,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
 
 use crate::server::arrival::Arrival;
+use crate::server::sending::Sending;
 use crate::server::watched::Watched;
 use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
@@ -36,17 +37,19 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     else {
         return;
     };
+    let limits = &desk.gateway.config.limits;
     let arrival = Arrival::default();
+    let sending = Sending::new(limits);
     let service = service_fn(|request: Request<Incoming>| {
         let (head, mut body) = arrival.begin(request).into_parts();
-        let arrival = &arrival;
+        let (arrival, sending) = (&arrival, &sending);
         async move {
             let reply = stack::handle(&desk.gateway, &desk.client, &head, &mut body).await;
             arrival.end();
+            sending.begin(reply.body().deadline());
             Ok::<_, Infallible>(reply)
         }
     });
-    let limits = &desk.gateway.config.limits;
     let head_bytes_max = limits.header_bytes_max.saturating_mul(HEADS_READ);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -54,7 +57,7 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
         .max_headers(LINES_READ)
         .max_header_size(head_bytes_max)
         .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
-        .serve_connection(TokioIo::new(Watched::new(stream)), service);
+        .serve_connection(TokioIo::new(Watched::new(stream, &sending)), service);
     let mut connection = std::pin::pin!(connection);
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,

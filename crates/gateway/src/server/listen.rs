@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use sabir_backend::http::Proxies;
 use tokio::net::TcpListener;
+use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::Gateway;
 use crate::server::worker;
@@ -93,7 +96,7 @@ impl Server {
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener).map_err(failed)?;
             tokio::select! {
-                () = accept(&listener, &workers, stop.subscribe()) => {}
+                () = accept(&listener, &workers, &gateway, stop.subscribe()) => {}
                 () = end => {}
             }
             stop.send_replace(true);
@@ -158,13 +161,24 @@ async fn asked_to_end() {
 }
 
 /// Hands each connection to the thread that has the fewest.
-async fn accept(listener: &TcpListener, workers: &[Worker], mut stop: watch::Receiver<bool>) {
+async fn accept(
+    listener: &TcpListener,
+    workers: &[Worker],
+    gateway: &Gateway,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut warnings = Warnings::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = stop.wait_for(|is_told| *is_told) => return,
         };
         match accepted {
+            Ok((stream, _)) if is_full(workers, gateway) => {
+                refuse(&stream);
+                gateway.metrics.refused();
+                warnings.warn("a connection was refused; `max_connections` in [limits] are open");
+            }
             Ok((stream, _)) => {
                 let least = workers.iter().min_by_key(|worker| worker.load.load(Relaxed));
                 if let (Some(worker), Ok(stream)) = (least, stream.into_std()) {
@@ -174,10 +188,51 @@ async fn accept(listener: &TcpListener, workers: &[Worker], mut stop: watch::Rec
             }
             // Out of descriptors, or a client that left at once: neither is worth the server's life.
             Err(error) => {
-                tracing::warn!(target: "sabir", %error, "a connection could not be taken");
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                warnings.warn(&format!("a connection could not be taken: {error}"));
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
+    }
+}
+
+fn is_full(workers: &[Worker], gateway: &Gateway) -> bool {
+    let open: usize = workers.iter().map(|worker| worker.load.load(Relaxed)).sum();
+    open >= gateway.config.limits.connections_max
+}
+
+/// Says why, as far as that can be said to somebody of whom nothing was read.
+fn refuse(stream: &TcpStream) {
+    const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n\
+        content-length: 0\r\nconnection: close\r\n\r\n";
+    let _ = stream.try_write(REFUSAL);
+}
+
+/// Warnings of which there may be thousands each second: one every so often, with how many there were.
+#[derive(Debug, Default)]
+struct Warnings {
+    last: Option<Instant>,
+    withheld: u64,
+}
+
+/// How often the same is said.
+const WARN_EVERY: Duration = Duration::from_secs(10);
+
+impl Warnings {
+    fn warn(&mut self, message: &str) {
+        if let Some(withheld) = self.due() {
+            tracing::warn!(target: "sabir", withheld, "{message}");
+        }
+    }
+
+    /// How many were withheld since the last one, if it is time for another.
+    fn due(&mut self) -> Option<u64> {
+        let now = Instant::now();
+        if self.last.is_some_and(|last| now < last + WARN_EVERY) {
+            self.withheld += 1;
+            return None;
+        }
+        self.last = Some(now);
+        Some(std::mem::take(&mut self.withheld))
     }
 }
 
@@ -188,3 +243,18 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_happens_all_the_time_is_said_now_and_then() {
+        let mut warnings = Warnings::default();
+        assert_eq!(warnings.due(), Some(0));
+        assert_eq!((0..500).filter_map(|_| warnings.due()).count(), 0);
+        tokio::time::advance(WARN_EVERY).await;
+        assert_eq!(warnings.due(), Some(500));
+        assert_eq!(warnings.due(), None);
+    }
+}

@@ -3,6 +3,7 @@
 mod arrival;
 mod connection;
 mod listen;
+mod sending;
 mod watched;
 mod worker;
 

@@ -1,5 +1,5 @@
 //! A client's connection that notices when its client leaves while bytes of a next request wait: the server reads no
-//! further then, and would not see the end behind them.
+//! further then, and would not see the end behind them. One that takes nothing of its answer is given up.
 
 use std::io;
 use std::pin::Pin;
@@ -14,21 +14,27 @@ use tokio::io::ReadBuf;
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use crate::server::sending::Sending;
+use crate::server::sending::Stall;
+
 /// How often a client that nobody listens to is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct Watched<'c> {
     stream: TcpStream,
     /// Whether the server waits for more to read, and so learns of the end by itself.
     is_listening: bool,
     /// Set only while it does not.
     alarm: Option<Pin<Box<Sleep>>>,
+    sending: &'c Sending,
+    stall: Stall,
 }
 
-impl Watched {
-    pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, is_listening: false, alarm: None }
+impl<'c> Watched<'c> {
+    pub(super) fn new(stream: TcpStream, sending: &'c Sending) -> Self {
+        let stall = Stall::default();
+        Self { stream, is_listening: false, alarm: None, sending, stall }
     }
 
     /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
@@ -46,6 +52,19 @@ impl Watched {
         }
         Ok(())
     }
+
+    /// Keeps the time of what cannot be written.
+    fn timed(
+        &mut self,
+        wrote: Poll<io::Result<usize>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if wrote.is_pending() {
+            return self.stall.poll(self.sending, cx);
+        }
+        self.stall.end();
+        wrote
+    }
 }
 
 fn has_left(stream: &TcpStream, cx: &mut Context<'_>) -> bool {
@@ -53,7 +72,7 @@ fn has_left(stream: &TcpStream, cx: &mut Context<'_>) -> bool {
     matches!(ready.poll(cx), Poll::Ready(Ok(ready)) if ready.is_read_closed())
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for Watched<'_> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -69,13 +88,15 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for Watched<'_> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(cx, bytes)
+        let this = self.get_mut();
+        let wrote = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        this.timed(wrote, cx)
     }
 
     fn poll_write_vectored(
@@ -83,7 +104,9 @@ impl AsyncWrite for Watched {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(cx, slices)
+        let this = self.get_mut();
+        let wrote = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
+        this.timed(wrote, cx)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -11,6 +11,8 @@ mod ends;
 mod events;
 mod harness;
 mod kept;
+mod large;
+mod limits;
 mod pass;
 mod refusals;
 mod repair;

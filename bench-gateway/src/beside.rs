@@ -1,0 +1,96 @@
+//! How long small requests wait beside large ones that are being translated: nobody's body may hold up everybody's.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+use std::time::Instant;
+
+use anyhow::Result;
+use sabir_wire::Protocol;
+
+use crate::answers;
+use crate::answers::Size;
+use crate::load::Clients;
+use crate::mock::Mode;
+use crate::report::Verdicts;
+use crate::stage::Effort;
+use crate::stage::Stage;
+
+/// How many large bodies are under way at any time.
+const LARGE_CLIENTS: usize = 4;
+/// How many small requests are: enough for every thread of the gateway to have some.
+const SMALL_CLIENTS: usize = 4;
+/// What a small request may wait for, in milliseconds, but for one in a hundred.
+const BAR_MS: f64 = 20.0;
+
+/// Small requests with nothing beside them, and beside four bodies of 20 MB.
+pub(crate) fn measure(stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
+    println!("\n| Small requests | median, ms | 99 of 100 within, ms | bar | large ones meanwhile |");
+    println!("|---|---|---|---|---|");
+    let duration = Duration::from_secs(if stage.effort == Effort::Quick { 5 } else { 20 });
+    let alone = run(stage, 0, duration)?;
+    alone.row("alone", verdicts);
+    run(stage, LARGE_CLIENTS, duration)?.row("beside four bodies of 20 MB", verdicts);
+    Ok(())
+}
+
+/// What was seen of the small requests.
+struct Seen {
+    waits: Vec<Duration>,
+    large: usize,
+}
+
+impl Seen {
+    fn row(&self, name: &str, verdicts: &mut Verdicts) {
+        let (median, late) = (self.within(50), self.within(99));
+        let verdict = verdicts.judge(&format!("small requests {name}"), late, BAR_MS);
+        println!("| {name} | {median:.1} | {verdict} | {BAR_MS} | {} |", self.large);
+    }
+
+    /// The milliseconds within which so many of a hundred were answered.
+    fn within(&self, percent: usize) -> f64 {
+        let place = (self.waits.len() * percent / 100).min(self.waits.len().saturating_sub(1));
+        self.waits.get(place).map_or(f64::INFINITY, |wait| wait.as_secs_f64() * 1_000.0)
+    }
+}
+
+fn run(stage: &Stage, large_clients: usize, duration: Duration) -> Result<Seen> {
+    let (client, upstream) = (Protocol::AnthropicMessages, Protocol::OpenaiChat);
+    let request = |size| answers::to_sabir(stage.sabir.address, client, upstream, Mode::Whole, size);
+    let (small, enormous) = (request(Size::Small), request(Size::Enormous));
+    let is_over = AtomicBool::new(false);
+    let large = AtomicUsize::new(0);
+    let mut waits = thread::scope(|scope| {
+        for _ in 0..large_clients {
+            scope.spawn(|| -> Result<()> {
+                let mut clients = Clients::connect(stage.sabir.address, 1)?;
+                while !is_over.load(Relaxed) {
+                    clients.ask(&enormous.bytes, 1)?;
+                    large.fetch_add(1, Relaxed);
+                }
+                Ok(())
+            });
+        }
+        let waits = small_requests(stage, &small.bytes, duration);
+        is_over.store(true, Relaxed);
+        waits
+    })?;
+    waits.sort_unstable();
+    Ok(Seen { waits, large: large.into_inner() })
+}
+
+/// Asks all the while, with a breath between two rounds: waits are to be seen, not a load of their own.
+fn small_requests(stage: &Stage, request: &[u8], duration: Duration) -> Result<Vec<Duration>> {
+    let mut clients = Clients::connect(stage.sabir.address, SMALL_CLIENTS)?;
+    clients.ask(request, 10 * SMALL_CLIENTS)?;
+    let until = Instant::now() + duration;
+    let mut waits = Vec::new();
+    while Instant::now() < until {
+        let timings = clients.ask(request, SMALL_CLIENTS)?;
+        waits.extend(timings.iter().map(|timing| timing.whole));
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(waits)
+}

@@ -1,0 +1,71 @@
+//! What a translation needs to know of its request and leaves behind for it, apart from the request itself: translations of
+//! large bodies run on other threads.
+
+use std::borrow::Cow;
+
+use sabir_wire::Loss;
+use sabir_wire::Report;
+
+use crate::failure::Result;
+use crate::observe::Trace;
+use crate::pool::Wanted;
+
+/// What one translation notes for the trace of its request.
+#[derive(Debug)]
+pub(super) struct Notes<'t> {
+    id: Cow<'t, str>,
+    began_s: u64,
+    losses: Vec<Loss>,
+    wanted: Option<&'t Wanted>,
+}
+
+/// What is known of a request, for another thread.
+#[derive(Clone, Debug)]
+pub(super) struct Stamp {
+    id: String,
+    began_s: u64,
+}
+
+impl Stamp {
+    pub(super) fn of(trace: &Trace) -> Self {
+        Self { id: trace.id().to_owned(), began_s: trace.began_s() }
+    }
+
+    /// Notes of work that ends when nobody wants it any more.
+    pub(super) fn notes(self, wanted: &Wanted) -> Notes<'_> {
+        let Self { id, began_s } = self;
+        Notes { id: id.into(), began_s, losses: Vec::new(), wanted: Some(wanted) }
+    }
+}
+
+impl<'t> Notes<'t> {
+    pub(super) fn of(trace: &'t Trace) -> Self {
+        let (id, began_s) = (trace.id().into(), trace.began_s());
+        Self { id, began_s, losses: Vec::new(), wanted: None }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Unix time in seconds.
+    pub(super) fn began_s(&self) -> u64 {
+        self.began_s
+    }
+
+    pub(super) fn loses(&mut self, report: Report) {
+        match self.losses.is_empty() {
+            true => self.losses = report.into_entries(),
+            false => self.losses.extend(report.into_entries()),
+        }
+    }
+
+    /// Stands between two steps of long work, which ends here if nobody waits for it.
+    pub(super) fn check(&self) -> Result<()> {
+        self.wanted.map_or(Ok(()), Wanted::check)
+    }
+
+    pub(super) fn into_losses(self) -> Vec<Loss> {
+        self.losses
+    }
+}

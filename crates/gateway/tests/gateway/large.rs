@@ -1,0 +1,134 @@
+//! Bodies so large that other threads read and write them: nothing else is different about them.
+
+use crate::harness::*;
+
+/// More than what is translated on the threads that serve connections.
+const LARGE: usize = 400_000;
+
+/// A request or an answer with a long text in the place of a short one.
+fn lengthened(body: &str, word: &str) -> String {
+    body.replacen(word, &word.repeat(LARGE / word.len()), 1)
+}
+
+/// How often other threads were asked for help.
+fn jobs(gateway: &Running) -> u64 {
+    let metrics = gateway.get("/metrics").body;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("sabir_large_jobs_total "));
+    line.unwrap().parse().unwrap()
+}
+
+const RESPONSES: &str =
+    r#"{"model":"p/m","input":[{"role":"user","content":"hello"}],"truncation":"auto"}"#;
+const GEMINI: &str =
+    r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}],"labels":{"a":"b"}}"#;
+
+#[test]
+fn a_large_request_is_translated_like_a_small_one() {
+    for (path, body, upstream) in [
+        ("/v1/messages", messages("p/m", false), "openai-chat"),
+        ("/v1/responses", RESPONSES.to_owned(), "openai-chat"),
+        ("/v1beta/models/p%2Fm:generateContent", GEMINI.to_owned(), "openai-chat"),
+        ("/v1/chat/completions", chat("p/m", false), "openai-chat"),
+    ] {
+        let provider = Provider::whole(&chat_answer("hi"));
+        let gateway = Running::start(&provider.toml("p", upstream));
+        let small = gateway.post(path, &body);
+        assert_eq!((small.status, jobs(&gateway)), (200, 0), "{path}: {}", small.body);
+        let large = gateway.post(path, &lengthened(&body, "hello"));
+        assert_eq!(large.status, 200, "{path}: {}", large.body);
+        assert!(jobs(&gateway) >= 2, "{path}");
+        assert_eq!(large.header("sabir-loss"), small.header("sabir-loss"), "{path}");
+        assert_eq!(large.header("sabir-route"), small.header("sabir-route"), "{path}");
+        let [first, second] = &provider.received()[..] else { panic!("two requests") };
+        assert_eq!(second.body, lengthened(&first.body, "hello"), "{path}");
+        assert_eq!(second.line, first.line, "{path}");
+    }
+}
+
+#[test]
+fn a_large_answer_is_translated_like_a_small_one() {
+    let answers = [chat_answer("hi"), lengthened(&chat_answer("hi"), "hi")];
+    let provider = Provider::start(answers.map(|it| Script::Say(json(200, "", &it))).into());
+    for stream in [false, true] {
+        let toml = provider.toml("p", "openai-chat");
+        let gateway = Running::start(&toml);
+        let reply = gateway.post("/v1/messages", &messages("p/m", stream));
+        let long = "hi".repeat(LARGE / 2);
+        assert_eq!(reply.status, 200);
+        assert_eq!((jobs(&gateway) > 0, reply.body.contains(&long)), (stream, stream));
+        gateway.wait_for_metric("sabir_requests_in_flight 0");
+        let exchange = gateway.get("/sabir/v1/exchanges").body;
+        assert!(exchange.contains("\"output_tokens\":2"), "{exchange}");
+    }
+}
+
+#[test]
+fn a_large_stream_is_folded_like_a_small_one() {
+    let long = "hi".repeat(LARGE / 2);
+    let provider = Provider::start(vec![Script::Say(sse(&(chat_chunk(&long) + CHAT_END)))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let reply = gateway.post("/v1/messages", &messages("p/m", false));
+    assert_eq!(reply.json()["content"][0]["text"], long);
+    assert_eq!(jobs(&gateway), 1);
+}
+
+#[test]
+fn a_large_request_is_refused_like_a_small_one() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let body = lengthened(&messages("p/m", false), "hello");
+    for (body, status, kind) in [
+        (body.replace("\"messages\"", "messages"), 400, "invalid_request_error"),
+        (body.replace("p/m", "nobody"), 404, "not_found_error"),
+        (body.replace("\"user\"", "7"), 400, "invalid_request_error"),
+    ] {
+        let reply = gateway.post("/v1/messages", &body);
+        assert_eq!((reply.status, reply.json()["error"]["type"].as_str()), (status, Some(kind)));
+    }
+    let strict = body.replacen('{', "{\"container\":\"c\",\"top_k\":4,", 1);
+    let reply = gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", &strict);
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    assert!(reply.body.contains("sabir-strict"), "{}", reply.body);
+    assert!(provider.received().is_empty());
+}
+
+#[test]
+fn a_large_request_goes_to_the_next_target_like_a_small_one() {
+    let broken = Provider::start(vec![Script::Say(json(500, "", "{}"))]);
+    let other = Provider::whole(&chat_answer("hi"));
+    let toml = broken.toml("first", "gemini")
+        + &other.toml("second", "openai-chat")
+        + "[[model]]\nname = \"m\"\ntargets = [{ provider = \"first\", model = \"up\" }, { provider = \"second\", model = \"up\" }]\n";
+    let gateway = Running::start(&toml);
+    let reply = gateway.post("/v1/messages", &lengthened(&messages("m", false), "hello"));
+    assert_eq!((reply.status, reply.header("sabir-route")), (200, Some("fallback:2")));
+    assert!(broken.received()[0].body.starts_with("{\"contents\""));
+    assert!(other.received()[0].body.len() > LARGE);
+}
+
+#[test]
+fn tokens_of_a_large_request_are_counted_like_those_of_a_small_one() {
+    let missing = Provider::start(vec![Script::Say(json(404, "", "{}"))]);
+    for (upstream, protocol) in [(&missing, "anthropic-messages"), (&missing, "openai-chat")] {
+        let gateway = Running::start(&upstream.toml("p", protocol));
+        let body = lengthened(&messages("p/m", false), "hello");
+        let reply = gateway.post("/v1/messages/count_tokens", &body);
+        assert_eq!((reply.status, reply.header("sabir-estimate")), (200, Some("true")));
+        let tokens = reply.json()["input_tokens"].as_u64().unwrap();
+        assert!((1_000..LARGE as u64).contains(&tokens), "{tokens}");
+        assert!(jobs(&gateway) >= 2);
+    }
+}
+
+#[test]
+fn a_large_translation_without_a_provider_is_done_elsewhere_too() {
+    let gateway = Running::start("");
+    let body = lengthened(&messages("m", false), "hello");
+    let order = format!(r#"{{"from":"anthropic-messages","to":"openai-chat","body":{body}}}"#);
+    let reply = gateway.post("/sabir/v1/translate", &order);
+    assert_eq!(reply.status, 200);
+    assert!(reply.body.len() > LARGE);
+    assert_eq!(jobs(&gateway), 1);
+    let reply = gateway.post("/v1/messages", &body.replace("\"m\"", "\"sim-chat/m\""));
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}

@@ -1,0 +1,159 @@
+//! What clients may take of a gateway together, and how long one may leave an answer lying.
+
+use std::io::Read;
+use std::io::Write;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::harness::*;
+
+/// Begins a request whose body has so many bytes, and sends some of them.
+fn half_sent(gateway: &Running, length: usize, sent: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(gateway.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&vec![b' '; sent]).unwrap();
+    stream
+}
+
+#[test]
+fn bodies_together_take_no_more_than_they_may() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let limits = "[limits]\nbodies_bytes_max = \"1MB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + limits));
+    let first = half_sent(&gateway, 900_000, 700_000);
+    gateway.wait_for_metric("sabir_bodies_bytes 700000");
+    let spaces = " ".repeat(500_000);
+    for (path, body, status) in [
+        ("/v1/messages", messages("p/m", false), 529),
+        ("/v1/chat/completions", chat("p/m", false), 503),
+        ("/passthrough/p/v1/x", chat("p/m", false), 503),
+    ] {
+        let refused = gateway.post(path, &(spaces.clone() + &body));
+        assert_eq!((refused.status, refused.header("retry-after")), (status, Some("2")), "{path}");
+        assert!(refused.json()["error"]["message"].as_str().unwrap().contains("bytes"), "{path}");
+        assert_eq!(gateway.post(path, &body).status, 200, "{path}: a small one has room");
+    }
+    drop(first);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+    let reply = gateway.post("/v1/messages", &(spaces + &messages("p/m", false)));
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+}
+
+#[test]
+fn a_body_counts_as_far_as_it_has_come() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let limits = "[limits]\nbodies_bytes_max = \"1MB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + limits));
+    let waiting: Vec<_> = (0..20).map(|_| half_sent(&gateway, 900_000, 10)).collect();
+    gateway.wait_for_metric("sabir_bodies_bytes 200");
+    assert_eq!(gateway.post("/v1/messages", &messages("p/m", false)).status, 200);
+    drop(waiting);
+}
+
+#[test]
+fn a_body_that_would_never_have_room_is_too_large() {
+    let gateway = Running::start("[limits]\nbodies_bytes_max = \"1MB\"\n");
+    let body = messages("sim", false).replace("hello", &"x".repeat(1_000_000));
+    assert_eq!(gateway.post("/v1/messages", &body).status, 413);
+}
+
+#[test]
+fn an_unpacked_body_counts_as_long_as_it_has_become() {
+    let (left, _gone) = mpsc::channel();
+    let provider = Provider::start(vec![Script::Hold(String::new(), left)]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let body = messages("p/m", false).replace("hello", &"hello ".repeat(100_000));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(body.as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let mut stream = TcpStream::connect(gateway.address).unwrap();
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        packed.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&packed).unwrap();
+    gateway.wait_for_metric(&format!("sabir_bodies_bytes {}", body.len()));
+    drop(stream);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_refused() {
+    let gateway = Running::start("[limits]\nmax_connections = 2\n");
+    let open: Vec<_> = (0..2).map(|_| TcpStream::connect(gateway.address).unwrap()).collect();
+    let mut refused = TcpStream::connect(gateway.address).unwrap();
+    refused.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut said = String::new();
+    refused.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 503 ") && said.contains("retry-after: 1"), "{said}");
+    drop(open);
+    // The connections end a moment after their clients have left.
+    let served = || {
+        let mut stream = TcpStream::connect(gateway.address).unwrap();
+        let _ = stream.write_all(b"GET /metrics HTTP/1.0\r\nhost: localhost\r\n\r\n");
+        let mut said = String::new();
+        let _ = stream.read_to_string(&mut said);
+        said.contains("sabir_connections_refused_total")
+    };
+    let until = std::time::Instant::now() + PATIENCE;
+    while !served() {
+        assert!(std::time::Instant::now() < until, "nobody is let in again");
+    }
+}
+
+/// A provider that sends events as long as anybody takes them, and tells when nobody does.
+fn flood() -> (String, mpsc::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (left, gone) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        stream.write_all(sse("").as_bytes()).unwrap();
+        let chunk = chat_chunk(&"x".repeat(10_000));
+        while stream.write_all(chunk.as_bytes()).is_ok() {}
+        left.send(()).unwrap();
+    });
+    let toml = format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\napi_key = {{ value = \"k\" }}\n"
+    );
+    (toml, gone)
+}
+
+#[test]
+fn a_client_that_does_not_read_is_given_up() {
+    for (path, body) in [
+        ("/v1/messages", messages("p/m", true)),
+        ("/v1/chat/completions", chat("p/m", true)),
+        ("/passthrough/p/v1/x", chat("p/m", true)),
+    ] {
+        let (provider, gone) = flood();
+        let gateway = Running::start(&(provider + "[limits]\nwrite_timeout = \"300ms\"\n"));
+        let client = gateway.send(&format!("POST {path}"), &body);
+        gone.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{path}: it is never ended"));
+        gateway.wait_for_metric("sabir_requests_in_flight 0");
+        drop(client);
+    }
+}
+
+#[test]
+fn a_client_that_reads_little_has_no_longer_than_a_stream_may_take() {
+    let (provider, gone) = flood();
+    let limits = "[limits]\nwrite_timeout = \"1h\"\nmax_stream_duration = \"300ms\"\n";
+    let gateway = Running::start(&(provider + limits));
+    let mut client = gateway.send("POST /v1/messages", &messages("p/m", true));
+    let until = std::time::Instant::now() + PATIENCE;
+    while gone.recv_timeout(Duration::from_millis(50)).is_err() {
+        let _ = client.read(&mut [0; 64]).unwrap();
+        assert!(std::time::Instant::now() < until, "it is never ended");
+    }
+    gateway.wait_for_metric("sabir_requests_in_flight 0");
+}
