@@ -16,7 +16,7 @@ use anyhow::bail;
 use anyhow::ensure;
 
 /// How many elements the shorter input of each case has.
-const ELEMENTS: usize = 400;
+const ELEMENTS: usize = 150;
 /// What twice the elements may cost, in hundredths of what they cost once.
 const RATIO_MAX: u64 = 220;
 
@@ -99,8 +99,8 @@ fn measure_share(
     let output = Command::new("valgrind")
         .args([
             "--tool=callgrind",
-            "--toggle-collect=long::counted*",
-            "--dump-after=long::counted*",
+            "--toggle-collect=long::counted",
+            "--dump-after=long::counted",
         ])
         .arg(format!("--callgrind-out-file={}", dumps.display()))
         .arg(binary)

@@ -71,10 +71,12 @@ impl Case {
     fn of(input: &Long, to: Protocol) -> Vec<Self> {
         let case = |manner, target| Self { input: input.clone(), to, manner, target };
         let mut cases = vec![case("any", Target::default())];
-        if input.kind == Kind::Request {
-            cases.push(case("known", Target::for_model(model(to))));
+        if input.kind == Kind::Request && input.name.contains("systems") {
             cases.push(case("lift", Target::default().with_late_system(LateSystem::Lift)));
             cases.push(case("inline", Target::default().with_late_system(LateSystem::Inline)));
+        }
+        if input.kind == Kind::Request && input.name.contains("calls") {
+            cases.push(case("known", Target::for_model(model(to))));
         }
         cases
     }

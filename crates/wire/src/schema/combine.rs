@@ -27,6 +27,29 @@ use crate::json::Json;
 struct Merged {
     names: Index<String>,
     below: HashMap<usize, Merged>,
+    /// The names in a list of required ones.
+    required: Option<HashSet<Option<String>>>,
+}
+
+impl Merged {
+    /// Adds to a list of required names those that it has not.
+    fn require<'s>(&mut self, list: &mut Json<'s>, more: &Json<'s>) {
+        let known = self.required.get_or_insert_with(|| {
+            *list = tree::list_json(&tree::elements(list));
+            tree::elements(list).iter().map(tree::as_string).collect()
+        });
+        let more = tree::elements(more).into_iter();
+        let news = more.filter(|json| known.insert(tree::as_string(json)));
+        let mut text = std::mem::replace(list, Json::literal("[]")).into_string();
+        for json in news {
+            // The list is one of ours, which ends with its bracket.
+            text.pop();
+            text.push_str(if text.len() > 1 { "," } else { "" });
+            text.push_str(json.as_str());
+            text.push(']');
+        }
+        *list = Json::trusted(text.into());
+    }
 }
 
 const TOO_MUCH_MERGED: &str = "too much is merged into one schema";
@@ -240,6 +263,9 @@ impl<'s> Fitter<'s> {
                 self.merge_schema(schema, *more, merged);
             }
             (Value::Schemas(parts), Value::Schemas(more)) if name == "allOf" => parts.extend(more),
+            (Value::Plain(plain), Value::Plain(more)) if name == "required" => {
+                merged.require(plain, &more);
+            }
             (Value::Plain(plain), Value::Plain(_)) if !self.can_merge(plain.as_str().len()) => {
                 self.lose(&at, LossKind::Dropped, TOO_MUCH_MERGED);
             }
@@ -289,22 +315,12 @@ fn target(keywords: &Keywords<'_>) -> Option<String> {
 /// The plain value that says what two of them say, if there is one.
 fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     match name {
-        "required" => Some(union(one, two)),
         "type" => common_types(one, two),
         "enum" => common_values(one, two),
         _ if name.starts_with("min") || name == "exclusiveMinimum" => of_numbers(one, two, f64::ge),
         _ if name.starts_with("max") || name == "exclusiveMaximum" => of_numbers(one, two, f64::le),
         _ => None,
     }
-}
-
-/// Lists of names, each once.
-fn union<'s>(one: &Json<'s>, two: &Json<'s>) -> Value<'s> {
-    let mut all = tree::elements(one);
-    let names = all.iter().map(tree::as_string).collect::<HashSet<_>>();
-    let more = tree::elements(two).into_iter();
-    all.extend(more.filter(|json| !names.contains(&tree::as_string(json))));
-    list(&all)
 }
 
 /// So many values are compared with each other.
