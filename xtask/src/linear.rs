@@ -97,11 +97,7 @@ fn measure_share(
     dumps: &Path,
 ) -> Result<Vec<Measured>> {
     let output = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--toggle-collect=long::counted",
-            "--dump-after=long::counted",
-        ])
+        .args(["--tool=callgrind", "--toggle-collect=long::counted", "--dump-after=long::counted"])
         .arg(format!("--callgrind-out-file={}", dumps.display()))
         .arg(binary)
         .args(["count", &share.to_string(), &of.to_string(), &ELEMENTS.to_string(), part])

@@ -26,6 +26,8 @@ pub(super) struct References<'s> {
     json: Json<'s>,
     /// The names of the maps in it that references have led into, by where these stand in memory.
     names: RefCell<HashMap<usize, Index<String>>>,
+    /// What was found in places that are not known, by where each stands in memory.
+    scanned: RefCell<HashMap<(usize, usize), Members<'s>>>,
     /// How much may still be read in search of schemas in places that are not known.
     scan_bytes_left: Cell<usize>,
     /// The pointers of the `$ref` keywords that a dialect has to cut.
@@ -50,6 +52,7 @@ impl<'s> References<'s> {
             root: root.clone(),
             json: json.clone(),
             names: RefCell::default(),
+            scanned: RefCell::default(),
             scan_bytes_left: Cell::new(SCAN_BYTES_MAX),
             recursive: HashSet::new(),
             circular: HashSet::new(),
@@ -136,15 +139,25 @@ impl<'s> References<'s> {
         let mut json = self.json.clone();
         let mut at = Pointer::default();
         for segment in segments {
-            let left = self.scan_bytes_left.get().checked_sub(json.as_str().len());
-            self.scan_bytes_left.set(left.unwrap_or(0));
-            json = left.and_then(|_| step_into(&json, segment))?;
+            json = self.step_into(&json, segment)?;
             at = at.child((*segment).to_owned());
         }
         let mut schema = Schema::parse(&json, at);
         // That it has moved is on record already.
         read::read(&mut schema, Reading::Json, &mut Losses::default());
         Some(schema)
+    }
+
+    /// The value under a name or a number of an object or a list, each of which is read once.
+    fn step_into(&self, json: &Json<'s>, segment: &str) -> Option<Json<'s>> {
+        let text = json.as_str();
+        let mut scanned = self.scanned.borrow_mut();
+        let members = scanned.entry((text.as_ptr().addr(), text.len())).or_insert_with(|| {
+            let left = self.scan_bytes_left.get().checked_sub(text.len());
+            self.scan_bytes_left.set(left.unwrap_or(0));
+            left.map_or_else(HashMap::new, |_| members(json))
+        });
+        members.get(segment).cloned()
     }
 
     /// What a `$ref` to `pointer` is called in dialects that keep definitions under `$defs`.
@@ -193,13 +206,14 @@ fn percent_decoded(fragment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn step_into<'s>(json: &Json<'s>, segment: &str) -> Option<Json<'s>> {
-    match segment.parse::<usize>() {
-        Ok(index) if json.as_str().starts_with('[') => tree::elements(json).into_iter().nth(index),
-        _ => {
-            tree::members(json).into_iter().find(|(name, _)| name == segment).map(|(_, json)| json)
-        }
-    }
+/// What stands in an object by its names, or in a list by their numbers.
+type Members<'s> = HashMap<String, Json<'s>>;
+
+fn members<'s>(json: &Json<'s>) -> Members<'s> {
+    let elements = tree::elements(json).into_iter().enumerate();
+    let elements = elements.map(|(index, json)| (index.to_string(), json));
+    let members = tree::members(json).into_iter();
+    elements.chain(members.map(|(name, json)| (name.into_owned(), json))).collect()
 }
 
 /// A walk along references that marks those which close a circle.

@@ -143,7 +143,8 @@ impl Encoder<'_> {
             }
         };
         let logprobs = semantics.logprobs().map(|it| it.clone().into_owned());
-        self.choices[choice].add(part, &kind);
+        // By its place in the list, whatever number it came with.
+        self.choices[choice].add(PartId(self.parts.len() as u32), &kind);
         let from = self.choices[choice].said;
         self.parts.push(Part {
             candidate,
