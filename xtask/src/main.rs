@@ -4,6 +4,7 @@ mod bench;
 mod fixtures;
 mod generated;
 mod laws;
+mod linear;
 mod matrix;
 mod sdk_cases;
 mod tidy;
@@ -42,6 +43,12 @@ const CHORES: &[Chore] = &[
         arguments: "FOLDER… [--all]",
         summary: "run the laws of translation over fixtures or recordings",
         run: laws::run,
+    },
+    Chore {
+        name: "linear",
+        arguments: "[PART-OF-NAME]",
+        summary: "hold the work of translating long inputs to their length, by counts of instructions",
+        run: linear::run,
     },
     Chore {
         name: "matrix",

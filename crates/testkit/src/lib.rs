@@ -4,6 +4,7 @@ pub mod expect;
 pub mod fuzz;
 pub mod generate;
 pub mod laws;
+pub mod long;
 pub mod meaning;
 pub mod sample;
 pub mod translate;

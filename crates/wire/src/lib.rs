@@ -12,9 +12,11 @@ pub mod target;
 pub mod unified;
 pub mod utf8;
 
+mod characters;
 mod diagnostics;
 mod error;
 mod fault;
+mod index;
 mod inspect;
 mod limit;
 mod loss;

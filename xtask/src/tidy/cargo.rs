@@ -25,7 +25,7 @@ const ARROWS: &[Arrows] = &[
         uses: &["sabir-wire", "sabir-backend", "sabir-compose"],
         uses_in_tests: &["sabir-testkit"],
     },
-    Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &[] },
+    Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &["sabir-compose"] },
     Arrows {
         name: "sabir",
         uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-gateway"],

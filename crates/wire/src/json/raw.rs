@@ -100,6 +100,10 @@ impl<'a> Json<'a> {
         Json(Cow::Borrowed(&self.0))
     }
 
+    pub(crate) fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+
     pub fn into_owned(self) -> Json<'static> {
         Json(Cow::Owned(self.0.into_owned()))
     }

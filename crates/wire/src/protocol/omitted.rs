@@ -55,10 +55,12 @@ pub(in crate::protocol) fn in_place<'p>(
     stand_ins: &'p [Part<'p>],
 ) -> Vec<&'p Part<'p>> {
     let place = |part: &Part<'_>| part.semantics().place();
+    // Both are in the order of the message.
+    let mut sent = sent.iter().copied().peekable();
+    let mut stand_ins = stand_ins.iter().peekable();
     let written = |part: &'p Part<'p>| {
-        let is_sent = sent.iter().any(|it| std::ptr::eq(*it, part));
-        let stand_in = || stand_ins.iter().find(|it| place(it) == place(part));
-        if is_sent { Some(part) } else { stand_in() }
+        let sent = sent.next_if(|it| std::ptr::eq(*it, part));
+        sent.or_else(|| stand_ins.next_if(|it| place(it) == place(part)))
     };
     message.parts.iter().filter_map(written).collect()
 }

@@ -58,6 +58,7 @@ impl<'s> Fitter<'s> {
             || are_disjoint(branches.iter().map(|branch| values(branch)))
             || properties
                 .iter()
+                .take(TAGS_MAX)
                 .any(|named| are_disjoint(branches.iter().map(|branch| tag(branch, &named.name))))
     }
 
@@ -107,6 +108,9 @@ impl<'s> Fitter<'s> {
         keywords.rename("additionalItems", "items");
     }
 }
+
+/// How many properties are looked at for one that tells branches apart; it stands among the first.
+const TAGS_MAX: usize = 32;
 
 fn any_of<'s>(mut schemas: Vec<Schema<'s>>, at: &Pointer<'s>) -> Option<Schema<'s>> {
     if schemas.len() < 2 {

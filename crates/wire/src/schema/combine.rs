@@ -1,5 +1,6 @@
 //! Several schemas made into one: `allOf`, references with siblings, and choices.
 
+use std::collections::HashMap;
 use std::collections::HashSet;
 
 use super::Dialect;
@@ -17,7 +18,39 @@ use super::tree::Value;
 use super::tree::list;
 use super::tree::plain_string;
 use crate::LossKind;
+use crate::index::Index;
 use crate::json::Json;
+
+/// Where the keywords of a schema, or the names of a map, stand into which several others are merged, and the same for
+/// what is below each of them. Both only grow by that.
+#[derive(Default)]
+struct Merged {
+    names: Index<String>,
+    below: HashMap<usize, Merged>,
+    /// The names in a list of required ones.
+    required: Option<HashSet<Option<String>>>,
+}
+
+impl Merged {
+    /// Adds to a list of required names those that it has not.
+    fn require<'s>(&mut self, list: &mut Json<'s>, more: &Json<'s>) {
+        let known = self.required.get_or_insert_with(|| {
+            *list = tree::list_json(&tree::elements(list));
+            tree::elements(list).iter().map(tree::as_string).collect()
+        });
+        let more = tree::elements(more).into_iter();
+        let news = more.filter(|json| known.insert(tree::as_string(json)));
+        let mut text = std::mem::replace(list, Json::literal("[]")).into_string();
+        for json in news {
+            // The list is one of ours, which ends with its bracket.
+            text.pop();
+            text.push_str(if text.len() > 1 { "," } else { "" });
+            text.push_str(json.as_str());
+            text.push(']');
+        }
+        *list = Json::trusted(text.into());
+    }
+}
 
 const TOO_MUCH_MERGED: &str = "too much is merged into one schema";
 
@@ -36,11 +69,12 @@ impl<'s> Fitter<'s> {
         };
         self.lose(&place, LossKind::Renamed, "the parts of `allOf` are merged");
         let alone = parts.len() == 1 && !keywords.has("$ref");
+        let mut merged = Merged::default();
         for mut part in parts {
             if let (false, Some(part)) = (alone, part.keywords_mut()) {
                 while self.inline(part) {}
             }
-            self.merge_target(keywords, part);
+            self.merge_into(keywords, part, &mut merged);
         }
         true
     }
@@ -163,13 +197,18 @@ impl<'s> Fitter<'s> {
 
     /// Makes `keywords` say what they say and what `schema` says.
     pub(super) fn merge_target(&mut self, keywords: &mut Keywords<'s>, schema: Schema<'s>) {
+        self.merge_into(keywords, schema, &mut Merged::default());
+    }
+
+    /// The same for one of several that are merged, one after the other.
+    fn merge_into(&mut self, keywords: &mut Keywords<'s>, schema: Schema<'s>, merged: &mut Merged) {
         match schema.body {
             Body::Boolean(true) => {}
             Body::Boolean(false) => {
                 self.lose(&schema.at, LossKind::Dropped, "no schema here can refuse every value");
             }
             Body::Garbage(_) => self.lose(&schema.at, LossKind::Repaired, "not a schema"),
-            Body::Keywords(target) => self.merge(keywords, target),
+            Body::Keywords(target) => self.merge_more(keywords, target, merged),
         }
     }
 
@@ -182,39 +221,51 @@ impl<'s> Fitter<'s> {
 
     /// Makes `keywords` say what they say and what `more` says.
     pub(super) fn merge(&mut self, keywords: &mut Keywords<'s>, more: Keywords<'s>) {
+        self.merge_more(keywords, more, &mut Merged::default());
+    }
+
+    fn merge_more(&mut self, keywords: &mut Keywords<'s>, more: Keywords<'s>, merged: &mut Merged) {
         for keyword in more.0 {
             if matches!(&*keyword.name, "$defs" | "definitions") {
                 continue;
             }
-            if !self.can_merge(keywords.0.len()) {
-                self.lose(&keyword.at, LossKind::Dropped, TOO_MUCH_MERGED);
+            let Some(at) = merged.names.last(&keywords.0, &*keyword.name, |it| &*it.name) else {
+                keywords.0.push(keyword);
                 continue;
-            }
-            match keywords.find_mut(&keyword.name) {
-                None => keywords.0.push(keyword),
-                Some(present) if present.value.same_as(&keyword.value) => {}
-                Some(present) => self.merge_keyword(present, keyword),
+            };
+            let present = &mut keywords.0[at];
+            if !present.value.same_as(&keyword.value) {
+                self.merge_keyword(present, keyword, merged.below.entry(at).or_default());
             }
         }
     }
 
-    fn merge_keyword(&mut self, present: &mut Keyword<'s>, keyword: Keyword<'s>) {
+    fn merge_keyword(
+        &mut self,
+        present: &mut Keyword<'s>,
+        keyword: Keyword<'s>,
+        merged: &mut Merged,
+    ) {
         let Keyword { name, at, value } = keyword;
         match (&mut present.value, value) {
             (Value::Map(map), Value::Map(more)) => {
                 for named in more {
-                    if !self.can_merge(map.len()) {
-                        self.lose(&named.schema.at, LossKind::Dropped, TOO_MUCH_MERGED);
-                        continue;
-                    }
-                    match map.iter_mut().find(|present| present.name == named.name) {
-                        Some(present) => self.merge_schema(&mut present.schema, named.schema),
+                    match merged.names.last(map, &*named.name, |it| &*it.name) {
+                        Some(at) => {
+                            let merged = merged.below.entry(at).or_default();
+                            self.merge_schema(&mut map[at].schema, named.schema, merged);
+                        }
                         None => map.push(named),
                     }
                 }
             }
-            (Value::Schema(schema), Value::Schema(more)) => self.merge_schema(schema, *more),
+            (Value::Schema(schema), Value::Schema(more)) => {
+                self.merge_schema(schema, *more, merged);
+            }
             (Value::Schemas(parts), Value::Schemas(more)) if name == "allOf" => parts.extend(more),
+            (Value::Plain(plain), Value::Plain(more)) if name == "required" => {
+                merged.require(plain, &more);
+            }
             (Value::Plain(plain), Value::Plain(_)) if !self.can_merge(plain.as_str().len()) => {
                 self.lose(&at, LossKind::Dropped, TOO_MUCH_MERGED);
             }
@@ -226,23 +277,24 @@ impl<'s> Fitter<'s> {
         }
     }
 
-    /// Pays for looking through `many` names or bytes of what has been merged so far.
-    fn can_merge(&mut self, many: usize) -> bool {
-        let left = self.merges_left.checked_sub(1 + many / 64);
+    /// Pays for reading so many bytes of what has been merged so far.
+    fn can_merge(&mut self, bytes: usize) -> bool {
+        let left = self.merges_left.checked_sub(1 + bytes / 64);
         self.merges_left = left.unwrap_or(0);
         left.is_some()
     }
 
-    fn merge_schema(&mut self, schema: &mut Schema<'s>, more: Schema<'s>) {
+    fn merge_schema(&mut self, schema: &mut Schema<'s>, more: Schema<'s>, merged: &mut Merged) {
         match (&mut schema.body, more.body) {
             (_, Body::Boolean(true)) | (Body::Boolean(false), _) => {}
             (Body::Boolean(true) | Body::Garbage(_), body) | (_, body @ Body::Boolean(false)) => {
                 schema.body = body;
+                *merged = Merged::default();
             }
             (_, Body::Garbage(_)) => self.lose(&more.at, LossKind::Repaired, "not a schema"),
             (Body::Keywords(keywords), Body::Keywords(mut more)) => {
                 while keywords.has("$ref") && more.has("$ref") && self.inline(&mut more) {}
-                self.merge(keywords, more);
+                self.merge_more(keywords, more, merged);
             }
         }
     }
@@ -263,7 +315,6 @@ fn target(keywords: &Keywords<'_>) -> Option<String> {
 /// The plain value that says what two of them say, if there is one.
 fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     match name {
-        "required" => Some(union(one, two)),
         "type" => common_types(one, two),
         "enum" => common_values(one, two),
         _ if name.starts_with("min") || name == "exclusiveMinimum" => of_numbers(one, two, f64::ge),
@@ -272,19 +323,20 @@ fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     }
 }
 
-/// Lists of names, each once.
-fn union<'s>(one: &Json<'s>, two: &Json<'s>) -> Value<'s> {
-    let mut all = tree::elements(one);
-    let names = all.iter().map(tree::as_string).collect::<HashSet<_>>();
-    let more = tree::elements(two).into_iter();
-    all.extend(more.filter(|json| !names.contains(&tree::as_string(json))));
-    list(&all)
-}
+/// So many values are compared with each other.
+const FEW_VALUES: usize = 32;
 
 fn common_values<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     let others = tree::elements(two);
-    let common = tree::elements(one).into_iter().filter(|json| others.contains(json));
-    let common = common.collect::<Vec<_>>();
+    let mut common = tree::elements(one);
+    if others.len() <= FEW_VALUES {
+        common.retain(|json| others.contains(json));
+    } else {
+        // Strings are compared by what they say; for other values one spelling has to do.
+        let spelled = |json: &Json<'_>| tree::as_string(json).ok_or(json.as_str().to_owned());
+        let others: HashSet<_> = others.iter().map(spelled).collect();
+        common.retain(|json| others.contains(&spelled(json)));
+    }
     (!common.is_empty()).then(|| list(&common))
 }
 

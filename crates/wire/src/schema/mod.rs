@@ -82,6 +82,10 @@ const COPIES_MAX: usize = 20_000;
 /// How much may be looked through to merge schemas into one another, in 64 names or bytes.
 const MERGES_MAX: usize = 100_000;
 
+/// How long a schema may be that is taken apart. No provider takes one of nearly that length, and taken apart it is many
+/// times as large.
+const REWRITTEN_BYTES_MAX: usize = 256 * 1024;
+
 /// How often a schema is fitted until it stays as it is.
 const ROUNDS_MAX: usize = 8;
 

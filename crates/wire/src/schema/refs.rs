@@ -1,7 +1,7 @@
 //! Where references lead, and which of them lead back to themselves.
 
-use std::borrow::Cow;
 use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::HashSet;
 
@@ -14,16 +14,20 @@ use super::read;
 use super::read::Reading;
 use super::tree;
 use super::tree::Keywords;
+use super::tree::Named;
 use super::tree::Schema;
 use super::tree::Value;
+use crate::index::Index;
 use crate::json::Json;
 
 /// The input as a whole, in which references are looked up.
 pub(super) struct References<'s> {
     root: Schema<'s>,
     json: Json<'s>,
-    /// The places of the definitions by keyword and name.
-    definitions: HashMap<&'static str, HashMap<Cow<'s, str>, usize>>,
+    /// The names of the maps in it that references have led into, by where these stand in memory.
+    names: RefCell<HashMap<usize, Index<String>>>,
+    /// What was found in places that are not known, by where each stands in memory.
+    scanned: RefCell<HashMap<(usize, usize), Members<'s>>>,
     /// How much may still be read in search of schemas in places that are not known.
     scan_bytes_left: Cell<usize>,
     /// The pointers of the `$ref` keywords that a dialect has to cut.
@@ -47,7 +51,8 @@ impl<'s> References<'s> {
         let mut references = Self {
             root: root.clone(),
             json: json.clone(),
-            definitions: definitions(root),
+            names: RefCell::default(),
+            scanned: RefCell::default(),
             scan_bytes_left: Cell::new(SCAN_BYTES_MAX),
             recursive: HashSet::new(),
             circular: HashSet::new(),
@@ -100,18 +105,33 @@ impl<'s> References<'s> {
     }
 
     fn find(&self, segments: &[&str]) -> Option<&Schema<'s>> {
-        match segments {
-            [keyword, name, rest @ ..] if self.definitions.contains_key(*keyword) => {
-                let index = *self.definitions.get(*keyword)?.get(*name)?;
-                let definition = self.root.keywords()?.map(keyword)?.get(index)?;
-                find(&definition.schema, rest)
+        self.find_below(&self.root, segments)
+    }
+
+    fn find_below<'t>(&self, schema: &'t Schema<'s>, segments: &[&str]) -> Option<&'t Schema<'s>> {
+        let [keyword, rest @ ..] = segments else { return Some(schema) };
+        match (&schema.keywords()?.find(keyword)?.value, rest) {
+            (Value::Schema(below), rest) => self.find_below(below, rest),
+            (Value::Schemas(schemas), [index, rest @ ..]) => {
+                self.find_below(schemas.get(index.parse::<usize>().ok()?)?, rest)
             }
-            segments => find(&self.root, segments),
+            (Value::Map(map), [name, rest @ ..]) => {
+                self.find_below(&map[self.find_named(map, name)?].schema, rest)
+            }
+            _ => None,
         }
     }
 
+    /// Where a name stands in a map of the root, which never changes.
+    fn find_named(&self, map: &[Named<'s>], name: &str) -> Option<usize> {
+        let mut names = self.names.borrow_mut();
+        let names = names.entry(map.as_ptr().addr()).or_default();
+        names.last(map, name, |named| &*named.name)
+    }
+
     fn defines(&self, keyword: &str, name: &str) -> bool {
-        self.definitions.get(keyword).is_some_and(|names| names.contains_key(name))
+        let map = self.root.keywords().and_then(|keywords| keywords.map(keyword));
+        map.is_some_and(|map| self.find_named(map, name).is_some())
     }
 
     /// Schemas may also stand under keywords that no dialect knows, such as `components`.
@@ -119,15 +139,25 @@ impl<'s> References<'s> {
         let mut json = self.json.clone();
         let mut at = Pointer::default();
         for segment in segments {
-            let left = self.scan_bytes_left.get().checked_sub(json.as_str().len());
-            self.scan_bytes_left.set(left.unwrap_or(0));
-            json = left.and_then(|_| step_into(&json, segment))?;
+            json = self.step_into(&json, segment)?;
             at = at.child((*segment).to_owned());
         }
         let mut schema = Schema::parse(&json, at);
         // That it has moved is on record already.
         read::read(&mut schema, Reading::Json, &mut Losses::default());
         Some(schema)
+    }
+
+    /// The value under a name or a number of an object or a list, each of which is read once.
+    fn step_into(&self, json: &Json<'s>, segment: &str) -> Option<Json<'s>> {
+        let text = json.as_str();
+        let mut scanned = self.scanned.borrow_mut();
+        let members = scanned.entry((text.as_ptr().addr(), text.len())).or_insert_with(|| {
+            let left = self.scan_bytes_left.get().checked_sub(text.len());
+            self.scan_bytes_left.set(left.unwrap_or(0));
+            left.map_or_else(HashMap::new, |_| members(json))
+        });
+        members.get(segment).cloned()
     }
 
     /// What a `$ref` to `pointer` is called in dialects that keep definitions under `$defs`.
@@ -155,17 +185,6 @@ impl Refused {
     }
 }
 
-fn definitions<'s>(root: &Schema<'s>) -> HashMap<&'static str, HashMap<Cow<'s, str>, usize>> {
-    let mut definitions = HashMap::new();
-    for keyword in ["$defs", "definitions"] {
-        if let Some(map) = root.keywords().and_then(|keywords| keywords.map(keyword)) {
-            let names = map.iter().enumerate().map(|(index, named)| (named.name.clone(), index));
-            definitions.insert(keyword, names.collect());
-        }
-    }
-    definitions
-}
-
 /// The pointer that a reference within the document names; none for any other reference.
 pub(super) fn local_pointer(reference: &str) -> Option<String> {
     let fragment = percent_decoded(reference.strip_prefix('#')?)?;
@@ -187,27 +206,14 @@ fn percent_decoded(fragment: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn step_into<'s>(json: &Json<'s>, segment: &str) -> Option<Json<'s>> {
-    match segment.parse::<usize>() {
-        Ok(index) if json.as_str().starts_with('[') => tree::elements(json).into_iter().nth(index),
-        _ => {
-            tree::members(json).into_iter().find(|(name, _)| name == segment).map(|(_, json)| json)
-        }
-    }
-}
+/// What stands in an object by its names, or in a list by their numbers.
+type Members<'s> = HashMap<String, Json<'s>>;
 
-fn find<'t, 's>(schema: &'t Schema<'s>, segments: &[&str]) -> Option<&'t Schema<'s>> {
-    let [keyword, rest @ ..] = segments else { return Some(schema) };
-    match (&schema.keywords()?.find(keyword)?.value, rest) {
-        (Value::Schema(below), rest) => find(below, rest),
-        (Value::Schemas(schemas), [index, rest @ ..]) => {
-            find(schemas.get(index.parse::<usize>().ok()?)?, rest)
-        }
-        (Value::Map(map), [name, rest @ ..]) => {
-            find(&map.iter().find(|named| named.name == *name)?.schema, rest)
-        }
-        _ => None,
-    }
+fn members<'s>(json: &Json<'s>) -> Members<'s> {
+    let elements = tree::elements(json).into_iter().enumerate();
+    let elements = elements.map(|(index, json)| (index.to_string(), json));
+    let members = tree::members(json).into_iter();
+    elements.chain(members.map(|(name, json)| (name.into_owned(), json))).collect()
 }
 
 /// A walk along references that marks those which close a circle.
@@ -296,7 +302,7 @@ fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
 /// Through which members of a map a circle counts.
 enum Counting {
     All,
-    Some(Vec<String>),
+    Some(HashSet<String>),
 }
 
 impl Counting {
@@ -307,14 +313,14 @@ impl Counting {
                 let required = keywords.list("required").unwrap_or_default();
                 Self::Some(required.iter().filter_map(tree::as_string).collect())
             }
-            (Refused::All | Refused::Unavoidable, _) => Self::Some(Vec::new()),
+            (Refused::All | Refused::Unavoidable, _) => Self::Some(HashSet::new()),
         }
     }
 
     fn has(&self, name: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Some(names) => names.iter().any(|other| other == name),
+            Self::Some(names) => names.contains(name),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::COPIES_MAX;
 use super::Dialect;
 use super::MERGES_MAX;
+use super::REWRITTEN_BYTES_MAX;
 use super::ROUNDS_MAX;
 use super::SchemaLoss;
 use super::Translated;
@@ -32,6 +33,7 @@ pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translate
     }
     match plain::translate(schema, reading, to) {
         Some(json) => Translated { json, losses: Vec::new() },
+        None if schema.as_str().len() > REWRITTEN_BYTES_MAX => too_long(schema),
         None => in_full(schema, reading, to),
     }
 }
@@ -97,6 +99,12 @@ fn fit_once<'s>(
     };
     let tree = fitter.schema(tree, 0);
     (tree, fitter.losses)
+}
+
+fn too_long<'a>(schema: &Json<'a>) -> Translated<'a> {
+    let reason = "too long to be rewritten for the target, and sent as it is";
+    let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Approximated, reason };
+    Translated { json: schema.clone(), losses: vec![loss] }
 }
 
 fn unchanged<'a>(schema: &Json<'a>) -> Translated<'a> {

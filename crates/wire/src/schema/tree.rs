@@ -329,9 +329,13 @@ pub(super) fn strings<'s>(texts: &[String]) -> Value<'s> {
 }
 
 pub(super) fn list<'s>(elements: &[Json<'_>]) -> Value<'s> {
+    Value::Plain(list_json(elements))
+}
+
+pub(super) fn list_json<'s>(elements: &[Json<'_>]) -> Json<'s> {
     let mut writer = Writer::default();
     writer.array(|writer| elements.iter().for_each(|element| writer.value(element)));
-    Value::Plain(Json::trusted(Cow::Owned(writer.into_string())))
+    Json::trusted(Cow::Owned(writer.into_string()))
 }
 
 /// What a JSON string says; none if it is something else.

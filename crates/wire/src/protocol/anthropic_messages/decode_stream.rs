@@ -1,6 +1,7 @@
 //! Reading streams.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use super::decode_request::blocks;
@@ -48,7 +49,9 @@ pub struct Decoder {
     frame: usize,
     state: State,
     /// The blocks that have begun and not ended, by their index.
-    open: Vec<(u64, Block)>,
+    open: BTreeMap<u64, (usize, Block)>,
+    /// How many blocks have begun.
+    begun: usize,
     parts: u32,
     /// What the input came to so far, since later reports need not repeat it.
     counts: Counts<'static>,
@@ -205,7 +208,7 @@ impl Decoder {
             // A block that begins under the number of an open one ends it.
             self.end_block_at(index, emit);
             let block = self.open_block(part, emit);
-            self.open.push((index, block));
+            self.begun(index, block);
         }
         Ok(())
     }
@@ -263,9 +266,7 @@ impl Decoder {
         {
             self.begin_unsaid(index, block, place, emit)?;
         }
-        let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else {
-            return Ok(());
-        };
+        let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
         match (block, growth) {
             (
                 Block::Growing { part, .. },
@@ -296,7 +297,12 @@ impl Decoder {
     }
 
     fn is_open(&self, index: u64) -> bool {
-        self.open.iter().any(|(open, _)| *open == index)
+        self.open.contains_key(&index)
+    }
+
+    fn begun(&mut self, index: u64, block: Block) {
+        self.open.insert(index, (self.begun, block));
+        self.begun += 1;
     }
 
     /// Begins a block whose beginning was not told.
@@ -312,7 +318,7 @@ impl Decoder {
         let at = place.step(Step::Delta);
         let part = blocks::read_any_block(&mut Reader::new(block), at)?;
         let block = self.open_block(part, emit);
-        self.open.push((index, block));
+        self.begun(index, block);
         Ok(())
     }
 
@@ -331,8 +337,7 @@ impl Decoder {
     }
 
     fn end_block_at<'f>(&mut self, index: u64, emit: &mut dyn FnMut(Event<'f>)) {
-        if let Some(at) = self.open.iter().position(|(open, _)| *open == index) {
-            let (_, block) = self.open.remove(at);
+        if let Some((_, block)) = self.open.remove(&index) {
             self.close_block(block, emit);
         }
     }
@@ -406,7 +411,9 @@ impl Decoder {
             return;
         }
         self.give(None, emit);
-        for (_, block) in std::mem::take(&mut self.open) {
+        let mut open: Vec<(usize, Block)> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_unstable_by_key(|(order, _)| *order);
+        for (_, block) in open {
             self.close_block(block, emit);
         }
         self.state = State::Over;

@@ -34,7 +34,7 @@ impl Sequence {
         if opens && self.current.is_some() {
             let events = vec![event.into_owned()];
             self.waiting.push_back(Waiting { part, closed: false, events });
-        } else if let Some(waiting) = self.waiting.iter_mut().find(|it| it.part == part) {
+        } else if let Some(waiting) = self.find(part) {
             waiting.closed |= closes;
             waiting.events.push(event.into_owned());
         } else {
@@ -45,6 +45,12 @@ impl Sequence {
                 self.release(emit);
             }
         }
+    }
+
+    /// The events of a part that waits. Parts are numbered as they begin.
+    fn find(&mut self, part: PartId) -> Option<&mut Waiting> {
+        let at = self.waiting.binary_search_by_key(&part, |waiting| waiting.part).ok()?;
+        self.waiting.get_mut(at)
     }
 
     /// Passes on everything that is still held; for the end of a stream.

@@ -1,5 +1,6 @@
 //! Reading streams: every frame is a response object whose parts go on where the last ones ended.
 
+use crate::characters::Characters;
 use crate::conversation::Arguments;
 use crate::conversation::Content;
 use crate::conversation::ReasoningForm;
@@ -76,7 +77,10 @@ struct Running {
     /// The text or thoughts that more of the same may join.
     open: Option<OpenText>,
     /// Its parts so far, with the texts that sources point into.
-    parts: Vec<(PartId, Option<Text<'static>>)>,
+    parts: Vec<(PartId, Option<Characters>)>,
+    /// Which of them are its first and its last text.
+    first_text: Option<usize>,
+    last_text: Option<usize>,
     content: ContentSeen,
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
@@ -305,7 +309,11 @@ impl Running {
                     TextKind::Thought => Opening::Reasoning(ReasoningForm::Summary),
                 };
                 let part = at.open(opening, semantics, emit);
-                let kept = (kind == TextKind::Answer).then(Text::default);
+                if kind == TextKind::Answer {
+                    self.first_text = self.first_text.or(Some(self.parts.len()));
+                    self.last_text = Some(self.parts.len());
+                }
+                let kept = (kind == TextKind::Answer).then(Characters::default);
                 self.parts.push((part, kept));
                 self.open = Some(OpenText { part, kind, shape });
                 part
@@ -333,9 +341,9 @@ impl Running {
     /// Keeps the text of the last part, since sources are told by its bytes.
     fn remember(&mut self, text: &Text<'_>) {
         if let Some((_, Some(kept))) = self.parts.last_mut()
-            && kept.len_hint() + text.len_hint() <= FRAME_BYTES_MAX
+            && kept.text().len() + text.len_hint() <= FRAME_BYTES_MAX
         {
-            kept.push(text);
+            kept.push(&text.to_str());
         }
     }
 
@@ -420,8 +428,7 @@ impl Running {
 
     /// Gives log probabilities that came without a text to the text before them.
     fn weigh_last<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
-        let mut texts = self.parts.iter().rev().filter(|(_, text)| text.is_some());
-        if let Some(part) = texts.next().map(|(part, _)| *part) {
+        if let Some(part) = self.last_text.map(|last| self.parts[last].0) {
             self.weigh(part, emit);
         }
     }
@@ -430,8 +437,8 @@ impl Running {
         if grounding.is_empty() {
             return;
         }
-        let texts: Vec<_> = self.parts.iter().map(|(_, text)| text.as_ref()).collect();
-        for (index, citation) in grounding.citations_on(&texts) {
+        let text = |part: usize| self.parts.get(part)?.1.as_ref();
+        for (index, citation) in grounding.citations_on(self.first_text, text) {
             let at = NoteAt::Part(self.parts[index].0);
             emit(Event::Note(Note { at, kind: NoteKind::Citation(citation) }));
         }

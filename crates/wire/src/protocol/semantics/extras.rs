@@ -3,14 +3,21 @@
 //! A known field that was stated as null is an extra too, so that null and absent both come back as they were.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::HashSet;
+use std::hash::BuildHasher;
+use std::hash::RandomState;
 
 use crate::json::Json;
 use crate::json::push_key;
 
 /// The extras of one node.
 #[derive(Clone, Debug, Default)]
-pub struct Extras<'a>(Vec<Extra<'a>>);
+pub struct Extras<'a> {
+    fields: Vec<Extra<'a>>,
+    /// Where the fields stand, once there are many and more are added by and by.
+    places: Option<Box<Places>>,
+}
 
 /// One field in transit.
 #[derive(Clone, Debug)]
@@ -31,41 +38,76 @@ impl<'a> Extras<'a> {
         key: Cow<'a, str>,
         json: Json<'a>,
     ) {
-        self.0.push(Extra { scope: scope.into(), key, json });
+        self.fields.push(Extra { scope: scope.into(), key, json });
     }
 
-    /// A later value for the same field takes the place of the earlier one.
+    /// A later value for the same field takes the place of the earlier one. The time grows with the number of later fields
+    /// only, however many there are already: a stream may add a few with each of its events.
     pub(in crate::protocol) fn update(&mut self, later: Extras<'a>) {
-        if later.0.len() > FEW {
-            self.0.extend(later.0);
-            return self.keep_last();
-        }
-        for extra in later.0 {
-            self.0.retain(|kept| kept.scope != extra.scope || kept.key != extra.key);
-            self.0.push(extra);
+        let more = later.fields.len();
+        if self.fields.len() + more <= FEW {
+            for extra in later.fields {
+                self.fields.retain(|kept| !kept.is_same_field(&extra));
+                self.fields.push(extra);
+            }
+        } else if more >= self.fields.len() {
+            self.places = None;
+            self.fields.extend(later.fields);
+            self.keep_last();
+        } else {
+            self.put(later.fields);
         }
     }
 
-    /// Keeps the last of several values for one field, in time that grows with their number only.
+    /// The field of the same name.
+    pub(in crate::protocol) fn find(&mut self, extra: &Extra<'_>) -> Option<&Extra<'a>> {
+        let place = match self.fields.len() <= FEW {
+            true => self.fields.iter().rposition(|other| other.is_same_field(extra)),
+            false => {
+                let places = self.places.get_or_insert_default();
+                places.cover(&self.fields);
+                places.find(&self.fields, extra)
+            }
+        };
+        place.map(|place| &self.fields[place])
+    }
+
+    /// Keeps the last of several values for one field.
     fn keep_last(&mut self) {
-        let mut seen = HashSet::with_capacity(self.0.len());
+        let mut seen = HashSet::with_capacity(self.fields.len());
+        let fields = self.fields.iter().rev();
         let mut is_last: Vec<bool> =
-            self.0.iter().rev().map(|extra| seen.insert((&*extra.scope, &*extra.key))).collect();
+            fields.map(|extra| seen.insert((&*extra.scope, &*extra.key))).collect();
         drop(seen);
-        self.0.retain(|_| is_last.pop().unwrap_or(true));
+        self.fields.retain(|_| is_last.pop().unwrap_or(true));
+    }
+
+    /// Puts each field where the earlier one of its name stands, else behind all.
+    fn put(&mut self, later: Vec<Extra<'a>>) {
+        let places = self.places.get_or_insert_default();
+        places.cover(&self.fields);
+        for extra in later {
+            match places.find(&self.fields, &extra) {
+                Some(place) => self.fields[place] = extra,
+                None => {
+                    self.fields.push(extra);
+                    places.cover(&self.fields);
+                }
+            }
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Extra<'a>> {
-        self.0.iter()
+        self.fields.iter()
     }
 
     /// The fields that stand in one object of the node.
     pub(in crate::protocol) fn within(&self, scope: &str) -> impl Iterator<Item = &Extra<'a>> {
-        self.0.iter().filter(move |extra| extra.scope == scope)
+        self.fields.iter().filter(move |extra| extra.scope == scope)
     }
 
     pub fn into_owned(self) -> Extras<'static> {
@@ -74,11 +116,47 @@ impl<'a> Extras<'a> {
             key: Cow::Owned(extra.key.into_owned()),
             json: extra.json.into_owned(),
         };
-        Extras(self.0.into_iter().map(own).collect())
+        Extras { fields: self.fields.into_iter().map(own).collect(), places: self.places }
+    }
+}
+
+/// Where fields stand, by the hash of their names.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    hasher: RandomState,
+    by_hash: HashMap<u64, usize>,
+    /// So many fields have been taken in.
+    covered: usize,
+}
+
+impl Places {
+    /// Takes in the fields that have been added.
+    fn cover(&mut self, fields: &[Extra<'_>]) {
+        for (place, extra) in fields.iter().enumerate().skip(self.covered) {
+            self.by_hash.insert(self.hash(extra), place);
+        }
+        self.covered = fields.len();
+    }
+
+    /// Where a field of this name stands. Two names may have one hash, though that is next to impossible.
+    fn find(&self, fields: &[Extra<'_>], extra: &Extra<'_>) -> Option<usize> {
+        let place = *self.by_hash.get(&self.hash(extra))?;
+        match fields[place].is_same_field(extra) {
+            true => Some(place),
+            false => fields.iter().rposition(|other| other.is_same_field(extra)),
+        }
+    }
+
+    fn hash(&self, extra: &Extra<'_>) -> u64 {
+        self.hasher.hash_one((&*extra.scope, &*extra.key))
     }
 }
 
 impl Extra<'_> {
+    fn is_same_field(&self, other: &Extra<'_>) -> bool {
+        self.scope == other.scope && self.key == other.key
+    }
+
     /// The path of the field below its node, with a leading slash.
     pub fn pointer(&self) -> String {
         let mut pointer = String::with_capacity(self.scope.len() + self.key.len() + 2);

@@ -1,10 +1,14 @@
 //! Writing a request that came in another protocol.
 
+use std::collections::BTreeSet;
+
 use super::order::ToldApart;
 use super::settings::Plan;
 use super::turns::Turns;
 use crate::conversation::Content;
 use crate::conversation::Request;
+use crate::conversation::ToolCall;
+use crate::conversation::ToolChoice;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -35,6 +39,8 @@ pub(super) struct Encoding<'r, 'l> {
     pub(super) told_apart: ToldApart,
     /// Where the request's fields stand depends on how it was spelled.
     pub(super) spelling: Spelling,
+    /// The names of the tools that the choice allows, if it names any.
+    pub(super) allowed: Option<BTreeSet<&'r Text<'r>>>,
     pub(super) has_tools: bool,
     /// How many cache marks come before the last four.
     pub(super) marks_to_skip: usize,
@@ -62,10 +68,20 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
         plan,
         told_apart,
         spelling,
+        allowed: allowed(request),
         has_tools: false,
         marks_to_skip: turns.marks().saturating_sub(MARKS_MAX),
     };
     encoding.write(&turns, Writer::with_capacity(exchange.body_bytes_expected()))
+}
+
+fn allowed<'r>(request: &'r Request<'r>) -> Option<BTreeSet<&'r Text<'r>>> {
+    match &request.tool_choice {
+        Some(ToolChoice::Allowed { mode: _, tools }) => {
+            Some(tools.iter().filter_map(|tool| tool.name.as_ref()).collect())
+        }
+        _ => None,
+    }
 }
 
 /// How many cache marks the vendor takes.
@@ -106,15 +122,21 @@ impl<'r> Encoding<'r, '_> {
 
     /// The names of the tools that the history has called, each once.
     pub(super) fn called_names(&self) -> Vec<Text<'_>> {
-        let mut names: Vec<Text<'_>> = Vec::new();
-        for part in self.request.messages.iter().flat_map(|message| &message.parts) {
-            if let Content::ToolCall(call) = part.content() {
-                let name = self.calls.name(&call.name);
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
-        names
+        let mut seen = BTreeSet::new();
+        let names = self.called().map(|call| self.calls.name(&call.name));
+        names.filter(|name| seen.insert(name.to_str().into_owned())).collect()
+    }
+
+    /// Whether the history has called a tool.
+    pub(super) fn has_called(&self) -> bool {
+        self.called().next().is_some()
+    }
+
+    fn called(&self) -> impl Iterator<Item = &ToolCall<'r>> {
+        let parts = self.request.messages.iter().flat_map(|message| &message.parts);
+        parts.filter_map(|part| match part.content() {
+            Content::ToolCall(call) => Some(&**call),
+            _ => None,
+        })
     }
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::foreign::Encoding;
 use super::schemas;
 use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
 use crate::conversation::CustomFormat;
 use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
@@ -98,7 +97,7 @@ impl<'r> Encoding<'r, '_> {
             }
         });
         self.has_tools = list == IsWritten::Yes;
-        if !self.has_tools && !self.called_names().is_empty() {
+        if !self.has_tools && self.has_called() {
             self.write_stand_ins(body);
         }
     }
@@ -264,11 +263,7 @@ impl<'r> Encoding<'r, '_> {
 
     /// Whether the choice allows a tool; one that it does not is not declared.
     fn is_allowed(&mut self, place: Place, name: &Text<'_>) -> bool {
-        let Some(ToolChoice::Allowed { tools, .. }) = &self.request.tool_choice else {
-            return true;
-        };
-        let is_it = |tool: &AllowedTool<'_>| tool.name.as_ref() == Some(name);
-        let is_allowed = tools.iter().any(is_it);
+        let is_allowed = self.allowed.as_ref().is_none_or(|names| names.contains(name));
         if !is_allowed {
             let reason = "only the allowed tools are declared";
             self.losing.node(place, LossKind::Approximated, reason);

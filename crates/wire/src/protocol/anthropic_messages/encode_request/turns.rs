@@ -207,7 +207,9 @@ impl<'r> Gathering<'r, '_, '_> {
             Role::User | Role::Tool => {
                 let from = self.admit(Side::User, index, message);
                 if from < self.turns.pieces.len() && !self.held.is_empty() {
-                    self.held.iter_mut().for_each(|held| held.moved = true);
+                    // Those before one that has moved have moved as well.
+                    let unmoved = self.held.iter_mut().rev().take_while(|held| !held.moved);
+                    unmoved.for_each(|held| held.moved = true);
                     let reason = "a system message moves behind it";
                     self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
                 }

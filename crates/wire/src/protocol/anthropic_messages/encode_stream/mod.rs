@@ -3,6 +3,9 @@
 mod frames;
 mod part;
 
+use std::collections::HashMap;
+use std::collections::HashSet;
+
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Usage;
@@ -57,7 +60,7 @@ struct Writing<'a> {
     /// What was said of the answer after it began.
     late: NodeSemantics<'static>,
     /// The parts of answers beside the first.
-    others: Vec<PartId>,
+    others: HashSet<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
     /// The block before, if it was a text or a thought, and where it came from.
@@ -70,9 +73,9 @@ struct Writing<'a> {
     thoughts: u32,
     answering: Answering,
     /// Where the parts came from, in case that something is said of them when they are complete.
-    places: Vec<(PartId, Place)>,
+    places: HashMap<PartId, Place>,
     /// What is reported once of a part, however often it comes.
-    reported: Vec<(Field, Place)>,
+    reported: HashSet<(Field, Place)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +96,7 @@ impl<'a> Encoder<'a> {
             usage: None,
             finish: None,
             late: NodeSemantics::default(),
-            others: Vec::new(),
+            others: HashSet::new(),
             other_answers: Vec::new(),
             current: None,
             last_block: None,
@@ -102,8 +105,8 @@ impl<'a> Encoder<'a> {
             blocks: 0,
             thoughts: 0,
             answering: Answering::default(),
-            places: Vec::new(),
-            reported: Vec::new(),
+            places: HashMap::new(),
+            reported: HashSet::new(),
         };
         Self { sequence: Sequence::default(), writing }
     }
@@ -154,7 +157,7 @@ impl Writing<'_> {
 
     /// Leaves out a part of another answer, and reports each such answer once.
     fn pass_over(&mut self, open: &Open<'_>) {
-        self.others.push(open.part);
+        self.others.insert(open.part);
         self.lose_answer(open.candidate, open.semantics.place());
     }
 
@@ -197,7 +200,7 @@ impl Writing<'_> {
             }
             Event::Open(open) => {
                 self.flush_start(out);
-                self.places.push((open.part, open.semantics.place()));
+                self.places.insert(open.part, open.semantics.place());
                 self.open(open, out);
             }
             Event::Delta(part, delta) => self.grow(part, delta, out),
@@ -286,13 +289,14 @@ impl Writing<'_> {
 
     /// Reports a field of a part that never arrives, once.
     fn lose_once(&mut self, at: NoteAt, field: Field) {
-        let mut known = self.places.iter().rev();
-        let place = known.find(|(part, _)| at == NoteAt::Part(*part)).map(|(_, place)| *place);
+        let place = match at {
+            NoteAt::Part(part) => self.places.get(&part).copied(),
+            NoteAt::Response | NoteAt::Candidate(_) => None,
+        };
         let place = place.unwrap_or_default();
-        if self.reported.contains(&(field, place)) || self.is_own() {
+        if self.is_own() || !self.reported.insert((field, place)) {
             return;
         }
-        self.reported.push((field, place));
         let reason = "no place for it is left in this stream";
         self.losing().field(place, field, LossKind::Dropped, reason);
     }

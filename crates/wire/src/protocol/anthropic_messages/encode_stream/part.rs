@@ -353,8 +353,7 @@ impl Writing<'_> {
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-        if !self.reported.contains(&(Field::Citations, place)) {
-            self.reported.push((Field::Citations, place));
+        if self.reported.insert((Field::Citations, place)) {
             lose_citations(place, &mut self.losing());
         }
     }

@@ -1,5 +1,6 @@
 //! Reading sources: which stretch of the answer rests on which page.
 
+use crate::characters::Characters;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::error::Result;
@@ -78,22 +79,27 @@ impl<'a> Grounding<'a> {
 
     /// The citations, each with the index of the part that it stands on.
     pub(super) fn citations(&self, parts: &[Part<'_>]) -> Vec<(usize, Citation<'a>)> {
-        let texts: Vec<Option<&Text<'_>>> = parts.iter().map(text).collect();
-        self.citations_on(&texts)
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let characters = |part| text(part).map(|text| Characters::from(&*text.to_str()));
+        let texts: Vec<Option<Characters>> = parts.iter().map(characters).collect();
+        let first = texts.iter().position(Option::is_some);
+        self.citations_on(first, |part| texts.get(part)?.as_ref())
     }
 
-    /// The same for parts of which only texts are known; other parts are none.
-    pub(in crate::protocol::gemini) fn citations_on(
+    /// The same for parts of which only texts are known, each by its number, and which of them is the first.
+    pub(in crate::protocol::gemini) fn citations_on<'t>(
         &self,
-        texts: &[Option<&Text<'_>>],
+        first: Option<usize>,
+        text: impl Fn(usize) -> Option<&'t Characters>,
     ) -> Vec<(usize, Citation<'a>)> {
         let mut citations = Vec::new();
         for support in &self.supports {
-            let named = texts.get(support.part).copied().flatten().map(|text| (support.part, text));
-            let first =
-                || texts.iter().enumerate().find_map(|(index, text)| Some((index, (*text)?)));
-            let Some((index, text)) = named.or_else(first) else { continue };
-            let span = support.characters(&text.to_str());
+            let known = |part| text(part).map(|text| (part, text));
+            let found = known(support.part).or_else(|| first.and_then(known));
+            let Some((index, text)) = found else { continue };
+            let span = support.characters(text);
             for page in support.chunks.iter().filter_map(|chunk| self.chunks.get(*chunk)) {
                 citations.push((index, citation(page, support, span)));
             }
@@ -104,11 +110,11 @@ impl<'a> Grounding<'a> {
 
 impl Support<'_> {
     /// The stretch in characters, if its ends stand between characters.
-    fn characters(&self, text: &str) -> Option<(u64, u64)> {
+    fn characters(&self, text: &Characters) -> Option<(u64, u64)> {
         let end = self.end?;
-        let before = text.get(..self.start)?.chars().count();
-        let inside = text.get(self.start..end)?.chars().count();
-        Some((u64::try_from(before).ok()?, u64::try_from(before + inside).ok()?))
+        text.text().get(self.start..end)?;
+        let [start, end] = [self.start, end].map(|byte| u64::try_from(text.before(byte)));
+        Some((start.ok()?, end.ok()?))
     }
 }
 

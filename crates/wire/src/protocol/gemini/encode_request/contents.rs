@@ -38,6 +38,8 @@ pub(super) struct Turn<'x> {
     /// The message whose spelling comes back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
     pub(super) pieces: Pieces<'x>,
+    /// The message of its first words, as against results.
+    speaking: Option<usize>,
     /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
     /// that a conversation that grows does not change what it began with.
     parted: bool,
@@ -45,7 +47,19 @@ pub(super) struct Turn<'x> {
 
 impl<'x> Turn<'x> {
     fn of(side: Side, pieces: Pieces<'x>) -> Self {
-        Self { side, message: None, pieces, parted: false }
+        let mut turn =
+            Self { side, message: None, pieces: Pieces::new(), speaking: None, parted: false };
+        turn.extend(pieces);
+        turn
+    }
+
+    fn extend(&mut self, pieces: Pieces<'x>) {
+        let words = || pieces.iter().find(|piece| !is_result(piece));
+        self.speaking = self.speaking.or_else(|| words().map(|piece| piece.at.0));
+        match self.pieces.is_empty() {
+            true => self.pieces = pieces,
+            false => self.pieces.extend(pieces),
+        }
     }
 }
 
@@ -106,12 +120,8 @@ impl<'x> Scribe<'x, '_> {
                 Role::Assistant => Side::Model,
                 Role::System | Role::Developer | Role::User | Role::Tool => Side::User,
             };
-            let turn = Turn {
-                side,
-                message: Some(message),
-                pieces: pieces(index, message).collect(),
-                parted: false,
-            };
+            let pieces = pieces(index, message).collect();
+            let turn = Turn { side, message: Some(message), pieces, speaking: None, parted: false };
             match (side, &mut system) {
                 (Side::System, None) => system = Some(turn),
                 (Side::System, Some(first)) => first.pieces.extend(turn.pieces),
@@ -291,11 +301,10 @@ impl<'x> Scribe<'x, '_> {
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
             Some(last) if last.side == side && (side == Side::Model || !last.parted) => {
-                let speaks = |piece: &Piece<'_>| !is_result(piece);
-                if message.role != Role::Tool && last.pieces.iter().any(speaks) {
+                if message.role != Role::Tool && last.speaking.is_some() {
                     self.report_join(last, message);
                 }
-                last.pieces.extend(pieces);
+                last.extend(pieces);
             }
             last => {
                 // They stay apart, so that what was sent before stays as it was, but they are one turn.
@@ -319,8 +328,7 @@ impl<'x> Scribe<'x, '_> {
     /// Two messages become one: both of them change. The first is the one that has words, not only results.
     fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
         let messages = &self.exchange.request.messages;
-        let mut speaking = turn.pieces.iter().filter(|piece| !is_result(piece));
-        let first = speaking.next().and_then(|piece| messages.get(piece.at.0));
+        let first = turn.speaking.and_then(|index| messages.get(index));
         for message in first.into_iter().chain([message]) {
             let reason = "messages of one side become one content";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);

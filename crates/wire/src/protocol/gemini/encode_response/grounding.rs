@@ -1,5 +1,6 @@
 //! Writing sources: other protocols' citations as chunks and the stretches of text that rest on them.
 
+use crate::characters::Characters;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
@@ -25,9 +26,15 @@ pub(in crate::protocol::gemini) fn write_grounding(
     writer.begin_array();
     let mut chunk = 0;
     for (index, (citations, text)) in parts.iter().enumerate() {
-        for citation in citations.iter().filter(|it| it.url().is_some()) {
+        let mut sources = citations.iter().filter(|it| it.url().is_some()).peekable();
+        if sources.peek().is_none() {
+            continue;
+        }
+        let text = text.map(|text| Characters::from(&*text.to_str())).unwrap_or_default();
+        let mut quotable = QUOTED_TIMES * text.text().len() + QUOTED_BYTES;
+        for citation in sources {
             let at = Spot { part: index, chunk };
-            write_support(&mut writer, at, citation, *text);
+            write_support(&mut writer, at, citation, (&text, &mut quotable));
             chunk += 1;
         }
     }
@@ -35,6 +42,11 @@ pub(in crate::protocol::gemini) fn write_grounding(
     writer.end_object();
     Some(Json::trusted(writer.into_string().into()))
 }
+
+/// How often a text may be quoted in whole by the stretches that rest on sources, and so many bytes beyond that: a
+/// stretch need not say its words, and many that are each the whole text would fill the memory.
+const QUOTED_TIMES: usize = 2;
+const QUOTED_BYTES: usize = 64 * 1024;
 
 /// Which part rests on which chunk.
 struct Spot {
@@ -52,12 +64,18 @@ fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
     });
 }
 
-fn write_support(writer: &mut Writer, at: Spot, citation: &Citation<'_>, text: Option<&Text<'_>>) {
-    let text = text.map(Text::to_str).unwrap_or_default();
+fn write_support(
+    writer: &mut Writer,
+    at: Spot,
+    citation: &Citation<'_>,
+    (text, quotable): (&Characters, &mut usize),
+) {
     let (start, end) = match citation.span() {
-        Some((start, end)) => (byte_offset(&text, start), byte_offset(&text, end)),
-        None => (0, text.len()),
+        Some((start, end)) => (byte_offset(text, start), byte_offset(text, end)),
+        None => (0, text.text().len()),
     };
+    let quoted = text.text().get(start..end).filter(|words| words.len() <= *quotable);
+    *quotable -= quoted.map_or(0, str::len);
     writer.object(|support| {
         support.key("segment");
         support.object(|segment| {
@@ -68,7 +86,7 @@ fn write_support(writer: &mut Writer, at: Spot, citation: &Citation<'_>, text: O
                 segment.field("startIndex", &start);
             }
             segment.field("endIndex", &end);
-            segment.optional("text", text.get(start..end));
+            segment.optional("text", quoted);
         });
         support.key("groundingChunkIndices");
         support.array(|list| list.value(&at.chunk));
@@ -76,7 +94,6 @@ fn write_support(writer: &mut Writer, at: Spot, citation: &Citation<'_>, text: O
 }
 
 /// The byte at which a character begins; past the end it is the end.
-fn byte_offset(text: &str, character: u64) -> usize {
-    let character = usize::try_from(character).unwrap_or(usize::MAX);
-    text.char_indices().nth(character).map_or(text.len(), |(offset, _)| offset)
+fn byte_offset(text: &Characters, character: u64) -> usize {
+    text.byte(usize::try_from(character).unwrap_or(usize::MAX))
 }

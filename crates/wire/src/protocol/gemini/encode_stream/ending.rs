@@ -1,5 +1,7 @@
 //! Writing the last frame, in which everything stands that is known only at the end.
 
+use std::collections::HashSet;
+
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Part;
@@ -42,7 +44,9 @@ pub(super) struct Ending {
     /// Whether any of its parts went out.
     pub(super) begun: bool,
     /// What was reported of it, by kind and by place in its frame.
-    pub(super) reported: Vec<(LossKind, String)>,
+    pub(super) reported: HashSet<(LossKind, String)>,
+    /// Its parts, but for those that have turned out to be silent and behind which none is.
+    pub(super) shown: Vec<usize>,
 }
 
 impl Ending {

@@ -4,6 +4,8 @@ mod ending;
 mod frame;
 mod part;
 
+use std::collections::HashSet;
+
 use crate::conversation::Finish;
 use crate::conversation::Usage;
 use crate::fault::Fault;
@@ -42,6 +44,8 @@ pub struct Encoder<'a> {
     source: Protocol,
     asked: Asked<'a>,
     report: Report,
+    /// What was reported of the answer, by kind and by place in its frame.
+    reported: HashSet<(LossKind, String)>,
     id: Option<Text<'static>>,
     model: Option<Text<'static>>,
     tier: Option<Text<'static>>,
@@ -61,6 +65,7 @@ impl<'a> Encoder<'a> {
             source,
             asked,
             report: Report::default(),
+            reported: HashSet::new(),
             id: None,
             model: None,
             tier: None,
@@ -192,11 +197,7 @@ impl<'a> Encoder<'a> {
         let mut report = Report::default();
         tell(&mut Losing::new(self.source, GEMINI, &mut report));
         for loss in report.entries() {
-            let known = |before: &crate::Loss| {
-                before.kind == loss.kind
-                    && below_frame(&before.pointer) == below_frame(&loss.pointer)
-            };
-            if !self.report.entries().iter().any(known) {
+            if self.reported.insert((loss.kind, below_frame(&loss.pointer).to_owned())) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }
@@ -212,9 +213,7 @@ impl<'a> Encoder<'a> {
         tell(&mut Losing::new(self.source, GEMINI, &mut report));
         for loss in report.entries() {
             let known = (loss.kind, below_frame(&loss.pointer).to_owned());
-            let reported = &mut self.ending(candidate).reported;
-            if !reported.contains(&known) {
-                reported.push(known);
+            if self.ending(candidate).reported.insert(known) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }

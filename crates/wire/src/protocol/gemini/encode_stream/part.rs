@@ -114,6 +114,8 @@ impl Encoder<'_> {
         let logprobs = None;
         self.report_joined(candidate, (flow, place));
         let (citations, in_pieces) = (Vec::new(), false);
+        let number = self.parts.len();
+        self.ending(candidate).shown.push(number);
         self.parts.push(OpenPart {
             id,
             candidate,
@@ -158,8 +160,7 @@ impl Encoder<'_> {
 
     /// Texts that follow each other are one text to the readers of a stream, and thoughts are one thought.
     fn report_joined(&mut self, candidate: u32, (flow, place): (Flow, Place)) {
-        let is_shown = |part: &&OpenPart| part.candidate == candidate && !part.silent;
-        let before = self.parts.iter().rev().find(is_shown);
+        let before = self.last_shown(candidate).map(|last| &self.parts[last]);
         let flows = |part: &&OpenPart| flow != Flow::Apart && part.flow == flow;
         let Some(before) = before.filter(flows) else { return };
         let first = before.place;
@@ -170,6 +171,15 @@ impl Encoder<'_> {
             }
             losing.item(place, LossKind::Renamed, "messages of one side become one content");
         });
+    }
+
+    /// The last part of a candidate that is not silent.
+    fn last_shown(&mut self, candidate: u32) -> Option<usize> {
+        let mut shown = std::mem::take(&mut self.ending(candidate).shown);
+        while shown.pop_if(|last| self.parts[*last].silent).is_some() {}
+        let last = shown.last().copied();
+        self.ending(candidate).shown = shown;
+        last
     }
 
     /// Whether the vendor's answers have no word for it.
@@ -209,7 +219,7 @@ impl Encoder<'_> {
     }
 
     pub(super) fn find(&mut self, part: PartId) -> Option<&mut OpenPart> {
-        self.parts.iter_mut().rev().find(|open| open.id == part)
+        self.parts.get_mut(part.0 as usize).filter(|open| open.id == part)
     }
 
     pub(super) fn delta(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {

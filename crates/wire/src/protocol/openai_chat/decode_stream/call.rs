@@ -6,6 +6,7 @@ use crate::conversation::CallForm;
 use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
+use crate::index::Index;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
@@ -28,7 +29,13 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Call>);
+pub(super) struct Calls {
+    calls: Vec<Call>,
+    /// Which of them has which key.
+    keys: Index<Key>,
+    /// Those whose arguments are complete, and which are not closed yet.
+    complete: Vec<usize>,
+}
 
 #[derive(Debug)]
 struct Call {
@@ -39,7 +46,7 @@ struct Call {
 }
 
 /// What tells the fragments of one call from those of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Index(u64),
     /// The server numbers nothing; the id tells, or else the latest call goes on.
@@ -71,7 +78,7 @@ struct Fragment<'f> {
 
 impl Calls {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.calls.is_empty()
     }
 
     /// Reads one element of `tool_calls`.
@@ -123,7 +130,7 @@ impl Calls {
                 self.begin(key)?
             }
         };
-        let call = &mut self.0[position];
+        let call = &mut self.calls[position];
         if let (None, Some(id)) = (&call.id, id.filter(|id| !id.is_empty())) {
             call.id = Some(id.into_owned());
         }
@@ -141,15 +148,19 @@ impl Calls {
             let kind = NoteKind::Semantics(semantics);
             sink.send(Event::Note(Note { at: NoteAt::Part(*part), kind }));
         }
+        let was_complete = call.progress.is_complete();
         call.grow(arguments.unwrap_or_default(), sink);
+        if !was_complete && call.progress.is_complete() {
+            self.complete.push(position);
+        }
         Ok(())
     }
 
     /// The call that a fragment goes on with. Some servers number all calls alike, but a new id with a name is a new
     /// call.
-    fn find(&self, key: Key, id: Option<&Text<'_>>, named: bool) -> Option<usize> {
-        let position = self.0.iter().rposition(|call| call.key == key)?;
-        let call = &self.0[position];
+    fn find(&mut self, key: Key, id: Option<&Text<'_>>, named: bool) -> Option<usize> {
+        let position = self.keys.last(&self.calls, &key, |call| &call.key)?;
+        let call = &self.calls[position];
         let other = match (id, &call.id) {
             (Some(id), Some(known)) => !id.is_empty() && id != known,
             (Some(_) | None, _) => false,
@@ -160,28 +171,33 @@ impl Calls {
     }
 
     fn begin(&mut self, key: Key) -> Result<usize> {
-        if self.0.len() >= OPEN_PARTS_MAX {
+        if self.calls.len() >= OPEN_PARTS_MAX {
             return Err(Error::new(ErrorKind::Limit, "expected fewer calls in one answer"));
         }
-        self.0.push(Call {
+        self.calls.push(Call {
             key,
             id: None,
             state: CallState::Unnamed(Text::default()),
             progress: Progress::default(),
         });
-        Ok(self.0.len() - 1)
+        Ok(self.calls.len() - 1)
     }
 
     /// Closes the calls whose arguments are complete, so that what follows need not wait for the end of the answer.
     pub(super) fn close_complete(&mut self, sink: &mut Sink<'_, '_>) {
-        for call in self.0.iter_mut().filter(|call| call.progress.is_complete()) {
-            call.close(sink);
-        }
+        self.complete.sort_unstable();
+        // One that has no name yet is closed when it has, or at the end.
+        self.complete.retain(|at| {
+            matches!(self.calls[*at].state, CallState::Unnamed(_)) || {
+                self.calls[*at].close(sink);
+                false
+            }
+        });
     }
 
     /// Closes all calls; one that was never named is told without a name rather than lost.
     pub(super) fn close_all(&mut self, candidate: u32, sink: &mut Sink<'_, '_>) {
-        for call in &mut self.0 {
+        for call in &mut self.calls {
             if let CallState::Unnamed(early) = &mut call.state {
                 let early = std::mem::take(early);
                 let opening = Opening::ToolCall {

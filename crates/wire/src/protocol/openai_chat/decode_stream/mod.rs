@@ -16,6 +16,7 @@ use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
+use crate::index::Index;
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
@@ -51,6 +52,8 @@ pub struct Decoder {
     /// The number of the next part.
     part: u32,
     choices: Vec<Choice>,
+    /// Which of them has which number.
+    numbers: Index<u32>,
     /// Vendor fields that have been told, so that only changes are told again.
     told: Told,
     /// Vendor fields of chunks that came before the answer began.
@@ -268,9 +271,8 @@ impl Decoder {
     }
 
     /// Whether this choice is still being told while another has ended: that end need not wait for it.
-    fn goes_on_elsewhere(&self, index: u32) -> bool {
-        let goes_on = |it: &Choice| it.index == index && !it.has_ended();
-        self.choices.len() > 1 && self.choices.iter().any(goes_on) && self.is_ending()
+    fn goes_on_elsewhere(&self, at: usize) -> bool {
+        self.choices.len() > 1 && !self.choices[at].has_ended() && self.is_ending()
     }
 
     fn choice<'f>(
@@ -284,17 +286,16 @@ impl Decoder {
         let index = u32::try_from(index).ok().filter(|it| (*it as usize) < OPEN_PARTS_MAX);
         let index = index
             .ok_or_else(|| Error::new(ErrorKind::Limit, "expected a smaller number of choices"))?;
-        if !self.choices.iter().any(|choice| choice.index == index) {
+        let known = self.numbers.last(&self.choices, &index, |choice| &choice.index);
+        let at = known.unwrap_or_else(|| {
             self.choices.push(Choice::new(index));
-        }
-        if self.goes_on_elsewhere(index) {
+            self.choices.len() - 1
+        });
+        if self.goes_on_elsewhere(at) {
             self.release(emit);
         }
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
-        match self.choices.iter_mut().find(|choice| choice.index == index) {
-            Some(choice) => choice.step(chunk, place, &mut Sink { next, has_gathered, emit }),
-            None => Ok(()),
-        }
+        self.choices[at].step(chunk, place, &mut Sink { next, has_gathered, emit })
     }
 }
 
@@ -334,19 +335,22 @@ impl Speaks {
 
 /// Vendor fields and the last value that was told of each.
 #[derive(Debug, Default)]
-struct Told(Vec<(String, String)>);
+struct Told {
+    values: Vec<(String, String)>,
+    fields: Index<String>,
+}
 
 impl Told {
     /// Whether the value differs from what was told of this field, or nothing was.
     fn is_news(&mut self, key: &str, json: &Json<'_>) -> bool {
-        match self.0.iter_mut().find(|(told, _)| told == key) {
-            Some((_, value)) if value == json.as_str() => false,
-            Some((_, value)) => {
-                json.as_str().clone_into(value);
+        match self.fields.last(&self.values, key, |(told, _)| told.as_str()) {
+            Some(at) if self.values[at].1 == json.as_str() => false,
+            Some(at) => {
+                json.as_str().clone_into(&mut self.values[at].1);
                 true
             }
             None => {
-                self.0.push((key.to_owned(), json.as_str().to_owned()));
+                self.values.push((key.to_owned(), json.as_str().to_owned()));
                 true
             }
         }

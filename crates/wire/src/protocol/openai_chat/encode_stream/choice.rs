@@ -28,7 +28,7 @@ use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 
 /// A choice that has begun.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) index: u32,
     /// How many calls it has made; their numbers go up from 0.
@@ -37,6 +37,14 @@ pub(super) struct Choice {
     pub(super) reasoned: Option<PartId>,
     /// How many characters of text were written.
     pub(super) said: u64,
+    /// Its last text, refusal and reasoning.
+    text: Option<PartId>,
+    refusal: Option<PartId>,
+    reasoning: Option<PartId>,
+    /// Whether one of its parts is no reasoning.
+    speaks: bool,
+    /// Whether anything of a refusal was written.
+    pub(super) refused: bool,
 }
 
 /// A part by its number in the stream.
@@ -83,15 +91,19 @@ pub(super) enum PartKind {
 impl Encoder<'_> {
     /// Begins a choice if it has not begun: clients want the role first.
     pub(super) fn choice(&mut self, index: u32, out: &mut String) -> usize {
-        if let Some(position) = self.choices.iter().position(|choice| choice.index == index) {
+        if let Some(position) = self.find_choice(index) {
             return position;
         }
-        self.choices.push(Choice { index, calls: 0, reasoned: None, said: 0 });
+        self.choices.push(Choice { index, ..Choice::default() });
         self.chunk(index, out, |delta| {
             delta.field("role", "assistant");
             delta.field("content", "");
         });
         self.choices.len() - 1
+    }
+
+    pub(super) fn find_choice(&mut self, index: u32) -> Option<usize> {
+        self.numbers.last(&self.choices, &index, |choice| &choice.index)
     }
 
     /// Writes a chunk with one delta of one choice.
@@ -121,7 +133,7 @@ impl Encoder<'_> {
             true => losing.call_semantics(&semantics),
             false => losing.semantics(&semantics),
         });
-        self.report_joined((part, candidate), &opening, &semantics);
+        self.report_joined((part, choice), &opening, &semantics);
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
@@ -136,6 +148,8 @@ impl Encoder<'_> {
             }
         };
         let logprobs = semantics.logprobs().map(|it| it.clone().into_owned());
+        // By its place in the list, whatever number it came with.
+        self.choices[choice].add(PartId(self.parts.len() as u32), &kind);
         let from = self.choices[choice].said;
         self.parts.push(Part {
             candidate,
@@ -156,25 +170,23 @@ impl Encoder<'_> {
     /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
     fn report_joined(
         &mut self,
-        (part, candidate): (PartId, u32),
+        (part, choice): (PartId, usize),
         opening: &Opening<'_>,
         semantics: &NodeSemantics<'_>,
     ) {
         let place = encode_response::outermost(semantics);
-        let of_choice = |it: &&Part| it.candidate == candidate;
+        let Choice { text, refusal, reasoning, speaks, .. } = &self.choices[choice];
         // A message of its own, of whatever words, is joined to the one before.
         let is_message = semantics.item().is_some();
-        let is_like = |it: &Part| match (opening, &it.kind) {
-            (Opening::Text, PartKind::Text) | (Opening::Refusal, PartKind::Refusal) => true,
-            (Opening::Text, PartKind::Refusal) | (Opening::Refusal, PartKind::Text) => is_message,
-            (Opening::Reasoning(_), PartKind::Reasoning(_)) => true,
-            _ => false,
+        let earlier = match opening {
+            Opening::Text | Opening::Refusal if is_message => *text.max(refusal),
+            Opening::Text => *text,
+            Opening::Refusal => *refusal,
+            Opening::Reasoning(_) => *reasoning,
+            Opening::ToolCall { .. } | Opening::Whole(_) => None,
         };
-        let stands_apart = |it: &Part| !matches!(it.kind, PartKind::Reasoning(_));
-        let is_behind = matches!(opening, Opening::Text)
-            && self.parts.iter().filter(of_choice).any(stands_apart);
-        let earlier = self.parts.iter().rposition(|it| of_choice(&it) && is_like(it));
-        let before = earlier.map(|at| (PartId(at as u32), self.parts[at].place));
+        let is_behind = matches!(opening, Opening::Text) && *speaks;
+        let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
             self.losses.add(self.source, NoteAt::Part(part), |losing| {
@@ -355,11 +367,7 @@ impl Encoder<'_> {
     ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
-        let refused = self.parts.iter().any(|part| {
-            let refusal = matches!(part.kind, PartKind::Refusal);
-            part.candidate == candidate && part.is_told && refusal
-        });
-        let said = match (self.choices[choice].calls > 0, refused) {
+        let said = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
             (true, _) => Said::Calls,
             (false, true) => Said::Refusal,
             (false, false) => Said::Other,
@@ -382,6 +390,22 @@ impl Encoder<'_> {
                 });
             });
         });
+    }
+}
+
+impl Choice {
+    /// Remembers a part that begins.
+    fn add(&mut self, part: PartId, kind: &PartKind) {
+        self.speaks |= !matches!(kind, PartKind::Reasoning(_));
+        match kind {
+            PartKind::Text => self.text = Some(part),
+            PartKind::Refusal => self.refusal = Some(part),
+            PartKind::Reasoning(_) => self.reasoning = Some(part),
+            PartKind::Call { .. }
+            | PartKind::Legacy
+            | PartKind::Wrapped { .. }
+            | PartKind::Hidden => {}
+        }
     }
 }
 

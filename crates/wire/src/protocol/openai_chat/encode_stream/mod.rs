@@ -6,6 +6,7 @@ mod part;
 use std::collections::BTreeSet;
 
 use crate::conversation::Usage;
+use crate::index::Index;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -40,6 +41,8 @@ pub struct Encoder<'a> {
     /// Vendor fields of the answer, which every chunk repeats.
     extras: Extras<'static>,
     choices: Vec<Choice>,
+    /// Which of them has which number.
+    numbers: Index<u32>,
     parts: Vec<Part>,
     usage: Option<Usage<'static>>,
     failed: bool,
@@ -70,6 +73,9 @@ impl Losses {
     }
 }
 
+/// So much of vendor fields is said again in every chunk.
+const REPEATED_BYTES_MAX: usize = 1024;
+
 impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
         Self {
@@ -78,6 +84,7 @@ impl<'a> Encoder<'a> {
             head: String::new(),
             extras: Extras::default(),
             choices: Vec::new(),
+            numbers: Index::default(),
             parts: Vec::new(),
             usage: None,
             failed: false,
@@ -182,15 +189,34 @@ impl<'a> Encoder<'a> {
             }
             losing.semantics(&semantics);
         });
-        self.keep_head(semantics);
+        self.keep_head(semantics, out);
         self.choice(0, out);
     }
 
-    /// Vendor fields of this protocol's own go into every chunk from here on.
-    fn keep_head(&mut self, semantics: NodeSemantics<'_>) {
-        if let Some(extras) = semantics.extras().filter(|_| self.is_same()) {
-            self.extras.update(extras.clone().into_owned());
+    /// Vendor fields of this protocol's own go into every chunk from here on. Where they are more than servers have, they
+    /// go out in a chunk of their own, so that a stream does not grow with their number and with its length.
+    fn keep_head(&mut self, semantics: NodeSemantics<'_>, out: &mut String) {
+        let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
+        let mut repeated = self.extras.clone();
+        repeated.update(extras.clone().into_owned());
+        let bytes: usize = repeated.iter().map(|it| it.key.len() + it.json.as_str().len()).sum();
+        if bytes <= REPEATED_BYTES_MAX {
+            self.extras = repeated;
+            return;
         }
+        // What is said anew is not said twice.
+        let (mut later, mut kept) = (extras.clone(), Extras::default());
+        for extra in self.extras.iter().filter(|extra| later.find(extra).is_none()) {
+            kept.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
+        }
+        self.extras = kept;
+        self.frame(out, |writer| {
+            for extra in extras.within("") {
+                writer.field(&extra.key, &extra.json);
+            }
+            writer.key("choices");
+            writer.array(|_| {});
+        });
     }
 
     /// Writes one chunk: what every chunk begins with, then `rest`.
@@ -218,7 +244,7 @@ impl<'a> Encoder<'a> {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
                 self.losses
                     .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
-                self.keep_head(semantics);
+                self.keep_head(semantics, out);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
                 self.note_choice(index, &semantics, out);

@@ -46,7 +46,12 @@ impl Encoder<'_> {
                 self.count_said(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);
             }
-            PartKind::Refusal => self.write_text(candidate, ("refusal", text), logprobs, out),
+            PartKind::Refusal => {
+                if let Some(choice) = self.find_choice(candidate) {
+                    self.choices[choice].refused = true;
+                }
+                self.write_text(candidate, ("refusal", text), logprobs, out);
+            }
             PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
             PartKind::Reasoning(key) => {
                 let key = *key;
@@ -71,8 +76,8 @@ impl Encoder<'_> {
         if self.is_same() {
             return;
         }
-        if let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) {
-            choice.said += text.to_str().chars().count() as u64;
+        if let Some(choice) = self.find_choice(candidate) {
+            self.choices[choice].said += text.to_str().chars().count() as u64;
         }
     }
 
@@ -84,8 +89,8 @@ impl Encoder<'_> {
             return;
         };
         let (key, candidate) = (*key, *candidate);
-        let Some(choice) = self.choices.iter_mut().find(|it| it.index == candidate) else { return };
-        let before = choice.reasoned.replace(id);
+        let Some(choice) = self.find_choice(candidate) else { return };
+        let before = self.choices[choice].reasoned.replace(id);
         if before.is_some_and(|before| before != id) && !self.is_same() {
             self.chunk(candidate, out, |delta| delta.field(key, "\n\n"));
         }
@@ -323,8 +328,8 @@ impl Encoder<'_> {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
-        let choice = self.choices.iter().find(|choice| choice.index == candidate);
-        let said = choice.map_or(from, |choice| choice.said);
+        let choice = self.find_choice(candidate);
+        let said = choice.map_or(from, |choice| self.choices[choice].said);
         for citation in waiting {
             self.write_citation(candidate, &citation, (from, said), out);
         }

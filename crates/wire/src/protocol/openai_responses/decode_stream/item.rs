@@ -9,6 +9,7 @@ use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
 use crate::error::Result;
+use crate::index::Index;
 use crate::json::Json;
 use crate::json::Text;
 use crate::place::Place;
@@ -38,6 +39,8 @@ use crate::protocol::semantics::NodeSemantics;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     items: Vec<Told>,
+    /// Which of them has which number.
+    numbers: Index<usize>,
     next: u32,
     called: bool,
 }
@@ -53,6 +56,8 @@ struct Told {
     /// Where the stream said that it begins.
     place: Option<Place>,
     parts: Vec<Grown>,
+    /// Which part stands in which slot.
+    slots: Index<Slot>,
 }
 
 /// A part that was opened.
@@ -73,7 +78,7 @@ struct Grown {
 }
 
 /// Where in an item a part stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     Text(usize),
     Refusal(usize),
@@ -120,8 +125,12 @@ impl Items {
         told.into_iter()
     }
 
+    fn find(&mut self, index: usize) -> Option<usize> {
+        self.numbers.last(&self.items, &index, |item| &item.index)
+    }
+
     fn told(&mut self, index: usize) -> usize {
-        match self.items.iter().rposition(|item| item.index == index) {
+        match self.find(index) {
             Some(at) => at,
             None => {
                 self.items.push(Told { index, ..Told::default() });
@@ -235,7 +244,7 @@ impl Items {
         (place, emit): (Place, Emit<'_, 'f>),
     ) {
         let at = self.told(index);
-        let found = self.items[at].parts.iter().rposition(|part| part.slot == slot);
+        let found = self.items[at].find(slot);
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
             return;
         }
@@ -267,8 +276,9 @@ impl Items {
     pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
         let at = self.told(fields.output_index);
         let slot = Slot::Text(fields.content_index);
-        let part = self.items[at].parts.iter_mut().find(|part| part.slot == slot);
-        if let (Some(part), Some(annotation)) = (part, fields.annotation) {
+        let found = self.items[at].find(slot);
+        if let (Some(found), Some(annotation)) = (found, fields.annotation) {
+            let part = &mut self.items[at].parts[found];
             part.cited = true;
             let kind = NoteKind::Citation(citation(annotation));
             emit(Event::Note(Note { at: NoteAt::Part(part.id), kind }));
@@ -293,7 +303,7 @@ impl Items {
             // Thoughts open with their text, and what is unknown is told when it is complete.
             _ => return Ok(()),
         };
-        if !self.items[at].parts.iter().any(|part| part.slot == slot) {
+        if self.items[at].find(slot).is_none() {
             self.open(at, slot, part, emit);
         }
         Ok(())
@@ -326,7 +336,7 @@ impl Items {
             Content::Refusal(_) => Slot::Refusal(index),
             _ => Slot::Whole(index),
         };
-        let found = self.items[at].parts.iter().position(|part| part.slot == slot);
+        let found = self.items[at].find(slot);
         let said = part.semantics().clone();
         let text = match part.content() {
             Content::Text(text) | Content::Refusal(text) => text.clone(),
@@ -421,12 +431,12 @@ impl Items {
                 ReasoningForm::Summary | ReasoningForm::Redacted => Slot::Summary,
             };
             let texts = thought.texts.clone();
-            let found = self.items[at].parts.iter().position(|part| part.slot == slot);
+            let found = self.items[at].find(slot);
             if found.is_none() && (is_only_sealed || !texts.is_empty()) {
                 self.open(at, slot, part, emit);
             }
-            if let Some(grown) = self.items[at].parts.iter_mut().find(|part| part.slot == slot) {
-                grown.pieces(texts, emit);
+            if let Some(found) = self.items[at].find(slot) {
+                self.items[at].parts[found].pieces(texts, emit);
             }
         }
         if let (Some(grown), Some(semantics)) = (self.items[at].parts.first_mut(), sealed.take()) {
@@ -462,6 +472,11 @@ fn reasoning<'a>(form: ReasoningForm) -> Content<'a> {
 }
 
 impl Told {
+    /// The part that stands in a slot.
+    fn find(&mut self, slot: Slot) -> Option<usize> {
+        self.slots.last(&self.parts, &slot, |part| &part.slot)
+    }
+
     /// What the complete item says of itself; the id that it began with stays.
     fn later<'f>(&self, semantics: &NodeSemantics<'f>) -> NodeSemantics<'f> {
         let mut later = semantics.clone();

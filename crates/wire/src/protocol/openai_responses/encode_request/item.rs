@@ -1,5 +1,7 @@
 //! Writing items: what requests and answers spell alike.
 
+use std::collections::BTreeMap;
+
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -27,6 +29,7 @@ use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
 use crate::protocol::openai_responses::types::piece_scope;
 use crate::protocol::openai_responses::types::unqualified;
+use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
@@ -233,15 +236,18 @@ fn write_pieces<'t>(
     texts: impl Iterator<Item = &'t Text<'t>>,
     extras: Option<&Extras<'_>>,
 ) {
+    let mut by_piece: BTreeMap<&str, Vec<&Extra<'_>>> = BTreeMap::new();
+    for extra in extras.into_iter().flat_map(Extras::iter).filter(|it| !it.scope.is_empty()) {
+        by_piece.entry(&extra.scope).or_default().push(extra);
+    }
     writer.array(|writer| {
         for (index, text) in texts.enumerate() {
             writer.object(|writer| {
                 writer.field("type", kind);
                 writer.field("text", text);
-                if let Some(extras) = extras.filter(|extras| !extras.is_empty()) {
-                    for extra in extras.within(&piece_scope(list, index)) {
-                        writer.field(&extra.key, &extra.json);
-                    }
+                if !by_piece.is_empty() {
+                    let extras = by_piece.get(&*piece_scope(list, index)).into_iter().flatten();
+                    extras.for_each(|extra| writer.field(&extra.key, &extra.json));
                 }
             });
         }

@@ -239,12 +239,10 @@ impl<'a> Encoder<'a> {
 
     /// Keeps what is said of the answer, and reports its undeclared fields where each came first.
     fn note_answer(&mut self, later: NodeSemantics<'static>) {
-        let known = self.candidate.extras().into_iter().flat_map(Extras::iter);
-        let known: Vec<_> = known.filter(|extra| !extra.is_void()).collect();
         let mut news = Extras::default();
         for extra in later.extras().into_iter().flat_map(Extras::iter) {
-            let is_same = |other: &&Extra<'_>| other.scope == extra.scope && other.key == extra.key;
-            if !known.iter().any(is_same) {
+            let known = self.candidate.extras_mut().find(extra);
+            if known.is_none_or(Extra::is_void) {
                 news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
             }
         }

@@ -1,0 +1,163 @@
+//! Translates long inputs the way the gateway does, for whoever measures. `count SHARE OF N [PART]` translates every input
+//! of a share of the cases at N and at 2N elements, in a function that a tool can tell from the rest; `memory N [PART]`
+//! prints the most memory that each case takes, in times its input; `time SMALL LARGE [PART]` shows how the time grows.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+
+use sabir_compose::Policy;
+use sabir_testkit::long::Kind;
+use sabir_testkit::long::Long;
+use sabir_testkit::translate;
+use sabir_wire::Protocol;
+use sabir_wire::json::Reader;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Echo;
+use sabir_wire::target::LateSystem;
+use sabir_wire::target::Target;
+
+type Outcome = Result<usize, Box<dyn Error>>;
+
+/// What an input is translated into.
+#[derive(Clone)]
+struct Case {
+    input: Long,
+    to: Protocol,
+    manner: &'static str,
+    target: Target,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let part = |rest: &[&str]| rest.first().map(|part| (*part).to_owned()).unwrap_or_default();
+    match arguments.as_slice() {
+        ["count", share, of, n, rest @ ..] => {
+            count((share.parse()?, of.parse()?), n.parse()?, &part(rest));
+        }
+        ["time", small, large, rest @ ..] => {
+            time((small.parse()?, large.parse()?), &part(rest));
+        }
+        _ => return Err("expected `count SHARE OF N [PART]` or `time SMALL LARGE [PART]`".into()),
+    }
+    Ok(())
+}
+
+/// Translates the cases of a share, each at both lengths, and names each before it is translated.
+fn count((share, of): (usize, usize), n: usize, part: &str) {
+    let cases = Case::all().into_iter().filter(|case| case.name().contains(part));
+    for case in cases.enumerate().filter(|(number, _)| number % of == share).map(|(_, case)| case) {
+        for n in [n, 2 * n] {
+            let body = case.input.of(n);
+            let refused = counted(&case, &body).err().map(|error| error.to_string());
+            println!("{}\t{}", case.name(), refused.unwrap_or_default());
+        }
+    }
+}
+
+#[inline(never)]
+fn counted(case: &Case, body: &str) -> Outcome {
+    black_box(case.run(body))
+}
+
+impl Case {
+    fn all() -> Vec<Self> {
+        let inputs = Protocol::ALL.into_iter().flat_map(Long::all);
+        inputs.flat_map(|input| Protocol::ALL.map(|to| Self::of(&input, to))).flatten().collect()
+    }
+
+    fn of(input: &Long, to: Protocol) -> Vec<Self> {
+        let case = |manner, target| Self { input: input.clone(), to, manner, target };
+        let mut cases = vec![case("any", Target::default())];
+        if input.kind == Kind::Request && input.name.contains("systems") {
+            cases.push(case("lift", Target::default().with_late_system(LateSystem::Lift)));
+            cases.push(case("inline", Target::default().with_late_system(LateSystem::Inline)));
+        }
+        if input.kind == Kind::Request && input.name.contains("calls") {
+            cases.push(case("known", Target::for_model(model(to))));
+        }
+        cases
+    }
+
+    fn name(&self) -> String {
+        let Long { protocol, kind, name, .. } = &self.input;
+        let (from, to, manner) = (protocol.as_str(), self.to.as_str(), self.manner);
+        format!("{kind:?}/{name}/{from}→{to}/{manner}").to_lowercase()
+    }
+
+    fn run(&self, body: &str) -> Outcome {
+        let from = self.input.protocol;
+        match self.input.kind {
+            Kind::Request => self.request(body),
+            Kind::Response => Ok(translate::response(from, self.to, body.as_bytes())?.0.len()),
+            Kind::Stream => {
+                let folded = translate::fold(from, body.as_bytes());
+                let (out, report) = translate::stream(from, self.to, body.as_bytes());
+                Ok(out.len() + report.entries().len() + folded.candidates.len())
+            }
+            Kind::Error => {
+                let fault = from.decode_fault(400, body.as_bytes());
+                Ok(self.to.translate_fault(&fault).1.body.len())
+            }
+        }
+    }
+
+    fn request(&self, body: &str) -> Outcome {
+        let from = self.input.protocol;
+        let mut exchange = from.decode_request(body.as_bytes())?;
+        let repaired = sabir_compose::repair(&mut exchange.request, &Policy::towards(self.to));
+        let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
+        let encoded = exchange.encode(self.to, &self.target)?;
+        let asked = Asked::by(&exchange, self.to, &self.target);
+        black_box((&asked, &repaired));
+        if from == Protocol::OpenaiResponses {
+            black_box(Echo::of(Reader::new(body))?.into_owned());
+        }
+        Ok(encoded.body.len() + encoded.report.entries().len())
+    }
+}
+
+/// A model whose family is known, among those that a protocol is spoken by.
+fn model(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::OpenaiResponses => "gpt-5.1",
+        Protocol::AnthropicMessages => "claude-sonnet-4-5",
+        Protocol::Gemini => "gemini-2.5-pro",
+    }
+}
+
+/// Shows which cases take longer at the second size than the sizes explain.
+fn time((small, large): (usize, usize), part: &str) {
+    for case in Case::all().into_iter().filter(|case| case.name().contains(part)) {
+        let bodies = [small, large].map(|n| case.input.of(n));
+        let times = bodies.each_ref().map(|body| {
+            let run = || {
+                let started = processor_s();
+                let outcome = case.run(body);
+                (processor_s() - started, outcome.err().map(|it| it.to_string()))
+            };
+            let first = run();
+            match first.0 < 0.05 {
+                true => [run(), run(), first]
+                    .into_iter()
+                    .min_by(|a, b| a.0.total_cmp(&b.0))
+                    .expect("some"),
+                false => first,
+            }
+        });
+        let ratio = times[1].0 / times[0].0 / (large as f64 / small as f64);
+        let refused = times[1].1.as_deref().unwrap_or_default();
+        let ms = times[1].0 * 1e3;
+        let bytes = bodies[1].len();
+        println!("{ratio:6.2} {ms:9.1} ms {bytes:9} {} {refused}", case.name());
+    }
+}
+
+/// How long this thread has run so far, whatever else the machine does.
+fn processor_s() -> f64 {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok());
+    ns.unwrap_or_default() / 1e9
+}

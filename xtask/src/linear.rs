@@ -1,0 +1,167 @@
+//! Holds the work of translations to the length of their inputs: every long input of the testkit is translated at n and at
+//! 2n elements under a tool that counts instructions, and twice the elements may cost little more than twice the work.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process;
+use std::process::Command;
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Context;
+use anyhow::Result;
+use anyhow::bail;
+use anyhow::ensure;
+
+/// How many elements the shorter input of each case has.
+const ELEMENTS: usize = 150;
+/// What twice the elements may cost, in hundredths of what they cost once.
+const RATIO_MAX: u64 = 220;
+
+/// One case at both lengths, in instructions.
+struct Measured {
+    name: String,
+    once: u64,
+    twice: u64,
+    /// Why it was not translated, if it was not.
+    refused: String,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let part = match arguments {
+        [] => "",
+        [part] => part,
+        _ => bail!("expected at most a part of the names of cases"),
+    };
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("valgrind is not installed: the work of long translations is not counted");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let measured = measure(&build()?, part)?;
+    let findings: Vec<String> = measured.iter().filter_map(Measured::finding).collect();
+    findings.iter().for_each(|line| println!("{line}"));
+    println!("{} cases, {} findings", measured.len(), findings.len());
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Measured {
+    /// What is wrong with a case: its work grows faster than its input, or it tests nothing.
+    fn finding(&self) -> Option<String> {
+        let Self { name, once, twice, refused } = self;
+        if !refused.is_empty() {
+            return Some(format!("{name}: not translated, {refused}"));
+        }
+        let ratio = *twice as f64 / *once as f64;
+        (twice * 100 > once * RATIO_MAX)
+            .then(|| format!("{name}: {ratio:.2} times for twice the elements ({once} → {twice})"))
+    }
+}
+
+/// Builds the program that translates, and answers where it is.
+fn build() -> Result<PathBuf> {
+    let root = crate::project_root();
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--profile", "counted"])
+        .args(["--package", "sabir-testkit", "--example", "long"])
+        .current_dir(root)
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "the long inputs do not build");
+    let target = env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    Ok(target.join("counted/examples/long"))
+}
+
+/// Counts on all cores, each of which takes a share of the cases.
+fn measure(binary: &Path, part: &str) -> Result<Vec<Measured>> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let folder = Scratch::new()?;
+    let folder = &folder.0;
+    let shares: Result<Vec<Vec<Measured>>> = thread::scope(|scope| {
+        let begin = |share: usize| {
+            let dumps = folder.join(share.to_string());
+            scope.spawn(move || measure_share(binary, part, (share, workers), &dumps))
+        };
+        let handles: Vec<_> = (0..workers).map(begin).collect();
+        handles.into_iter().map(|handle| handle.join().expect("counting does not panic")).collect()
+    });
+    Ok(shares?.into_iter().flatten().collect())
+}
+
+/// Counts a share of the cases. The tool writes what it has counted to a file of its own whenever a case has run.
+fn measure_share(
+    binary: &Path,
+    part: &str,
+    (share, of): (usize, usize),
+    dumps: &Path,
+) -> Result<Vec<Measured>> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=long::counted", "--dump-after=long::counted"])
+        .arg(format!("--callgrind-out-file={}", dumps.display()))
+        .arg(binary)
+        .args(["count", &share.to_string(), &of.to_string(), &ELEMENTS.to_string(), part])
+        .output()
+        .context("cannot run valgrind, which counts the instructions")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let runs: Vec<&str> = text.lines().collect();
+    let read = |(number, runs): (usize, &[&str])| match runs {
+        [_, twice] => {
+            let (name, refused) = twice.split_once('\t').context("not the line of a case")?;
+            let [once, twice] = [1, 2].map(|it| counted(dumps, 2 * number + it));
+            let (name, refused) = (name.to_owned(), refused.to_owned());
+            Ok(Measured { name, once: once?, twice: twice?, refused })
+        }
+        _ => bail!("a case ran once"),
+    };
+    runs.chunks(2).enumerate().map(read).collect()
+}
+
+/// The instructions of the run with that number.
+fn counted(dumps: &Path, number: usize) -> Result<u64> {
+    let path = dumps.with_extension(number.to_string());
+    let text = fs::read_to_string(&path).context("valgrind has not written its counts")?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+    total.context("valgrind did not say what it counted")?.trim().parse().context("not a count")
+}
+
+/// A folder that goes when it is no longer needed.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let folder = env::temp_dir().join(format!("sabir-linear-{}", process::id()));
+        fs::create_dir_all(&folder).context("cannot make a folder for the counts")?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays behind is temporary all the same.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(once: u64, twice: u64, refused: &str) -> Option<String> {
+        let (name, refused) = ("a".to_owned(), refused.to_owned());
+        Measured { name, once, twice, refused }.finding()
+    }
+
+    #[test]
+    fn twice_the_elements_may_cost_a_little_more_than_twice() {
+        assert_eq!(finding(1_000, 2_200, ""), None);
+        let words = "a: 2.20 times for twice the elements (1000 → 2201)";
+        assert_eq!(finding(1_000, 2_201, "").unwrap(), words);
+    }
+
+    #[test]
+    fn a_case_that_is_refused_tests_nothing() {
+        assert_eq!(finding(1, 1, "no").unwrap(), "a: not translated, no");
+    }
+}
