@@ -28,7 +28,7 @@ mod cases {
 #[track_caller]
 fn check(case: &str) {
     let case = Path::new(case);
-    let samples = sample::below(case).unwrap();
+    let samples = sample::below(case).expect("the case can be read");
     let mut broken: Vec<String> = samples
         .iter()
         .flat_map(|sample| laws::check(sample).into_iter().map(|it| told(&sample.name, &it)))
