@@ -56,6 +56,9 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ),
     // A spelling that the real API takes and nobody should rely on.
     ("numbers-written-as-strings/gemini", "expected number"),
+    ("gemini-one-object-for-a-list/gemini", "expected array"),
+    ("gemini-one-object-for-the-media-of-a-result/gemini", "expected array"),
+    ("gemini-schema-types-as-numbers/gemini", "expected string"),
     // What the real API does not know; other servers of the same protocol do.
     ("bare-base64-in-place-of-an-address/openai-chat", "expected an object"),
     ("bare-base64-in-place-of-an-address/openai-responses", "Expected a valid URL"),
@@ -88,6 +91,10 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("thinking-blocks-survive-untouched/anthropic-messages", "Invalid `signature`"),
     ("turn-of-a-messages-agent/anthropic-messages", "Invalid `signature`"),
     ("turns-parted-by-silence-stay-apart/anthropic-messages", "Invalid `signature`"),
+    ("gemini-signatures-come-back-on-their-calls/anthropic-messages", "Invalid `signature`"),
+    ("gemini-signatures-come-back-on-their-calls/openai-chat", "extra_content"),
+    ("gemini-signatures-come-back-on-their-calls/openai-responses", "could not be verified"),
+    ("gemini-thought-signature-in-snake-case/gemini", "Corrupted thought signature"),
     ("image-in-a-tool-result/gemini", "Corrupted thought signature"),
     ("signature-on-an-empty-text-part/gemini", "Corrupted thought signature"),
     ("signed-parts-are-never-merged/gemini", "Corrupted thought signature"),
@@ -134,6 +141,22 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("two-results-for-one-call/openai-chat", Protocol::AnthropicMessages, "single result"),
     ("two-results-for-one-call/openai-chat", Protocol::Gemini, "number of function response parts"),
     ("two-results-for-one-call/openai-chat", Protocol::OpenaiResponses, "No tool call found"),
+    // Artefacts that this simulator did not issue.
+    (
+        "gemini-signatures-come-back-on-their-calls/anthropic-messages",
+        Protocol::Gemini,
+        "Corrupted thought signature",
+    ),
+    (
+        "gemini-signatures-come-back-on-their-calls/openai-chat",
+        Protocol::Gemini,
+        "Corrupted thought signature",
+    ),
+    (
+        "gemini-signatures-come-back-on-their-calls/openai-responses",
+        Protocol::Gemini,
+        "Corrupted thought signature",
+    ),
     // What both OpenAI APIs refuse goes from one to the other as it is.
     ("root-anyof-in-a-tool/openai-chat", Protocol::OpenaiResponses, "type: \"object\""),
 ];
