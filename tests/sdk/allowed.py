@@ -66,6 +66,10 @@ ALLOWED: list[Allowance] = [
         "the de-facto field for thinking, which clients of other servers read and the official API never sends",
     ),
     Allowance(
+        "openai-chat", "request response stream", r".*/tool_calls/\d+/extra_content", UNKNOWN,
+        "the field of Google's own Chat endpoint for thought signatures; requests have it for Google's models alone",
+    ),
+    Allowance(
         "openai-chat", "stream", r"/\d+/choices/\d+/delta/tool_calls/\d+/(type|custom)",
         UNKNOWN + r"|found \"custom\"",
         "the service streams calls of custom tools; the SDK's delta knows functions only",
