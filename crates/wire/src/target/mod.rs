@@ -85,9 +85,13 @@ impl Target {
         Self { gemini_model, ..self }
     }
 
-    /// Whether the far end of Chat is Google's, and so reads the signatures of its models.
+    /// Whether the far end of Chat is Google's, and so reads the signatures of its models. Where nobody knows the server,
+    /// the model tells.
     pub fn reads_google_signatures(&self) -> bool {
-        self.family.vendor == Vendor::Google || self.dialect == Dialect::GEMINI
+        match self.dialect == Dialect::UNKNOWN {
+            true => self.family.vendor == Vendor::Google,
+            false => self.dialect == Dialect::GEMINI,
+        }
     }
 
     /// Whether the far end of Chat is known to be another than Google's.

@@ -79,3 +79,21 @@ fn the_anthropic_version_is_the_newest_one_begun() {
     assert!(AnthropicVersion::V2023_06_01.takes_sampling());
     assert!(!AnthropicVersion::V2026_10_21.takes_sampling());
 }
+
+#[test]
+fn signatures_of_google_go_to_its_own_server_alone() {
+    let gemini = Target::for_model("gemini-3-pro");
+    let cases = [
+        (gemini, true),
+        (gemini.with_dialect(Dialect::GEMINI), true),
+        (Target::for_model("nobody").with_dialect(Dialect::GEMINI), true),
+        // A strict server refuses the field, whatever it calls its model.
+        (gemini.with_dialect(Dialect::OPENAI), false),
+        (gemini.with_dialect(Dialect::OPENROUTER), false),
+        (Target::for_model("nobody"), false),
+        (Target::for_model("gpt-5.6"), false),
+    ];
+    for (target, expected) in cases {
+        assert_eq!(target.reads_google_signatures(), expected, "{target:?}");
+    }
+}
