@@ -265,15 +265,26 @@ fn poll_send(
     }
 }
 
+/// How much of a request is written before the others of this thread have their turn: a fast provider always takes more.
+const TURN_BYTES: usize = 256 * 1024;
+
 fn poll_write(
     connection: &mut Connection,
     cx: &mut Context<'_>,
     unsent: &mut &mut [IoSlice<'_>],
 ) -> Poll<io::Result<()>> {
+    let mut written = 0;
     while !unsent.is_empty() {
+        if written >= TURN_BYTES {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         match Pin::new(&mut *connection).poll_write_vectored(cx, unsent) {
             Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-            Poll::Ready(Ok(length)) => IoSlice::advance_slices(unsent, length),
+            Poll::Ready(Ok(length)) => {
+                IoSlice::advance_slices(unsent, length);
+                written += length;
+            }
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return Poll::Pending,
         }
