@@ -136,6 +136,27 @@ impl Comparison<'_> {
         before.is_null() && !leaves.is_empty() && leaves.is_subset(&self.moved)
     }
 
+    /// Whether what stands at a place of which `before` says nothing is told there by another field, which is reported.
+    fn has_reported_twin(&self, pointer: &str) -> bool {
+        let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
+        let is_at = |twin: &str| {
+            let below = self.covered.iter().filter_map(|entry| entry.strip_prefix(parent));
+            let inner = below.filter_map(|entry| entry.strip_prefix('/')?.strip_prefix(twin));
+            inner.into_iter().any(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        default::twins_of(self.protocol, name).any(is_at)
+    }
+
+    /// Whether a text of Chat is the same with its message's refusal behind it, of which the report says that it became text.
+    fn is_joined(&self, pointer: &str, before: &Value, after: &Value) -> bool {
+        let (Value::String(before), Value::String(after)) = (before, after) else { return false };
+        let Some((message, _)) = pointer.rsplit_once("/content") else { return false };
+        let refusal = after.strip_prefix(before.as_str()).map(str::to_lowercase);
+        self.protocol == Protocol::OpenaiChat
+            && self.is_covered(&format!("{message}/refusal"))
+            && refusal.is_some_and(|refusal| self.moved.contains(&refusal))
+    }
+
     /// Whether a part has no words, and nothing else that is not reported.
     fn is_wordless(&self, pointer: &str, value: &Value) -> bool {
         let Some(object) = value.as_object() else { return false };
@@ -186,6 +207,8 @@ impl Comparison<'_> {
             _ if self.is_wordless(pointer, before) && self.is_void(key, after) => {}
             _ if same_leaf(before, after) => {}
             _ if self.is_moved(raw_before, raw_after) => {}
+            _ if self.is_joined(pointer, raw_before, raw_after) => {}
+            _ if raw_before.is_null() && self.has_reported_twin(pointer) => {}
             // Whatever is translated into Responses asks not to be stored.
             _ if pointer == "/store"
                 && raw_before.is_null()

@@ -9,7 +9,7 @@ use crate::json::push_whole;
 /// A JSON pointer into the input, as up to four steps of a static path and an index.
 ///
 /// The default place is the root, which is also where nodes stand that no input spoke of.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     steps: [Step; STEPS_MAX],
     indices: [u32; STEPS_MAX],
@@ -24,7 +24,7 @@ const POINTER_BYTES: usize = 32;
 macro_rules! steps {
     ($( $(#[$doc:meta])* $step:ident => $path:literal; )*) => {
         /// A fixed stretch of path in one of the four protocols.
-        #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum Step {
             #[default]
             None,

@@ -34,6 +34,21 @@ pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Valu
     }
 }
 
+/// The fields beside `name` that tell the same in another way; which of them is used is the writer's choice.
+pub(super) fn twins_of(protocol: Protocol, name: &str) -> impl Iterator<Item = &'static str> {
+    let told = TWINS.iter().filter(move |(by, one, _)| *by == protocol && *one == name);
+    told.map(|(_, _, twin)| *twin)
+}
+
+/// A field that a translation may write, and the one in which the input tells the same.
+const TWINS: &[(Protocol, &str, &str)] = &[
+    (Protocol::OpenaiChat, "refusal", "content"),
+    (Protocol::AnthropicMessages, "thinking", "output_config/effort"),
+    (Protocol::Gemini, "groundingMetadata", "citationMetadata"),
+    (Protocol::Gemini, "responseJsonSchema", "responseSchema"),
+    (Protocol::Gemini, "responseJsonSchema", "response_schema"),
+];
+
 const CHAT: &[(&str, &str)] = &[
     ("stream", "false"),
     ("n", "1"),

@@ -71,7 +71,7 @@ fn on_thinking<'a>(parts: Vec<Part<'a>>, rule: Rule) -> Vec<Part<'a>> {
             (None, Rule::Leave) if follows_text => {}
             (Some(thought), Rule::Share) => {
                 if let Some(artefact) = part.semantics_mut().take_artefact() {
-                    thought.semantics_mut().set_artefact(artefact);
+                    thought.semantics_mut().set_artefact(artefact.handed());
                 }
             }
             (None, Rule::Share | Rule::Leave) => {
@@ -112,7 +112,7 @@ fn is_open_thought(part: &Part<'_>) -> bool {
 
 fn sealed<'a>(place: Place, artefact: Artefact<'a>) -> NodeSemantics<'a> {
     let mut semantics = NodeSemantics::at(place);
-    semantics.set_artefact(artefact);
+    semantics.set_artefact(artefact.handed());
     semantics
 }
 
@@ -286,7 +286,7 @@ impl Handing {
     fn end_thought(&mut self, artefact: Option<Artefact<'_>>, emit: &mut dyn FnMut(Event<'_>)) {
         if let Thought::Held(mut closed) = std::mem::replace(&mut self.thought, Thought::None) {
             if let Some(artefact) = artefact {
-                closed.semantics.set_artefact(artefact.into_owned());
+                closed.semantics.set_artefact(artefact.into_owned().handed());
             }
             self.pass(Event::Close(closed), emit);
         }

@@ -13,6 +13,7 @@ use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::spelled;
+use crate::protocol::gemini::types::spelled_below;
 use crate::protocol::semantics::Spelling;
 
 /// The pointer of a field of `generationConfig`, in the spellings that the request uses.
@@ -28,16 +29,22 @@ macro_rules! generation {
             (true, true) => concat!("/generation_config/", $snake),
         }
     };
+    ($shape:expr, $outer:literal, $inner:literal, "") => {
+        match is_snake($shape, "generationConfig") {
+            false => concat!("/generationConfig/", $outer, $inner),
+            true => concat!("/generation_config/", $outer, $inner),
+        }
+    };
 }
 
-/// The pointer of a field of `thinkingConfig`; its members are spelled as it is.
+/// The pointer of a field of `thinkingConfig`, in the spellings that the request uses.
 macro_rules! thinking {
     ($shape:expr, $camel:literal, $snake:literal) => {
-        match (is_snake($shape, "generationConfig"), is_snake($shape, "thinkingConfig")) {
-            (false, false) => concat!("/generationConfig/thinkingConfig/", $camel),
-            (false, true) => concat!("/generationConfig/thinking_config/", $snake),
-            (true, false) => concat!("/generation_config/thinkingConfig/", $camel),
-            (true, true) => concat!("/generation_config/thinking_config/", $snake),
+        match (is_snake($shape, "thinkingConfig"), is_snake($shape, $camel)) {
+            (false, false) => generation!($shape, "thinkingConfig/", $camel, ""),
+            (false, true) => generation!($shape, "thinkingConfig/", $snake, ""),
+            (true, false) => generation!($shape, "thinking_config/", $camel, ""),
+            (true, true) => generation!($shape, "thinking_config/", $snake, ""),
         }
     };
 }
@@ -142,6 +149,13 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         Field::UsageReasoning => "/thoughtsTokenCount",
         Field::UsageTotal => "/totalTokenCount",
     }
+}
+
+/// A pointer below a part or a tool, with its names as that node spells them.
+pub(in crate::protocol) fn respelled(suffix: &str, spelling: Spelling) -> String {
+    let shape: Shape = spelling.of();
+    let names = suffix.split('/').map(|name| spelled_below(name, shape));
+    names.collect::<Vec<_>>().join("/")
 }
 
 fn is_snake(shape: Shape, camel: &'static str) -> bool {

@@ -25,7 +25,7 @@ pub(in crate::protocol) use fault::encode_fault_under;
 pub(in crate::protocol) use losses::LOST;
 pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::pointer;
-pub(in crate::protocol) use types::CITED_APART;
+pub(in crate::protocol) use losses::respelled;
 pub(in crate::protocol) use types::DECLARED;
 pub use types::GeminiSemantics;
 pub(in crate::protocol) use types::dialect_of_output;

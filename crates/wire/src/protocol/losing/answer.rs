@@ -41,8 +41,8 @@ impl Losing<'_> {
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {
         let place = candidate.semantics().place();
-        if candidate.semantics().has_shape(gemini::CITED_APART) && self.source == Protocol::Gemini {
-            self.spelling = gemini::CITED_APART.into();
+        if self.source == Protocol::Gemini {
+            self.spelling = candidate.semantics().spelling();
         }
         self.semantics(candidate.semantics());
         self.message(&candidate.message);

@@ -9,6 +9,8 @@ mod request;
 mod returning;
 mod unlike;
 
+use std::collections::BTreeMap;
+
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
@@ -16,6 +18,8 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
+use crate::protocol::gemini;
+use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Spelling;
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
@@ -27,6 +31,8 @@ pub(in crate::protocol) struct Losing<'r> {
     /// The shape of the whole request, which decides how some of its fields are spelled.
     spelling: Spelling,
     side: Side,
+    /// The nodes whose own fields are spelled in another way than the table of their protocol has them.
+    respelled: BTreeMap<Place, Spelling>,
     report: &'r mut Report,
 }
 
@@ -44,7 +50,15 @@ impl<'r> Losing<'r> {
         report: &'r mut Report,
     ) -> Self {
         let lost = target.lost();
-        Self { source, target, lost, spelling: Spelling::default(), side: Side::Answer, report }
+        Self {
+            source,
+            target,
+            lost,
+            spelling: Spelling::default(),
+            side: Side::Answer,
+            respelled: BTreeMap::new(),
+            report,
+        }
     }
 
     pub(in crate::protocol) fn spelled(mut self, spelling: Spelling) -> Self {
@@ -112,8 +126,20 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if !self.is_same() {
-            self.report.lose(place.pointer(suffix), kind, reason);
+        if self.is_same() {
+            return;
+        }
+        let pointer = match self.respelled.get(&place) {
+            None => place.pointer(suffix),
+            Some(spelling) => place.pointer(&gemini::respelled(suffix, *spelling)),
+        };
+        self.report.lose(pointer, kind, reason);
+    }
+
+    /// Remembers how a node is spelled, for the pointers of its fields.
+    fn respell(&mut self, semantics: &NodeSemantics<'_>) {
+        if self.source == Protocol::Gemini {
+            self.respelled.insert(semantics.place(), semantics.spelling());
         }
     }
 

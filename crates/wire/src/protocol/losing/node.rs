@@ -137,6 +137,7 @@ impl Losing<'_> {
     fn detail(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
         if semantics.is_respelled() {
+            self.respell(semantics);
             self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {

@@ -214,6 +214,7 @@ impl Losing<'_> {
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
         if semantics.is_respelled() {
+            self.respell(semantics);
             self.node(semantics.place(), LossKind::Renamed, RESPELLED);
         }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());

@@ -116,12 +116,7 @@ impl Losing<'_> {
 
     /// In Chat a refusal is a field of its message or a part of its content, which comes to the same.
     fn refusals(&mut self, message: &Message<'_>) {
-        if !message.parts.iter().any(is_refusal) {
-            return;
-        }
-        let place = message.semantics().place();
         let reason = "a refusal stands beside the content or in it";
-        self.below(place, "/refusal", LossKind::Renamed, reason);
         for part in message.parts.iter().filter(|part| is_refusal(part)) {
             self.node(part.semantics().place(), LossKind::Renamed, reason);
         }

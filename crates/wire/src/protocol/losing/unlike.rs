@@ -27,11 +27,13 @@ impl Losing<'_> {
         }
     }
 
-    /// On the way back a thought's signature is attached to the part behind it. Thinking that was put before that very part
-    /// to carry its signature gives it back, which is no change.
+    /// On the way back a thought's signature is attached to the part behind it. Thinking that carries the signature of that
+    /// very part gives it back, which is no change.
     fn handed_seals(&mut self, parts: &[Part<'_>]) {
         let is_sealed = |part: &Part<'_>| {
-            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
+            let artefact = part.semantics().artefact();
+            matches!(part.content(), Content::Reasoning(_))
+                && artefact.is_some_and(|artefact| !artefact.is_handed())
         };
         let takes =
             |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Text(_));
@@ -41,10 +43,7 @@ impl Losing<'_> {
             _ => part.semantics().artefact().is_some() || !is_empty(part),
         };
         let heard: Vec<&Part<'_>> = parts.iter().filter(is_heard).collect();
-        let is_put =
-            |pair: &[&Part<'_>]| pair[0].semantics().place() == pair[1].semantics().place();
-        let sealed = heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1]));
-        for pair in sealed.filter(|pair| !is_put(pair)) {
+        for pair in heard.windows(2).filter(|pair| is_sealed(pair[0]) && takes(pair[1])) {
             for part in pair {
                 self.sealed(part, "the signature of a thought goes to the part behind it");
             }

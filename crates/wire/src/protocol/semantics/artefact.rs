@@ -13,6 +13,8 @@ pub struct Artefact<'a> {
     pub(super) issuer: Protocol,
     pub(super) kind: ArtefactKind,
     pub(super) data: Text<'a>,
+    /// Whether it stood on another part, which takes it back on the way back.
+    pub(super) is_handed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +27,16 @@ pub enum ArtefactKind {
 
 impl<'a> Artefact<'a> {
     pub(in crate::protocol) fn new(issuer: Protocol, kind: ArtefactKind, data: Text<'a>) -> Self {
-        Self { issuer, kind, data }
+        Self { issuer, kind, data, is_handed: false }
+    }
+
+    /// The same on another part than its own.
+    pub(in crate::protocol) fn handed(self) -> Self {
+        Self { is_handed: true, ..self }
+    }
+
+    pub(in crate::protocol) fn is_handed(&self) -> bool {
+        self.is_handed
     }
 
     /// The protocol whose vendor made it.
@@ -82,7 +93,8 @@ impl<'a> Artefact<'a> {
     }
 
     pub fn into_owned(self) -> Artefact<'static> {
-        Artefact { issuer: self.issuer, kind: self.kind, data: self.data.into_owned() }
+        let Self { issuer, kind, data, is_handed } = self;
+        Artefact { issuer, kind, data: data.into_owned(), is_handed }
     }
 }
 

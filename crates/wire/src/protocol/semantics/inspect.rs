@@ -39,7 +39,9 @@ impl NodeSemantics<'_> {
 
     /// Writes where the node stands and what only its issuer can read of it, if there is such a thing.
     pub(crate) fn show_artefact(&self, writer: &mut Writer) {
-        let Some(Artefact { issuer, kind, data: _ }) = self.artefact() else { return };
+        let Some(Artefact { issuer, kind, data: _, is_handed: _ }) = self.artefact() else {
+            return;
+        };
         writer.object(|writer| {
             writer.field("place", &self.place.to_string());
             writer.field("issuer", issuer.as_str());
@@ -107,7 +109,7 @@ impl Show for CacheMarker<'_> {
 
 impl Show for Artefact<'_> {
     fn show(&self, writer: &mut Writer) {
-        let Artefact { issuer, kind, data } = self;
+        let Artefact { issuer, kind, data, is_handed: _ } = self;
         writer.object(|writer| {
             writer.field("issuer", issuer.as_str());
             writer.field("kind", kind_word(*kind));

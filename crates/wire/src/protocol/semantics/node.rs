@@ -148,6 +148,11 @@ impl<'a> NodeSemantics<'a> {
         self.spelling.of()
     }
 
+    /// How the node was spelled, in whatever protocol it is.
+    pub(in crate::protocol) fn spelling(&self) -> Spelling {
+        self.spelling
+    }
+
     /// Whether JSON stood where the protocol has a string.
     pub(in crate::protocol) fn is_as_json(&self) -> bool {
         self.spelling.is_as_json()

@@ -89,7 +89,6 @@ fn lose_effort(request: &Request<'_>, losing: &mut Losing<'_>) {
     if is_effort && thinks_by_budget(request) {
         let reason = "the effort stands for a budget, for which the limit need not leave room";
         losing.field(root, Field::ThinkingEffort, LossKind::Renamed, reason);
-        losing.field(root, Field::ThinkingBudget, LossKind::Implied, reason);
         losing.field(root, Field::MaxOutputTokens, LossKind::Renamed, reason);
     }
     let is_unknown = |word: &Text<'_>| Effort::parse(&word.to_str()).is_none();
@@ -146,7 +145,7 @@ fn thinks_by_budget(request: &Request<'_>) -> bool {
 fn lose_all(thinking: &conversation::Thinking<'_>, reason: &'static str, losing: &mut Losing<'_>) {
     let conversation::Thinking { mode, effort, budget, show } = thinking;
     let set = [
-        (Field::ThinkingMode, mode.is_some() || effort.is_some()),
+        (Field::ThinkingMode, mode.is_some()),
         (Field::ThinkingEffort, effort.is_some()),
         (Field::ThinkingBudget, budget.is_some()),
         (Field::ThinkingShow, show.is_some()),

@@ -72,7 +72,9 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Sendable::Image { mime, .. } => *mime,
         Sendable::Pdf(_) => "application/pdf",
         Sendable::PlainText(_) => "text/plain",
-        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => return lose_stated(place, losing),
+        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => {
+            return lose_stated(media, place, losing);
+        }
     };
     let (kind, reason) = match declared.as_deref() {
         Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
@@ -85,8 +87,8 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
 }
 
 /// Gemini states the type of what an address leads to; here the file itself tells.
-fn lose_stated(place: Place, losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::Gemini {
+fn lose_stated(media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
+    if losing.source() == Protocol::Gemini && media.source.mime().is_some() {
         let reason = "the file itself tells its type";
         losing.below(place, "/fileData/mimeType", LossKind::Implied, reason);
     }

@@ -18,6 +18,8 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::gemini::losses::pointer;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::CONTENTS_ABSENT;
 use crate::protocol::gemini::types::CONTENTS_ONE;
@@ -37,6 +39,7 @@ use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::camel;
+use crate::protocol::gemini::types::mode_path;
 use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
@@ -152,20 +155,23 @@ impl<'a> Draft<'a> {
             self.semantics.respell(path);
         }
         if self.shape.has(LEVEL_LOWER) {
-            self.semantics.respell("generationConfig/thinkingConfig/thinkingLevel");
+            self.respell_field(Field::ThinkingEffort);
         }
         if self.shape.has(MODE_NUMBER) {
-            self.semantics.respell("toolConfig/functionCallingConfig/mode");
-            self.semantics.respell("tool_config/function_calling_config/mode");
+            self.semantics.respell(mode_path(self.shape));
         }
         let has_schema = matches!(self.request.output, OutputFormat::JsonSchema(_));
         if has_schema && !self.shape.has(OUTPUT_JSON_SCHEMA) {
-            self.semantics.respell("generationConfig/responseSchema");
+            self.respell_field(Field::OutputSchema);
         }
         let has_tools = !self.request.tools.is_empty();
         if has_schema && (has_tools || self.shape.has(OUTPUT_TYPE_ABSENT)) {
-            self.semantics.respell("generationConfig/responseMimeType");
+            self.respell_field(Field::OutputFormat);
         }
+    }
+
+    fn respell_field(&mut self, field: Field) {
+        self.semantics.respell(pointer(field, self.shape.into()).trim_start_matches('/'));
     }
 
     fn finish(mut self, extras: Extras<'a>) -> Exchange<'a> {

@@ -17,6 +17,7 @@ pub(super) use usage::write_usage;
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
+use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
@@ -174,7 +175,7 @@ impl<'x> Answer<'x, '_> {
             let refused = parts.iter().any(refuses);
             object.field("finishReason", &finish_word(finish, refused, same));
             if let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused) {
-                report_finish(&mut self.losing, semantics.place(), change);
+                report_finish(&mut self.losing, (semantics.place(), finish), change);
             }
         }
         if !same || has(INDEX_STATED) {
@@ -334,11 +335,13 @@ pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
 /// The finish reason and what some protocols say beside it change together.
 pub(super) fn report_finish(
     losing: &mut Losing<'_>,
-    place: Place,
+    (place, finish): (Place, &Finish<'_>),
     (kind, reason): (LossKind, &'static str),
 ) {
     losing.field(place, Field::FinishReason, kind, reason);
-    losing.field(place, Field::FinishDetails, kind, reason);
+    if finish.details.is_some() {
+        losing.field(place, Field::FinishDetails, kind, reason);
+    }
 }
 
 /// Whether a part is a refusal; some servers state an empty one where there is none.

@@ -178,7 +178,7 @@ impl<'a> Encoder<'a> {
         self.tell(|losing| {
             losing.finish(place, &finish);
             if let Some(change) = fate {
-                report_finish(losing, place, change);
+                report_finish(losing, (place, &finish), change);
             }
         });
         self.ending(candidate).finish = Some(finish.into_owned());

@@ -107,6 +107,12 @@ pub(in crate::protocol::gemini) fn spelled(
         .map_or(camel, |name| name.snake)
 }
 
+/// The spelling of a name in a part or in a tool of that shape; the two have no name in common.
+pub(in crate::protocol::gemini) fn spelled_below(camel: &str, shape: Shape) -> &str {
+    let mut names = PART_NAMES.iter().chain(TOOL_NAMES);
+    names.find(|name| name.camel == camel && shape.has(name.bit)).map_or(camel, |name| name.snake)
+}
+
 /// Whether any of the names is in snake_case.
 pub(in crate::protocol::gemini) fn is_respelled(names: &'static [Name], shape: Shape) -> bool {
     names.iter().any(|name| shape.has(name.bit))
@@ -145,6 +151,16 @@ pub(in crate::protocol::gemini) fn thinking_scope(shape: Shape) -> &'static str 
 /// The scope of extras in `toolConfig`.
 pub(in crate::protocol::gemini) fn tool_config_scope(shape: Shape) -> &'static str {
     spelled(REQUEST_NAMES, "toolConfig", shape)
+}
+
+/// Where the mode of function calling stands.
+pub(in crate::protocol::gemini) fn mode_path(shape: Shape) -> &'static str {
+    match tool_choice_scope(shape) {
+        "toolConfig/functionCallingConfig" => "toolConfig/functionCallingConfig/mode",
+        "toolConfig/function_calling_config" => "toolConfig/function_calling_config/mode",
+        "tool_config/functionCallingConfig" => "tool_config/functionCallingConfig/mode",
+        _ => "tool_config/function_calling_config/mode",
+    }
 }
 
 /// The scope of extras in `functionCallingConfig`.

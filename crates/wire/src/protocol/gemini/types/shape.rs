@@ -93,7 +93,7 @@ pub(in crate::protocol::gemini) const CONTENT_ABSENT: Shape = Shape::bit(27);
 /// Of candidates: it stands for a blocked prompt and was never there.
 pub(in crate::protocol::gemini) const NO_CANDIDATE: Shape = Shape::bit(28);
 /// Of candidates: its sources stand in `citationMetadata`.
-pub(in crate::protocol) const CITED_APART: Shape = Shape::bit(29);
+pub(in crate::protocol::gemini) const CITED_APART: Shape = Shape::bit(29);
 /// Of responses: no `candidates`.
 pub(in crate::protocol::gemini) const CANDIDATES_ABSENT: Shape = Shape::bit(22);
 
