@@ -150,6 +150,12 @@ impl Place {
         last.is_some_and(|step| *step == Step::PromptFeedback)
     }
 
+    /// Whether this is the one call of a message in Chat's older form.
+    pub(crate) fn is_function_call(&self) -> bool {
+        let last = self.steps.iter().rfind(|step| **step != Step::None);
+        last.is_some_and(|step| *step == Step::FunctionCall)
+    }
+
     /// Whether what stands here may come back under another name: Chat tells refusals and texts, and one reasoning, call or
     /// usage under two names, in fields that stand side by side.
     pub(crate) fn has_twin(&self) -> bool {

@@ -43,6 +43,8 @@ pub(super) fn twins_of(protocol: Protocol, name: &str) -> impl Iterator<Item = &
 /// A field that a translation may write, and the one in which the input tells the same.
 const TWINS: &[(Protocol, &str, &str)] = &[
     (Protocol::OpenaiChat, "refusal", "content"),
+    (Protocol::OpenaiChat, "tool_calls", "function_call"),
+    (Protocol::OpenaiResponses, "incomplete_details", "status"),
     (Protocol::AnthropicMessages, "thinking", "output_config/effort"),
     (Protocol::Gemini, "groundingMetadata", "citationMetadata"),
     (Protocol::Gemini, "responseJsonSchema", "responseSchema"),

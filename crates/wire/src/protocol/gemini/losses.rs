@@ -8,10 +8,14 @@ use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::gemini::types::CITED_APART;
+use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
+use crate::protocol::gemini::types::PART_NAMES;
 use crate::protocol::gemini::types::REQUEST_NAMES;
 use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::TOOL_NAMES;
 use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
+use crate::protocol::gemini::types::is_respelled;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::gemini::types::spelled_below;
 use crate::protocol::semantics::Spelling;
@@ -151,9 +155,21 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     }
 }
 
+/// Whether names below a part or a tool stand there in another spelling than those of the request have it.
+pub(in crate::protocol) fn is_spelled_apart(spelling: Spelling, request: Spelling) -> bool {
+    let (shape, request): (Shape, Shape) = (spelling.of(), request.of());
+    let has_other_schema = request.has(TOOLS_JSON_SCHEMA) && !shape.has(JSON_SCHEMA);
+    has_other_schema || is_respelled(PART_NAMES, shape) || is_respelled(TOOL_NAMES, shape)
+}
+
 /// A pointer below a part or a tool, with its names as that node spells them.
 pub(in crate::protocol) fn respelled(suffix: &str, spelling: Spelling) -> String {
     let shape: Shape = spelling.of();
+    if let Some(inner) = suffix.strip_prefix("/parametersJsonSchema")
+        && !shape.has(JSON_SCHEMA)
+    {
+        return format!("/parameters{inner}");
+    }
     let names = suffix.split('/').map(|name| spelled_below(name, shape));
     names.collect::<Vec<_>>().join("/")
 }

@@ -24,6 +24,7 @@ pub(in crate::protocol) use fault::encode_fault;
 pub(in crate::protocol) use fault::encode_fault_under;
 pub(in crate::protocol) use losses::LOST;
 pub(in crate::protocol) use losses::fate;
+pub(in crate::protocol) use losses::is_spelled_apart;
 pub(in crate::protocol) use losses::pointer;
 pub(in crate::protocol) use losses::respelled;
 pub(in crate::protocol) use types::DECLARED;

@@ -85,6 +85,8 @@ impl<'r> Losing<'r> {
     ) {
         let suffix = match self.source.pointer(field, self.spelling) {
             "/finishReason" if place.is_prompt_feedback() => "/blockReason",
+            "/function/arguments" if place.is_function_call() => "/arguments",
+            "/function/name" if place.is_function_call() => "/name",
             suffix => suffix,
         };
         match suffix {
@@ -138,7 +140,8 @@ impl<'r> Losing<'r> {
 
     /// Remembers how a node is spelled, for the pointers of its fields.
     fn respell(&mut self, semantics: &NodeSemantics<'_>) {
-        if self.source == Protocol::Gemini {
+        let is_gemini = self.source == Protocol::Gemini;
+        if is_gemini && gemini::is_spelled_apart(semantics.spelling(), self.spelling) {
             self.respelled.insert(semantics.place(), semantics.spelling());
         }
     }

@@ -159,7 +159,7 @@ impl Options<'_, '_> {
         let modes = self.losing.source() == Protocol::AnthropicMessages;
         if fit.changed {
             let reason = "the model has other steps of effort";
-            self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
+            self.lose(self.asked_in(), LossKind::Approximated, reason);
         } else if modes && self.request.thinking.effort.is_some() {
             let reason = "the effort says also whether to think";
             self.lose(Field::ThinkingEffort, LossKind::Renamed, reason);
@@ -176,6 +176,16 @@ impl Options<'_, '_> {
         self.report_budget();
         self.report_unsaid();
         Some(fit.value)
+    }
+
+    /// The field in which the request says how much to reason.
+    fn asked_in(&self) -> Field {
+        let Thinking { mode: _, effort, budget, show: _ } = &self.request.thinking;
+        match (effort, budget) {
+            (Some(_), _) => Field::ThinkingEffort,
+            (None, Some(_)) => Field::ThinkingBudget,
+            (None, None) => Field::ThinkingMode,
+        }
     }
 
     /// Reports what an effort stands for or entails where the request does not say it.
