@@ -138,23 +138,35 @@ impl Comparison<'_> {
 
     /// Whether what stands at a place of which `before` says nothing is told there by another field, which is reported.
     fn has_reported_twin(&self, pointer: &str) -> bool {
-        let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
-        let is_at = |twin: &str| {
-            let below = self.covered.iter().filter_map(|entry| entry.strip_prefix(parent));
-            let inner = below.filter_map(|entry| entry.strip_prefix('/')?.strip_prefix(twin));
-            inner.into_iter().any(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        default::twins_of(self.protocol, name).any(is_at)
+        let is_element = |(_, name): &(&str, &str)| name.bytes().all(|byte| byte.is_ascii_digit());
+        let list = pointer.rsplit_once('/').filter(is_element).map(|(list, _)| list);
+        let field = list.unwrap_or(pointer);
+        let Some((parent, name)) = field.rsplit_once('/') else { return false };
+        default::twins_of(self.protocol, name).any(|twin| self.is_touched(parent, twin))
     }
 
-    /// Whether a text of Chat is the same with its message's refusal behind it, of which the report says that it became text.
+    /// Whether an entry speaks of a field or of something in it.
+    fn is_touched(&self, parent: &str, field: &str) -> bool {
+        let below = self.covered.iter().filter_map(|entry| entry.strip_prefix(parent));
+        let mut inner = below.filter_map(|entry| entry.strip_prefix('/')?.strip_prefix(field));
+        inner.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether a text has nothing more behind it than what stood in a reported field beside it: the refusal of a message
+    /// of Chat, or what names the media of a result of Gemini.
     fn is_joined(&self, pointer: &str, before: &Value, after: &Value) -> bool {
         let (Value::String(before), Value::String(after)) = (before, after) else { return false };
-        let Some((message, _)) = pointer.rsplit_once("/content") else { return false };
-        let refusal = after.strip_prefix(before.as_str()).map(str::to_lowercase);
-        self.protocol == Protocol::OpenaiChat
-            && self.is_covered(&format!("{message}/refusal"))
-            && refusal.is_some_and(|refusal| self.moved.contains(&refusal))
+        let Some(more) = after.strip_prefix(before.as_str()) else { return false };
+        match self.protocol {
+            Protocol::OpenaiChat => pointer.rsplit_once("/content").is_some_and(|(message, _)| {
+                self.is_touched(message, "refusal") && self.moved.contains(&more.to_lowercase())
+            }),
+            Protocol::Gemini => pointer.rsplit_once("/response/").is_some_and(|(result, _)| {
+                let is_stand_in = |line: &str| line.starts_with('[') && line.ends_with(" omitted]");
+                self.is_touched(result, "parts") && more.trim_start().lines().all(is_stand_in)
+            }),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+        }
     }
 
     /// Whether a part has no words, and nothing else that is not reported.
@@ -246,7 +258,8 @@ impl Comparison<'_> {
         let added = after.keys().filter(|key| !before.contains_key(*key));
         for key in before.keys().chain(added) {
             let below = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-            let before = before.get(key).unwrap_or(&Value::Null);
+            let implied = default::implied(self.protocol, key, before);
+            let before = before.get(key).unwrap_or(&implied);
             let after = after.get(key).unwrap_or(&Value::Null);
             self.values(&below, Some(key), before, after, differences);
         }

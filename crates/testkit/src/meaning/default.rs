@@ -1,6 +1,7 @@
 //! What each protocol states as its defaults, and where it lets a string stand for one text part.
 
 use sabir_wire::Protocol;
+use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
@@ -32,6 +33,28 @@ pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Valu
         }
         _ => None,
     }
+}
+
+/// What an object says of a field that it leaves out, by what it states.
+pub(super) fn implied(protocol: Protocol, key: &str, object: &Map<String, Value>) -> Value {
+    let has = |name: &str| object.contains_key(name) || object.contains_key(&snake(name));
+    match (protocol, key) {
+        // A schema is one of JSON.
+        (Protocol::Gemini, "responseMimeType")
+            if has("responseJsonSchema") || has("responseSchema") =>
+        {
+            Value::from("application/json")
+        }
+        _ => Value::Null,
+    }
+}
+
+fn snake(camel: &str) -> String {
+    let spelled = camel.chars().map(|letter| match letter.is_ascii_uppercase() {
+        true => format!("_{}", letter.to_ascii_lowercase()),
+        false => letter.to_string(),
+    });
+    spelled.collect()
 }
 
 /// The fields beside `name` that tell the same in another way; which of them is used is the writer's choice.

@@ -284,11 +284,6 @@ impl Encoding<'_, '_> {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
         }
-        if self.losing.source() == Protocol::Gemini {
-            let (root, reason) = (Place::default(), "a schema is one of JSON");
-            let suffix = "/generationConfig/responseMimeType";
-            self.losing.below(root, suffix, LossKind::Implied, reason);
-        }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
             lose_description(output.description.as_ref(), &mut self.losing);

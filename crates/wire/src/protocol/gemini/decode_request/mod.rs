@@ -165,7 +165,7 @@ impl<'a> Draft<'a> {
             self.respell_field(Field::OutputSchema);
         }
         let has_tools = !self.request.tools.is_empty();
-        if has_schema && (has_tools || self.shape.has(OUTPUT_TYPE_ABSENT)) {
+        if has_schema && has_tools && !self.shape.has(OUTPUT_TYPE_ABSENT) {
             self.respell_field(Field::OutputFormat);
         }
     }
