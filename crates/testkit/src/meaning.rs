@@ -153,7 +153,8 @@ impl Comparison<'_> {
     }
 
     /// Whether a text has nothing more behind it than what stood in a reported field beside it: the refusal of a message
-    /// of Chat, or what names the media of a result of Gemini.
+    /// of Chat, or what names the media of a result of Gemini or
+    /// tells where they are.
     fn is_joined(&self, pointer: &str, before: &Value, after: &Value) -> bool {
         let (Value::String(before), Value::String(after)) = (before, after) else { return false };
         let Some(more) = after.strip_prefix(before.as_str()) else { return false };
@@ -162,8 +163,9 @@ impl Comparison<'_> {
                 self.is_touched(message, "refusal") && self.moved.contains(&more.to_lowercase())
             }),
             Protocol::Gemini => pointer.rsplit_once("/response/").is_some_and(|(result, _)| {
-                let is_stand_in = |line: &str| line.starts_with('[') && line.ends_with(" omitted]");
-                self.is_touched(result, "parts") && more.trim_start().lines().all(is_stand_in)
+                let names = |line: &str| line.starts_with('[') && line.ends_with(" omitted]");
+                let is_told = |line: &str| names(line) || self.moved.contains(&line.to_lowercase());
+                self.is_touched(result, "parts") && more.trim_start().lines().all(is_told)
             }),
             Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
         }
