@@ -67,6 +67,7 @@ pub(super) fn twins_of(protocol: Protocol, name: &str) -> impl Iterator<Item = &
 const TWINS: &[(Protocol, &str, &str)] = &[
     (Protocol::OpenaiChat, "refusal", "content"),
     (Protocol::OpenaiChat, "tool_calls", "function_call"),
+    (Protocol::OpenaiChat, "tool_choice", "function_call"),
     (Protocol::OpenaiResponses, "incomplete_details", "status"),
     (Protocol::AnthropicMessages, "thinking", "output_config/effort"),
     (Protocol::Gemini, "groundingMetadata", "citationMetadata"),

@@ -19,6 +19,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
 use crate::protocol::gemini;
+use crate::protocol::openai_chat;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Spelling;
 
@@ -105,6 +106,20 @@ impl<'r> Losing<'r> {
     ) {
         let suffix = format!("{}{suffix}", self.source.pointer(field, self.spelling));
         self.below(place, &suffix, kind, reason);
+    }
+
+    /// Reports what happened to one stop sequence; the only one may stand there by itself.
+    pub(in crate::protocol) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
+        let is_string = match self.source {
+            Protocol::OpenaiChat => openai_chat::is_stop_string(self.spelling),
+            Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => false,
+        };
+        match is_string {
+            true => self.field(Place::default(), Field::Stop, kind, reason),
+            false => {
+                self.within(Place::default(), (Field::Stop, &format!("/{index}")), kind, reason)
+            }
+        }
     }
 
     /// Reports what happened to the whole node at `place`.

@@ -33,6 +33,12 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     }
 }
 
+/// Whether the request has one stop sequence that stands by itself, not in a list.
+pub(in crate::protocol) fn is_stop_string(spelling: Spelling) -> bool {
+    let shape: Shape = spelling.of();
+    shape.has(request_shape::STOP_STRING)
+}
+
 /// The fields that never arrive here as they were.
 pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 

@@ -24,6 +24,7 @@ pub(in crate::protocol) use fault::decode_fault;
 pub(in crate::protocol) use fault::encode_fault;
 pub(in crate::protocol) use losses::LOST;
 pub(in crate::protocol) use losses::fate;
+pub(in crate::protocol) use losses::is_stop_string;
 pub(in crate::protocol) use losses::pointer;
 pub use types::ChatSemantics;
 pub(in crate::protocol) use types::DECLARED;

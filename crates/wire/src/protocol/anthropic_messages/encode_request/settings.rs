@@ -226,11 +226,12 @@ impl Encoding<'_, '_> {
 
     fn write_stop(&mut self, body: &mut Object<'_, '_>) {
         let stop = &self.request.stop;
-        let pointer = self.losing.source().pointer(Field::Stop, self.spelling);
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
             let reason = "stops of whitespace alone are refused";
-            let suffix = format!("{pointer}/{index}");
-            self.losing.below(Place::default(), &suffix, LossKind::Dropped, reason);
+            self.losing.stop(index, LossKind::Dropped, reason);
+            if stop.len() == 1 {
+                continue;
+            }
             self.lose(Field::Stop, LossKind::Renamed, "the others move up");
         }
         let mut kept = stop.iter().filter(|text| !text.is_blank()).peekable();

@@ -181,7 +181,10 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     fn lose_role(&mut self, message: &Message<'_>) {
-        if message.role == Role::Developer {
+        // An item that only its own protocol has is nobody's.
+        let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
+        let speaks = message.parts.is_empty() || !message.parts.iter().all(is_opaque);
+        if message.role == Role::Developer && speaks {
             let reason = "developers speak as the system";
             let place = message.semantics().place();
             self.losing.field(place, Field::Role, LossKind::Approximated, reason);

@@ -208,15 +208,18 @@ impl<'x> Answer<'x, '_> {
         let same = self.losing.is_same();
         let texts = parts.iter().filter(|part| text_of(part).is_some());
         let mut texts = texts.filter(|part| same || !says_nothing(part)).peekable();
-        let Some(first) = texts.peek().map(|part| part.semantics().place()) else { return };
+        let Some(first) = texts.peek().map(|part| part.semantics()) else { return };
+        let (first, first_has) = (first.place(), first.logprobs().is_some());
         let mut all: Option<Logprobs<'_>> = None;
         for part in texts {
             let Some(logprobs) = part.semantics().logprobs() else { continue };
-            report_logprobs(&mut self.losing, part.semantics().place(), logprobs);
-            if part.semantics().place() != first || matches!(part.content(), Content::Refusal(_)) {
-                for place in [first, part.semantics().place()] {
-                    let reason = "they stand beside all that is said";
-                    self.losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            let place = part.semantics().place();
+            report_logprobs(&mut self.losing, place, logprobs);
+            if place != first || matches!(part.content(), Content::Refusal(_)) {
+                let reason = "they stand beside all that is said";
+                self.losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+                if !first_has {
+                    self.losing.node(first, LossKind::Approximated, reason);
                 }
             }
             add_to(&mut all, logprobs.clone());
