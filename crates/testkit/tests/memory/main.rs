@@ -19,7 +19,6 @@ const BODY_BYTES: usize = 2 * 1024 * 1024;
 
 /// Conversations, and schemas of short elements, which are many times as large when they are taken apart.
 const INPUTS: &[&str] = &[
-    "users",
     "texts",
     "calls",
     "tools",
