@@ -39,10 +39,6 @@ const REQUESTS: &[Row] = &[
         "instructions-and-systems",
         r#""instructions":"i","input":[<<{"role":"system","content":"rule §"},{"role":"user","content":"a"}>>]"#,
     ),
-    (
-        "instructions-list",
-        r#""instructions":[<<{"role":"system","content":"rule §"}>>],"input":"a""#,
-    ),
     ("texts", r#""input":[{"role":"user","content":[<<{"type":"input_text","text":"word §"}>>]}]"#),
     (
         "texts-of-assistant",

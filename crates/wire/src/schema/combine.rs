@@ -20,6 +20,7 @@ use super::tree::plain_string;
 use crate::LossKind;
 use crate::index::Index;
 use crate::json::Json;
+use crate::json::Kind;
 
 /// Where the keywords of a schema, or the names of a map, stand into which several others are merged, and the same for
 /// what is below each of them. Both only grow by that.
@@ -234,7 +235,8 @@ impl<'s> Fitter<'s> {
                 continue;
             };
             let present = &mut keywords.0[at];
-            if !present.value.same_as(&keyword.value) {
+            // A list of required names grows with each part: it is added to, not compared.
+            if is_required_list(&keyword) || !present.value.same_as(&keyword.value) {
                 self.merge_keyword(present, keyword, merged.below.entry(at).or_default());
             }
         }
@@ -306,6 +308,11 @@ impl<'s> Fitter<'s> {
         };
         self.lose(at, kind, "said differently in a schema that this one is merged with");
     }
+}
+
+fn is_required_list(keyword: &Keyword<'_>) -> bool {
+    let is_list = matches!(&keyword.value, Value::Plain(json) if json.kind() == Kind::Array);
+    is_list && keyword.name == "required"
 }
 
 fn target(keywords: &Keywords<'_>) -> Option<String> {

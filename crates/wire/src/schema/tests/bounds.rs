@@ -50,7 +50,7 @@ fn references_to_references_do_not_grow_without_end() {
 }
 
 #[test]
-fn many_parts_are_merged_as_far_as_they_are_worth_it() {
+fn many_parts_are_merged_without_loss() {
     let count = 3_000;
     let part = |index| format!(r#"{{"properties":{{"p{index}":{{}}}},"required":["p{index}"]}}"#);
     let parts: Vec<String> = (0..count).map(part).collect();
@@ -58,8 +58,8 @@ fn many_parts_are_merged_as_far_as_they_are_worth_it() {
         Json::parse(format!(r#"{{"type":"object","allOf":[{}]}}"#, parts.join(","))).unwrap();
     let translated = translate(&input, JsonSchema, GeminiSchema);
     let lost = |it: &&crate::schema::SchemaLoss| it.reason == "too much is merged into one schema";
-    let lost = translated.losses.iter().filter(lost).count();
-    assert!((1..2 * count).contains(&lost), "{lost}");
+    assert_eq!(translated.losses.iter().filter(lost).count(), 0);
+    assert!(translated.json.as_str().contains(r#""p2999""#));
     assert!(is_supported(&translated.json, GeminiSchema));
 }
 

@@ -71,8 +71,9 @@ impl Encoder<'_> {
             if endings().any(|(_, ending)| !ending.is_blocked()) {
                 let list = object.key("candidates");
                 list.begin_array();
+                let parts = self.spoken();
                 for (index, ending) in endings().filter(|(_, ending)| !ending.is_blocked()) {
-                    self.candidate(list, index, ending);
+                    self.candidate(list, (index, ending), parts_of(&parts, index));
                 }
                 list.end_array();
             } else if !self.is_same() {
@@ -88,7 +89,7 @@ impl Encoder<'_> {
         });
     }
 
-    fn candidate(&self, writer: &mut Writer, index: u32, ending: &Ending) {
+    fn candidate(&self, writer: &mut Writer, (index, ending): (u32, &Ending), parts: &[&OpenPart]) {
         let same = self.is_same();
         let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
@@ -106,28 +107,22 @@ impl Encoder<'_> {
         if same {
             same_grounding(&mut object, &ending.semantics);
         }
-        let parts: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
-            self.parts_of(index).map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
-        if let Some(grounding) = write_grounding(&parts) {
+        let cited: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
+            parts.iter().map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
+        if let Some(grounding) = write_grounding(&cited) {
             object.field("groundingMetadata", &grounding);
         }
-        if let Some(result) = self.late_logprobs(index).as_ref().and_then(logprobs_result) {
+        if let Some(result) = late_logprobs(parts).as_ref().and_then(logprobs_result) {
             object.field(LOGPROBS, &result);
         }
         object.close();
     }
 
-    /// The log probabilities that came after all of the text they speak of.
-    fn late_logprobs(&self, candidate: u32) -> Option<Logprobs<'static>> {
-        let mut all = None;
-        for late in self.parts_of(candidate).filter_map(|part| part.logprobs.clone()) {
-            add_to(&mut all, late);
-        }
-        all
-    }
-
-    fn parts_of(&self, candidate: u32) -> impl Iterator<Item = &OpenPart> {
-        self.parts.iter().filter(move |part| part.candidate == candidate && !part.silent)
+    /// The parts that are not silent, those of one candidate together.
+    fn spoken(&self) -> Vec<&OpenPart> {
+        let mut parts: Vec<&OpenPart> = self.parts.iter().filter(|part| !part.silent).collect();
+        parts.sort_by_key(|part| part.candidate);
+        parts
     }
 
     /// An empty content: the official clients look for one in every frame.
@@ -143,4 +138,20 @@ impl Encoder<'_> {
         }
         object.close();
     }
+}
+
+/// The parts of one candidate, of parts that are sorted by theirs.
+fn parts_of<'p>(parts: &'p [&'p OpenPart], candidate: u32) -> &'p [&'p OpenPart] {
+    let start = parts.partition_point(|part| part.candidate < candidate);
+    let end = parts.partition_point(|part| part.candidate <= candidate);
+    &parts[start..end]
+}
+
+/// The log probabilities that came after all of the text they speak of.
+fn late_logprobs(parts: &[&OpenPart]) -> Option<Logprobs<'static>> {
+    let mut all = None;
+    for late in parts.iter().filter_map(|part| part.logprobs.clone()) {
+        add_to(&mut all, late);
+    }
+    all
 }

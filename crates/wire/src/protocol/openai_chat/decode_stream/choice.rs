@@ -102,11 +102,6 @@ impl Choice {
         !matches!(self.ending, Ending::Untold)
     }
 
-    /// Whether its end was told and is held back.
-    pub(super) fn is_ending(&self) -> bool {
-        matches!(self.ending, Ending::Told(_))
-    }
-
     pub(super) fn step<'f>(
         &mut self,
         chunk: Chunk<'f>,

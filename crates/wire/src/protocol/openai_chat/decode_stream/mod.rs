@@ -54,6 +54,10 @@ pub struct Decoder {
     choices: Vec<Choice>,
     /// Which of them has which number.
     numbers: Index<u32>,
+    /// Which of them have an end that is held back.
+    ending: Vec<usize>,
+    /// How many of them have ended, passed on or not.
+    ended: usize,
     /// Vendor fields that have been told, so that only changes are told again.
     told: Told,
     /// Vendor fields of chunks that came before the answer began.
@@ -91,7 +95,7 @@ impl Decoder {
     ) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.state == State::Started && !self.choices.is_empty() {
-            self.choices.iter_mut().for_each(Choice::end_unsaid);
+            self.end_unsaid();
             self.release(emit);
             self.state = State::Over;
         }
@@ -125,7 +129,7 @@ impl Decoder {
         let read = read.and_then(|()| reader.finish());
         if read.is_err() {
             self.release(emit);
-        } else if !self.has_gathered && !self.choices.iter().any(Choice::has_ended) {
+        } else if !self.has_gathered && self.ended == 0 {
             self.pattern.learn(data, &said);
         }
         read
@@ -141,14 +145,26 @@ impl Decoder {
 
     /// Whether every choice has been told to its end.
     pub(in crate::protocol) fn is_complete(&self) -> bool {
-        !self.choices.is_empty() && self.choices.iter().all(Choice::has_ended)
+        !self.choices.is_empty() && self.ended == self.choices.len()
+    }
+
+    /// Ends every choice of which no end was told.
+    fn end_unsaid(&mut self) {
+        for (at, choice) in self.choices.iter_mut().enumerate() {
+            if !choice.has_ended() {
+                choice.end_unsaid();
+                self.ending.push(at);
+            }
+        }
+        self.ended = self.choices.len();
     }
 
     /// Passes on the ends that were held back, and what was said behind them.
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
-        for choice in &mut self.choices {
-            choice.release(&mut Sink { next, has_gathered, emit });
+        self.ending.sort_unstable();
+        for at in self.ending.drain(..) {
+            self.choices[at].release(&mut Sink { next, has_gathered, emit });
         }
         if !self.is_counted && self.is_complete() {
             self.groq.take().into_iter().for_each(|usage| emit(Event::Usage(usage)));
@@ -165,7 +181,7 @@ impl Decoder {
     }
 
     fn is_ending(&self) -> bool {
-        self.choices.iter().any(Choice::is_ending)
+        !self.ending.is_empty()
     }
 
     fn is_over(&self) -> bool {
@@ -295,7 +311,14 @@ impl Decoder {
             self.release(emit);
         }
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
-        self.choices[at].step(chunk, place, &mut Sink { next, has_gathered, emit })
+        let choice = &mut self.choices[at];
+        let had_ended = choice.has_ended();
+        let stepped = choice.step(chunk, place, &mut Sink { next, has_gathered, emit });
+        if !had_ended && choice.has_ended() {
+            self.ended += 1;
+            self.ending.push(at);
+        }
+        stepped
     }
 }
 

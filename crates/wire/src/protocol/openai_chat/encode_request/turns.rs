@@ -88,9 +88,12 @@ impl Turns<'_, '_> {
         // Media of results wait here until all results that belong together are written.
         let mut waiting: Vec<&Part<'_>> = Vec::new();
         let mut index = 0;
+        // The messages before this one are known to be written one by one.
+        let mut apart = 0;
         while let Some(turn) = messages.get(index) {
             let end = match turn.role {
-                Role::Assistant => self.end_of_run(messages, index),
+                Role::Assistant if index >= apart => self.end_of_run(messages, index, &mut apart),
+                Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
             if let Some(before) = index.checked_sub(1).map(|before| &messages[before]) {
@@ -188,8 +191,9 @@ impl Turns<'_, '_> {
             && self.target.system_role() == SystemRole::Developer
     }
 
-    /// The end of the run of assistant messages that are written as one: calls may not be parted from their results.
-    fn end_of_run(&mut self, messages: &[Message<'_>], start: usize) -> usize {
+    /// The end of the run of assistant messages that are written as one: calls may not be parted from their results. In a
+    /// run without calls each is written by itself, up to `apart`.
+    fn end_of_run(&mut self, messages: &[Message<'_>], start: usize, apart: &mut usize) -> usize {
         let is_assistant = |it: &Message<'_>| it.role == Role::Assistant;
         let goes_on = |it: &&Message<'_>| is_assistant(it) || is_silent(it);
         let run = messages[start..].iter().take_while(goes_on).count();
@@ -200,6 +204,7 @@ impl Turns<'_, '_> {
         };
         let run_messages = &messages[start..start + run];
         if !run_messages[..run - 1].iter().any(calls) {
+            *apart = start + run;
             return start + 1;
         }
         for message in &run_messages[1..] {

@@ -76,6 +76,9 @@ impl Losses {
 /// So much of vendor fields is said again in every chunk.
 const REPEATED_BYTES_MAX: usize = 1024;
 
+/// And how many they may be.
+const REPEATED_MAX: usize = 32;
+
 impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
         Self {
@@ -200,7 +203,7 @@ impl<'a> Encoder<'a> {
         let mut repeated = self.extras.clone();
         repeated.update(extras.clone().into_owned());
         let bytes: usize = repeated.iter().map(|it| it.key.len() + it.json.as_str().len()).sum();
-        if bytes <= REPEATED_BYTES_MAX {
+        if bytes <= REPEATED_BYTES_MAX && repeated.iter().count() <= REPEATED_MAX {
             self.extras = repeated;
             return;
         }
