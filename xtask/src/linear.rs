@@ -1,5 +1,6 @@
 //! Holds the work of translations to the length of their inputs: every long input of the testkit is translated at n and at
 //! 2n elements under a tool that counts instructions, and twice the elements may cost little more than twice the work.
+//! The targets take turns; `all` counts every input for every target.
 
 use std::env;
 use std::fs;
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let part = match arguments {
         [] => "",
         [part] => part,
-        _ => bail!("expected at most a part of the names of cases"),
+        _ => bail!("expected `all`, a part of the names of cases, or nothing"),
     };
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("valgrind is not installed: the work of long translations is not counted");

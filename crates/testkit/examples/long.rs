@@ -30,6 +30,14 @@ struct Case {
     target: Target,
 }
 
+/// The targets that each input is translated into.
+#[derive(Clone, Copy)]
+enum Targets {
+    All,
+    /// One each, so that every input and every pair has its turn in a fourth of the time.
+    ByTurns,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -51,8 +59,14 @@ fn count((share, of): (usize, usize), n: usize, part: &str) {
     // A share of the cases may be chosen by their names, of which there may be more than arguments hold.
     let names = env::var("SABIR_LONG_NAMES").unwrap_or_default();
     let names: HashSet<&str> = names.lines().collect();
+    // Every input for one target, by turns, unless all or some names are asked for.
+    let targets = match part.is_empty() && names.is_empty() {
+        true => Targets::ByTurns,
+        false => Targets::All,
+    };
+    let part = part.strip_prefix("all").unwrap_or(part);
     let is_chosen = |name: &str| name.contains(part) && (names.is_empty() || names.contains(name));
-    let cases = Case::all().into_iter().filter(|case| is_chosen(&case.name()));
+    let cases = Case::all(targets).into_iter().filter(|case| is_chosen(&case.name()));
     for case in cases.enumerate().filter(|(number, _)| number % of == share).map(|(_, case)| case) {
         for n in [n, 2 * n] {
             let body = case.input.of(n);
@@ -68,9 +82,17 @@ fn counted(case: &Case, body: &str) -> Outcome {
 }
 
 impl Case {
-    fn all() -> Vec<Self> {
-        let inputs = Protocol::ALL.into_iter().flat_map(Long::all);
-        inputs.flat_map(|input| Protocol::ALL.map(|to| Self::of(&input, to))).flatten().collect()
+    fn all(targets: Targets) -> Vec<Self> {
+        let inputs = Protocol::ALL.into_iter().flat_map(Long::all).enumerate();
+        let cases = |(number, input): (usize, Long)| {
+            let is_meant = move |(target, _): &(usize, Protocol)| match targets {
+                Targets::All => true,
+                Targets::ByTurns => number % Protocol::ALL.len() == *target,
+            };
+            let meant = Protocol::ALL.into_iter().enumerate().filter(is_meant);
+            meant.flat_map(move |(_, to)| Self::of(&input, to)).collect::<Vec<_>>()
+        };
+        inputs.flat_map(cases).collect()
     }
 
     fn of(input: &Long, to: Protocol) -> Vec<Self> {
@@ -135,7 +157,7 @@ fn model(protocol: Protocol) -> &'static str {
 
 /// Shows which cases take longer at the second size than the sizes explain.
 fn time((small, large): (usize, usize), part: &str) {
-    for case in Case::all().into_iter().filter(|case| case.name().contains(part)) {
+    for case in Case::all(Targets::All).into_iter().filter(|case| case.name().contains(part)) {
         let bodies = [small, large].map(|n| case.input.of(n));
         let times = bodies.each_ref().map(|body| {
             let run = || {

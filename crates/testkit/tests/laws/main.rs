@@ -5,6 +5,7 @@ mod fixtures;
 mod generated;
 mod generators;
 mod growing;
+mod memory;
 
 use proptest::test_runner::Config;
 use proptest::test_runner::RngSeed;
