@@ -43,7 +43,8 @@ const REDACTED: &[u8] = b"[redacted]";
 impl Redactor {
     pub(crate) fn of(provider: &Provider) -> Self {
         let key = provider.key.iter().map(|key| key.expose());
-        let values = provider.headers.iter().filter_map(|(name, value)| {
+        let private = provider.headers.iter().filter(|(name, _)| !is_public(name));
+        let values = private.filter_map(|(name, value)| {
             let value = str::from_utf8(value.as_bytes()).ok()?;
             Some([value, without_scheme(name, value).unwrap_or(value)])
         });
@@ -88,6 +89,20 @@ impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Redactor(…)")
     }
+}
+
+/// Whether a header holds nothing secret by what it means. Its value may well stand in any answer: a media type, redacted,
+/// would be missing from the answers' own heads.
+fn is_public(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "accept"
+            | "accept-language"
+            | "user-agent"
+            | "anthropic-beta"
+            | "anthropic-version"
+            | "openai-beta"
+    )
 }
 
 /// The credentials in a header such as `Bearer sk-…`: who refuses a key often repeats it without the scheme.

@@ -319,7 +319,7 @@ pub(crate) async fn whole_body(
 }
 
 pub(crate) fn is_packed(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity")
+    headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity")
 }
 
 fn packed() -> Box<Failure> {

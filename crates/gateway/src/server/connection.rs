@@ -37,6 +37,7 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     else {
         return;
     };
+    keep_little_unsent(&stream);
     let limits = &desk.gateway.config.limits;
     let arrival = Arrival::default();
     let sending = Sending::new(limits);
@@ -75,6 +76,21 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
         tracing::debug!(target: "sabir", %error, "a connection ended early");
     }
 }
+
+/// Has the system take no more of an answer than a little beyond what is on its way. It would take megabytes, and report
+/// nothing until a third of them is gone: a slow client that reads all the time would look like one that does not read.
+#[cfg(target_os = "linux")]
+fn keep_little_unsent(stream: &tokio::net::TcpStream) {
+    // Without it everything works, for clients that are not too slow.
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+}
+
+/// Half of it must go within the time that a client may take nothing: about 1 KiB each second by default.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES_MAX: u32 = 128 * 1024;
+
+#[cfg(not(target_os = "linux"))]
+fn keep_little_unsent(_: &tokio::net::TcpStream) {}
 
 /// Waits until it is plain that the client does not go on asking: nobody waits for an answer to half a request.
 async fn silence(arrival: &Arrival) {

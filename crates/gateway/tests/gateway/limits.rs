@@ -157,3 +157,15 @@ fn a_client_that_reads_little_has_no_longer_than_a_stream_may_take() {
     }
     gateway.wait_for_metric("sabir_requests_in_flight 0");
 }
+
+#[test]
+fn a_client_that_reads_slowly_but_steadily_is_not_given_up() {
+    let (provider, gone) = flood();
+    let gateway = Running::start(&(provider + "[limits]\nwrite_timeout = \"1s\"\n"));
+    let mut client = gateway.send("POST /passthrough/p/v1/x", &chat("p/m", true));
+    for _ in 0..40 {
+        std::thread::sleep(Duration::from_millis(100));
+        client.read_exact(&mut [0; 32 * 1024]).unwrap();
+    }
+    assert!(gone.try_recv().is_err(), "it reads all the time, and was given up");
+}

@@ -228,23 +228,43 @@ fn a_compression_that_nobody_asked_for_hides_no_secret() {
     let body = packer.finish().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let gateway = gateway(listener.local_addr().unwrap(), "openai-chat");
+    let codings = ["gzip", "identity\r\ncontent-encoding: gzip"];
+    let each_thrice = codings.into_iter().flat_map(|coding| [coding; 3]);
     std::thread::spawn(move || {
-        for stream in listener.incoming() {
+        for (stream, coding) in listener.incoming().zip(each_thrice) {
             let mut stream = stream.unwrap();
             let _ = stream.read(&mut [0; 65_536]).unwrap();
             let length = body.len();
             let head = format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n\
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: {coding}\r\n\
                  content-length: {length}\r\nconnection: close\r\n\r\n"
             );
             stream.write_all(head.as_bytes()).unwrap();
             stream.write_all(&body).unwrap();
         }
     });
-    for path in ["/passthrough/p/v1/x", "/v1/chat/completions", "/v1/embeddings"] {
-        let reply = gateway.post(path, &chat("p/m", false));
-        check(&reply, path);
-        assert_eq!(reply.header("content-encoding"), None, "{path}");
-        assert!(reply.body.contains(REDACTED), "{path}: {}", reply.body);
+    for coding in codings {
+        for path in ["/passthrough/p/v1/x", "/v1/chat/completions", "/v1/embeddings"] {
+            let reply = gateway.post(path, &chat("p/m", false));
+            check(&reply, path);
+            assert_eq!(reply.header("content-encoding"), None, "{path}, {coding}");
+            assert!(reply.body.contains(REDACTED), "{path}, {coding}: {}", reply.body);
+        }
     }
+}
+
+#[test]
+fn media_types_and_names_of_programs_are_no_secrets() {
+    let answer = json(200, "", r#"{"client":"my-program/1.0","beta":"tools-2026-01-01"}"#);
+    let provider = Provider::start(vec![Script::Say(answer)]);
+    let gateway = Running::start(&format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"anthropic-messages\"\n\
+         base_url = \"http://{}/v1\"\napi_key = {{ value = \"{KEY}\" }}\n\
+         headers = {{ \"accept\" = \"application/json\", \"user-agent\" = \"my-program/1.0\", \
+         \"anthropic-beta\" = \"tools-2026-01-01\" }}\n",
+        provider.address
+    ));
+    let reply = gateway.get("/passthrough/p/v1/x");
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    assert_eq!(reply.body, r#"{"client":"my-program/1.0","beta":"tools-2026-01-01"}"#);
 }
