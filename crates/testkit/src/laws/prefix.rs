@@ -85,12 +85,19 @@ fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
     })
 }
 
-/// Whether a turn of the assistant begins as it was and says more behind that.
+/// Whether a turn of the assistant, or a round of results, begins as it was and has more behind that.
 fn goes_on(earlier: &Value, later: &Value) -> bool {
-    let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
     let list = |turn: &Value, key: &str| turn[key].as_array().cloned().unwrap_or_default();
     let begins = |key: &str| list(later, key).starts_with(&list(earlier, key));
-    is_assistant && ["content", "parts", "tool_calls"].into_iter().all(begins)
+    let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
+    let is_round = ["content", "parts"]
+        .into_iter()
+        .any(|key| list(later, key).get(list(earlier, key).len()).is_some_and(is_result));
+    (is_assistant || is_round) && ["content", "parts", "tool_calls"].into_iter().all(begins)
+}
+
+fn is_result(part: &Value) -> bool {
+    part["type"] == "tool_result" || part.get("functionResponse").is_some()
 }
 
 /// An assistant's message without white space at its end.

@@ -16,6 +16,16 @@ pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> D
     }
 }
 
+/// The language in which a request of `source`'s protocol describes a tool's results.
+pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> Dialect {
+    match source {
+        Protocol::Gemini => gemini::dialect_of_results(tool),
+        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+            Dialect::JsonSchema
+        }
+    }
+}
+
 /// The language of the output schema of a request.
 pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> Dialect {
     match exchange.protocol() {

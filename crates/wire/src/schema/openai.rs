@@ -1,6 +1,9 @@
 //! What OpenAI wants spelled out in the schema of every tool: an object with properties at the root, items in every list.
 //!
+//! A null in the place of properties or of required names, which some servers of tools write for none, becomes none of them.
 //! Nothing that is added here rules out a value, so that a schema means the same before and after.
+
+use std::ops::Range;
 
 use super::SchemaLoss;
 use super::Translated;
@@ -29,11 +32,11 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     }
     let mut skim = Skim::of(schema, strictness);
     let read = skim.schema(&mut schema.reader());
-    if read.is_err() || skim.added.is_empty() {
+    if read.is_err() || skim.edits.is_empty() {
         return Translated { json: schema.clone(), losses: Vec::new() };
     }
-    // Inner schemas end before the outer ones, so that the additions stand in their order.
-    Translated { json: with_additions(schema.as_str(), &skim.added), losses: skim.losses }
+    // Inner schemas end before the outer ones, so that the edits stand in their order.
+    Translated { json: edited(schema.as_str(), &skim.edits), losses: skim.losses }
 }
 
 fn no_arguments(strictness: Strictness) -> Json<'static> {
@@ -50,8 +53,8 @@ struct Skim {
     is_deep: bool,
     /// Where the reading is.
     path: String,
-    /// Where members are added, each before the brace that closes its schema.
-    added: Vec<(usize, &'static str)>,
+    /// What stands instead of a piece of the text. Members are added before the brace that closes their schema.
+    edits: Vec<(Range<usize>, &'static str)>,
     losses: Vec<SchemaLoss>,
 }
 
@@ -70,11 +73,12 @@ struct Seen {
 
 impl Skim {
     fn of(schema: &Json<'_>, strictness: Strictness) -> Self {
-        // Most schemas have no list, or spell its type plainly, and looking for the word is cheaper than reading.
+        // Most schemas have no list and no null, or spell its type plainly, and looking for the word is cheaper than reading.
         let text = schema.as_str();
-        let has_list = text.contains(r#""array""#) || text.contains('\\');
-        let is_deep = has_list || strictness == Strictness::Strict;
-        Self { strictness, is_deep, path: String::new(), added: Vec::new(), losses: Vec::new() }
+        let has = |word: &str| text.contains(word);
+        let is_deep = has(r#""array""#) || has("null") || has("\\");
+        let is_deep = is_deep || strictness == Strictness::Strict;
+        Self { strictness, is_deep, path: String::new(), edits: Vec::new(), losses: Vec::new() }
     }
 
     fn schema(&mut self, reader: &mut Reader<'_>) -> Result<()> {
@@ -107,6 +111,8 @@ impl Skim {
                 }
                 Ok(())
             })?,
+            ("properties", _, Kind::Null) => self.fill(reader, "{}")?,
+            ("required", _, Kind::Null) => self.fill(reader, "[]")?,
             _ if !self.is_deep => reader.skip()?,
             (_, Shape::Schema | Shape::SchemaOrSchemas, Kind::Object) => self.schema(reader)?,
             (_, Shape::Schemas | Shape::SchemaOrSchemas, Kind::Array) => {
@@ -117,6 +123,20 @@ impl Skim {
             }
             _ => reader.skip()?,
         }
+        Ok(())
+    }
+
+    /// Puts an empty value in the place of null, at the keyword that is being read.
+    fn fill(&mut self, reader: &mut Reader<'_>, empty: &'static str) -> Result<()> {
+        reader.skip()?;
+        let end = reader.position();
+        self.edits.push((end - "null".len()..end, empty));
+        let (pointer, kind) = (self.path.clone(), LossKind::Repaired);
+        self.losses.push(SchemaLoss {
+            pointer,
+            kind,
+            reason: "null is not what this keyword takes",
+        });
         Ok(())
     }
 
@@ -132,21 +152,21 @@ impl Skim {
     fn complete(&mut self, seen: &Seen, end: usize) {
         let is_root = self.path.is_empty();
         if is_root && !seen.tells_type {
-            self.add(end, ("/type", r#""type":"object""#), "arguments are an object");
+            self.add(end, ("/type", r#","type":"object""#), "arguments are an object");
             if self.strictness == Strictness::Strict && !seen.tells_further {
-                let closed = ("/additionalProperties", r#""additionalProperties":false"#);
+                let closed = ("/additionalProperties", r#","additionalProperties":false"#);
                 self.add(end, closed, "no properties but the known ones are taken");
             }
         }
         let is_object = seen.is_object || is_root && !seen.tells_type;
         let is_checked = is_root || self.strictness == Strictness::Strict;
         if is_object && is_checked && !seen.has_properties {
-            self.add(end, ("/properties", r#""properties":{}"#), "an object lists its properties");
+            self.add(end, ("/properties", r#","properties":{}"#), "an object lists its properties");
         }
         if seen.is_list && !seen.has_items {
             let items = match self.strictness {
-                Strictness::Loose => r#""items":{}"#,
-                Strictness::Strict => r#""items":{"type":"string"}"#,
+                Strictness::Loose => r#","items":{}"#,
+                Strictness::Strict => r#","items":{"type":"string"}"#,
             };
             self.add(end, ("/items", items), "the items of a list have to be described");
         }
@@ -154,7 +174,7 @@ impl Skim {
 
     fn add(&mut self, end: usize, (step, member): (&str, &'static str), reason: &'static str) {
         let pointer = format!("{}{step}", self.path);
-        self.added.push((end, member));
+        self.edits.push((end..end, member));
         self.losses.push(SchemaLoss { pointer, kind: LossKind::Synthesised, reason });
     }
 }
@@ -166,15 +186,14 @@ impl Seen {
     }
 }
 
-/// The text of a schema with more members, each behind the last one of an object that has some.
-fn with_additions(text: &str, added: &[(usize, &'static str)]) -> Json<'static> {
-    let mut whole = String::with_capacity(text.len() + added.len() * 32);
+/// The text of a schema with other pieces in some places.
+fn edited(text: &str, edits: &[(Range<usize>, &'static str)]) -> Json<'static> {
+    let mut whole = String::with_capacity(text.len() + edits.len() * 32);
     let mut start = 0;
-    for (end, member) in added {
-        whole.push_str(&text[start..*end]);
-        whole.push(',');
-        whole.push_str(member);
-        start = *end;
+    for (place, piece) in edits {
+        whole.push_str(&text[start..place.start]);
+        whole.push_str(piece);
+        start = place.end;
     }
     whole.push_str(&text[start..]);
     Json::trusted(whole.into())
@@ -243,6 +262,22 @@ mod tests {
                 .replace(r#""null"]"#, r#""null"],"items":{"type":"string"}"#)
                 .replace(r#":"object"}}}"#, r#":"object","properties":{}}}}"#),
             &["/properties/a/items", "/properties/type/properties"],
+        );
+    }
+
+    #[test]
+    fn null_is_not_taken_for_properties() {
+        check(
+            r#"{"type":"object","properties": null ,"required":null}"#,
+            Strictness::Loose,
+            r#"{"type":"object","properties": {} ,"required":[]}"#,
+            &["/properties", "/required"],
+        );
+        check(
+            r#"{"type":"object","properties":{"a":{"type":"object","properties":null}}}"#,
+            Strictness::Loose,
+            r#"{"type":"object","properties":{"a":{"type":"object","properties":{}}}}"#,
+            &["/properties/a/properties"],
         );
     }
 

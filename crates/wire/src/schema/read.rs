@@ -42,6 +42,8 @@ impl Reading {
 
 /// Rewrites a schema and all below it.
 pub(super) fn read(schema: &mut Schema<'_>, reading: Reading, losses: &mut Losses) {
+    // Whether a branch accepts null is known once its types are read.
+    schema.each_child(|child| read(child, reading, losses));
     let at = schema.at.clone();
     if let Some(keywords) = schema.keywords_mut() {
         lower_types(keywords, &at, reading, losses);
@@ -55,7 +57,6 @@ pub(super) fn read(schema: &mut Schema<'_>, reading: Reading, losses: &mut Losse
             leave_version(keywords, losses);
         }
     }
-    schema.each_child(|child| read(child, reading, losses));
 }
 
 fn lower_types<'s>(

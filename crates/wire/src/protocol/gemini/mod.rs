@@ -31,3 +31,5 @@ pub(in crate::protocol) use types::DECLARED;
 pub use types::GeminiSemantics;
 pub(in crate::protocol) use types::dialect_of_output;
 pub(in crate::protocol) use types::dialect_of_parameters;
+pub(in crate::protocol) use types::dialect_of_results;
+pub(in crate::protocol) use types::has_summed_output;

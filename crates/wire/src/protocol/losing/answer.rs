@@ -91,6 +91,10 @@ impl Losing<'_> {
         if usage.semantics().is_respelled() {
             self.node(place, LossKind::Renamed, RESPELLED);
         }
+        if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
+            let reason = "it is what the total leaves beside the other counts";
+            self.field(place, Field::UsageOutput, LossKind::Synthesised, reason);
+        }
         let counts = [
             (Field::UsageInput, usage.input),
             (Field::UsageCacheRead, usage.cache_read),

@@ -137,7 +137,7 @@ impl<'c> Arranging<'c> {
     }
 }
 
-fn is_result(piece: &Piece<'_>) -> bool {
+pub(super) fn is_result(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolResult(_))
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::media;
+use super::order::is_result;
 use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Part;
@@ -282,7 +283,7 @@ impl<'r> Gathering<'r, '_, '_> {
         }
         let border = std::mem::replace(&mut self.border, Border::Open);
         // What the assistant says in a row is one turn, whatever stood between: nobody was asked there.
-        let may_join = side == Side::Assistant || border == Border::Open;
+        let may_join = side == Side::Assistant || border == Border::Open || self.are_results(from);
         match self.turns.turns.last_mut() {
             Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;
@@ -297,6 +298,13 @@ impl<'r> Gathering<'r, '_, '_> {
             }
         }
         self.last = Some(message);
+    }
+
+    /// Whether the last turn and the pieces from a number on begin with results: those of one round share a message,
+    /// whatever stood between them.
+    fn are_results(&self, from: usize) -> bool {
+        let is_result = |at: usize| self.turns.pieces.get(at).is_some_and(is_result);
+        self.turns.turns.last().is_some_and(|turn| is_result(turn.pieces.start)) && is_result(from)
     }
 
     /// Reports that two messages are now one. Results share a message with what follows them anyway.

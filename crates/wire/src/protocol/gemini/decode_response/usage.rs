@@ -8,6 +8,7 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::place::Place;
+use crate::protocol::gemini::types::CANDIDATES_SUMMED;
 use crate::protocol::gemini::types::CANDIDATES_ZERO;
 use crate::protocol::gemini::types::PROMPT_ZERO;
 use crate::protocol::object::Member;
@@ -89,6 +90,12 @@ impl<'a> Counts<'a> {
         rest.into_iter().try_fold(self.total?, u64::checked_sub)
     }
 
+    /// The visible output where only the total tells of it.
+    fn left_by_total(&self) -> Option<u64> {
+        let left = self.summed(&Counts::default()).filter(|count| *count > 0);
+        left.filter(|_| self.candidates.is_none())
+    }
+
     /// Keeps a service tier that came too late to be the answer's own.
     pub(in crate::protocol::gemini) fn keep_tier(&mut self, tier: &Text<'_>) {
         let mut writer = Writer::default();
@@ -107,8 +114,10 @@ impl<'a> Counts<'a> {
     /// The canonical usage.
     pub(in crate::protocol::gemini) fn usage(self, place: Place) -> Usage<'a> {
         let mut usage = Usage::default();
+        let summed = self.left_by_total();
+        let candidates = self.candidates.or(summed);
         (usage.input, usage.tool_prompt) = (sum(self.prompt, self.tool_prompt), self.tool_prompt);
-        (usage.output, usage.reasoning) = (sum(self.candidates, self.thoughts), self.thoughts);
+        (usage.output, usage.reasoning) = (sum(candidates, self.thoughts), self.thoughts);
         (usage.cache_read, usage.total) = (self.cached, self.total);
         let mut semantics = NodeSemantics::at(place);
         if self.prompt == Some(0) {
@@ -116,6 +125,9 @@ impl<'a> Counts<'a> {
         }
         if self.candidates == Some(0) {
             semantics.add_shape(CANDIDATES_ZERO);
+        }
+        if summed.is_some() {
+            semantics.add_shape(CANDIDATES_SUMMED);
         }
         semantics.keep(self.extras);
         *usage.semantics_mut() = semantics;

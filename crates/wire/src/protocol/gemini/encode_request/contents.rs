@@ -53,6 +53,13 @@ impl<'x> Turn<'x> {
         turn
     }
 
+    /// Whether more of the same side may stand in it. The results of one round must, whatever stood between them: the
+    /// vendor wants as many in the next content as there were calls.
+    fn takes(&self, pieces: &[Piece<'x>]) -> bool {
+        let begins_with_result = |pieces: &[Piece<'_>]| pieces.first().is_some_and(is_result);
+        !self.parted || begins_with_result(&self.pieces) && begins_with_result(pieces)
+    }
+
     fn extend(&mut self, pieces: Pieces<'x>) {
         let words = || pieces.iter().find(|piece| !is_result(piece));
         self.speaking = self.speaking.or_else(|| words().map(|piece| piece.at.0));
@@ -300,7 +307,7 @@ impl<'x> Scribe<'x, '_> {
         }
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
-            Some(last) if last.side == side && (side == Side::Model || !last.parted) => {
+            Some(last) if last.side == side && (side == Side::Model || last.takes(&pieces)) => {
                 if message.role != Role::Tool && last.speaking.is_some() {
                     self.report_join(last, message);
                 }

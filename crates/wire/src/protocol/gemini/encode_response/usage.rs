@@ -5,6 +5,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
+use crate::protocol::gemini::types::CANDIDATES_SUMMED;
 use crate::protocol::gemini::types::CANDIDATES_ZERO;
 use crate::protocol::gemini::types::PROMPT_ZERO;
 use crate::protocol::losing::Losing;
@@ -22,7 +23,7 @@ pub(in crate::protocol::gemini) fn write_usage(
     let stated = |shape| same && semantics.has_shape(shape);
     let kept = |count: Option<u64>| nonzero(count, same);
     let prompt = apart(usage.input, usage.tool_prompt);
-    let candidates = apart(usage.output, usage.reasoning);
+    let candidates = apart(usage.output, usage.reasoning).filter(|_| !stated(CANDIDATES_SUMMED));
     let mut object = Object::open(writer, extras);
     object.optional("promptTokenCount", nonzero(prompt, stated(PROMPT_ZERO)).as_ref());
     object.optional("candidatesTokenCount", nonzero(candidates, stated(CANDIDATES_ZERO)).as_ref());

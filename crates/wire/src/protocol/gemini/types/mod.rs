@@ -20,6 +20,7 @@ pub(super) use shape::AMONG_TURNS;
 pub(super) use shape::ARGS_ABSENT;
 pub(super) use shape::CALL_PIECE;
 pub(super) use shape::CANDIDATES_ABSENT;
+pub(super) use shape::CANDIDATES_SUMMED;
 pub(super) use shape::CANDIDATES_ZERO;
 pub(super) use shape::CITED_APART;
 pub(super) use shape::CONTENT_ABSENT;
@@ -58,6 +59,7 @@ pub(super) use shape::WHOLE_TOOL;
 pub(super) use shape::WILL_CONTINUE;
 
 use crate::conversation::Tool;
+use crate::conversation::Usage;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
@@ -141,6 +143,19 @@ pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
         true => Dialect::GeminiJsonSchema,
         false => Dialect::GeminiSchema,
     }
+}
+
+/// The schema language of a tool's results, which the name of the field tells.
+pub(in crate::protocol) fn dialect_of_results(tool: &Tool<'_>) -> Dialect {
+    match tool.semantics().has_shape(RESPONSE_JSON_SCHEMA) {
+        true => Dialect::GeminiJsonSchema,
+        false => Dialect::GeminiSchema,
+    }
+}
+
+/// Whether the visible output was not counted, and only the total tells of it.
+pub(in crate::protocol) fn has_summed_output(usage: &Usage<'_>) -> bool {
+    usage.semantics().has_shape(CANDIDATES_SUMMED)
 }
 
 /// The schema language of the answer's schema.

@@ -101,3 +101,5 @@ pub(in crate::protocol::gemini) const CANDIDATES_ABSENT: Shape = Shape::bit(22);
 pub(in crate::protocol::gemini) const PROMPT_ZERO: Shape = Shape::bit(22);
 /// Of usages: `candidatesTokenCount` was stated as zero.
 pub(in crate::protocol::gemini) const CANDIDATES_ZERO: Shape = Shape::bit(23);
+/// Of usages: `candidatesTokenCount` was not stated, and is what the total leaves for it.
+pub(in crate::protocol::gemini) const CANDIDATES_SUMMED: Shape = Shape::bit(24);

@@ -58,11 +58,8 @@ impl Tools<'_, '_> {
 
     fn tool(&mut self, writer: &mut Writer, tool: &Tool<'_>, namespace: Option<&str>) {
         let semantics = tool.semantics();
-        let from = dialect::of_parameters(self.losing.source(), tool);
         match &tool.kind {
-            ToolKind::Function(tool) => {
-                self.function(writer, (tool, semantics), from, namespace);
-            }
+            ToolKind::Function(function) => self.function(writer, (tool, function), namespace),
             ToolKind::Custom(tool) => self.custom(writer, tool, semantics, namespace),
             ToolKind::Hosted(tool) => self.hosted(writer, tool, semantics.place()),
             ToolKind::Namespace(tool) => self.namespace(writer, tool, semantics),
@@ -96,18 +93,19 @@ impl Tools<'_, '_> {
     fn function(
         &mut self,
         writer: &mut Writer,
-        (tool, semantics): (&FunctionTool<'_>, &NodeSemantics<'_>),
-        from: Dialect,
+        (tool, function): (&Tool<'_>, &FunctionTool<'_>),
         namespace: Option<&str>,
     ) {
-        let FunctionTool { name, description, parameters, strict, output_schema } = tool;
-        let (same, place) = (self.losing.is_same(), semantics.place());
-        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        let FunctionTool { name, description, parameters, strict, output_schema } = function;
+        let (same, source) = (self.losing.is_same(), self.losing.source());
+        let place = tool.semantics().place();
+        let mut object = Object::open(writer, own_extras(self.losing, tool.semantics(), ""));
         object.word("type", "function");
         object.field("name", &self.name(name, place, namespace));
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
+                let from = dialect::of_parameters(source, tool);
                 let schema = Schema { json: schema, from, strict: *strict };
                 object.field("parameters", &fitted_parameters(self.losing, schema, place));
             }
@@ -121,7 +119,11 @@ impl Tools<'_, '_> {
             None if !same => object.field("strict", &false),
             None => {}
         }
-        object.optional("output_schema", output_schema.as_ref());
+        if let Some(json) = output_schema {
+            let schema = Schema { json, from: dialect::of_results(source, tool), strict: None };
+            let at = (place, Field::ToolOutputSchema);
+            object.field("output_schema", &fitted_schema(self.losing, schema, at));
+        }
         object.close();
     }
 
