@@ -46,7 +46,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "linear",
-        arguments: "[PART-OF-NAME]",
+        arguments: "[all | PART-OF-NAME]",
         summary: "hold the work of translating long inputs to their length, by counts of instructions",
         run: linear::run,
     },

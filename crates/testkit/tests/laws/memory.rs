@@ -73,25 +73,31 @@ fn find(protocol: Protocol, name: &str) -> Option<Long> {
 /// What another process has taken for a case, and how long the body was.
 fn measured(case: &str) -> Option<(usize, usize)> {
     let this = env::current_exe().expect("a test knows where it is");
-    let output =
-        Command::new(this).args(["--exact", TEST, "--nocapture"]).env(CASE, case).output().expect("a test can be started");
+    let output = Command::new(this)
+        .args(["--exact", TEST, "--nocapture"])
+        .env(CASE, case)
+        .output()
+        .expect("a test can be started");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{case}: {text}");
     let (_, figures) = text.split_once("taken: ")?;
-    let mut figures = figures.lines().next()?.split(' ').map(|it| it.parse().expect("figures are printed"));
+    let mut figures =
+        figures.lines().next()?.split(' ').map(|it| it.parse().expect("figures are printed"));
     Some((figures.next()?, figures.next()?))
 }
 
 /// Translates the input of a case once and prints what that took.
 fn measure(case: &str) {
     let names: Vec<&str> = case.split(' ').collect();
-    let protocol = |name: &str| Protocol::ALL.into_iter().find(|it| it.as_str() == name).expect("a protocol");
+    let protocol =
+        |name: &str| Protocol::ALL.into_iter().find(|it| it.as_str() == name).expect("a protocol");
     let (from, to) = (protocol(names[0]), protocol(names[1]));
     let input = find(from, names[2]).expect("an input");
     let element = (input.of(2_000).len() - input.of(1_000).len()) / 1_000;
     let body = input.of(BODY_BYTES / element);
     let Some(before) = peak_bytes() else { return };
-    let _translated = translate::request_as_sent(from, to, body.as_bytes(), None).expect("it is translated");
+    let _translated =
+        translate::request_as_sent(from, to, body.as_bytes(), None).expect("it is translated");
     let taken = peak_bytes().unwrap_or_default().saturating_sub(before);
     println!("taken: {taken} {}", body.len());
 }
