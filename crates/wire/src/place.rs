@@ -146,8 +146,16 @@ impl Place {
 
     /// Whether this is what is said of a prompt that was blocked.
     pub(crate) fn is_prompt_feedback(&self) -> bool {
-        let last = self.steps.iter().rfind(|step| **step != Step::None);
-        last.is_some_and(|step| *step == Step::PromptFeedback)
+        self.ends_with(Step::PromptFeedback)
+    }
+
+    /// Whether this is a whole item in an event of Responses.
+    pub(crate) fn is_item(&self) -> bool {
+        self.ends_with(Step::Item)
+    }
+
+    fn ends_with(&self, step: Step) -> bool {
+        self.steps.iter().rfind(|it| **it != Step::None) == Some(&step)
     }
 
     /// Whether this is the one call of a message in Chat's older form.

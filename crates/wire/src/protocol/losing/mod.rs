@@ -161,7 +161,8 @@ impl<'r> Losing<'r> {
         }
     }
 
-    /// Reports what happened to the item whose content opened at `place` in a stream of Responses, where only its id tells it.
+    /// Reports what happened to the item that opened at `place` in a stream of Responses, or whose content did: there only its
+    /// id tells it.
     pub(in crate::protocol) fn item(
         &mut self,
         place: Place,
@@ -169,7 +170,8 @@ impl<'r> Losing<'r> {
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
         if self.source == Protocol::OpenaiResponses {
-            self.below(place, "../item_id", kind, reason);
+            let id = if place.is_item() { "/id" } else { "../item_id" };
+            self.below(place, id, kind, reason);
         }
     }
 
