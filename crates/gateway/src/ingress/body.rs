@@ -25,9 +25,6 @@ use crate::observe::Trace;
 /// How much is reserved for a body before it comes, whatever it says of its length.
 const RESERVED_BYTES_MAX: usize = 256 * 1024;
 
-/// After how much of a body others have their turn.
-const TURN_BYTES: usize = 512 * 1024;
-
 /// Reads the whole body and takes compression off. The trace holds it, as far as it has come.
 pub(crate) async fn read<B>(body: B, headers: &HeaderMap, trace: &mut Trace) -> Result<Vec<u8>>
 where
@@ -87,10 +84,6 @@ where
             }
             trace.receives(data.len())?;
             whole.extend_from_slice(&data);
-            // A fast client has always sent more already, and others wait for this thread.
-            if whole.len() / TURN_BYTES > (whole.len() - data.len()) / TURN_BYTES {
-                tokio::task::yield_now().await;
-            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod arrival;
 mod connection;
 mod listen;
 mod sending;
+mod turn;
 mod watched;
 mod worker;
 

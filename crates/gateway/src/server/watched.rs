@@ -16,6 +16,7 @@ use tokio::time::Sleep;
 
 use crate::server::sending::Sending;
 use crate::server::sending::Stall;
+use crate::server::turn::Turn;
 
 /// How often a client that nobody listens to is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -29,12 +30,13 @@ pub(super) struct Watched<'c> {
     alarm: Option<Pin<Box<Sleep>>>,
     sending: &'c Sending,
     stall: Stall,
+    turn: Turn,
 }
 
 impl<'c> Watched<'c> {
     pub(super) fn new(stream: TcpStream, sending: &'c Sending) -> Self {
-        let stall = Stall::default();
-        Self { stream, is_listening: false, alarm: None, sending, stall }
+        let (stall, turn) = (Stall::default(), Turn::default());
+        Self { stream, is_listening: false, alarm: None, sending, stall, turn }
     }
 
     /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
@@ -79,11 +81,18 @@ impl AsyncRead for Watched<'_> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        // Others of this thread come first, but the client is listened to.
+        if this.turn.poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
         this.is_listening = read.is_pending();
         if this.is_listening {
             this.alarm = None;
+            this.turn.end();
         }
+        this.turn.read(buffer.filled().len() - before);
         read
     }
 }
