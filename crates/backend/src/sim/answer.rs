@@ -24,6 +24,7 @@ use super::seal;
 use super::transport;
 use super::trigger;
 use super::trigger::Trigger;
+use super::values;
 
 /// An answer, and whether its request kept the rules.
 pub(super) struct Outcome {
@@ -121,6 +122,7 @@ impl Setting<'_> {
     }
 
     fn body(&self, incoming: &Incoming<'_>) -> Result<Value, Problem> {
+        values::check(incoming.body)?;
         serde_json::from_slice(incoming.body).map_err(|error| self.api.unreadable(&error))
     }
 

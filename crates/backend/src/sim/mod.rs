@@ -23,6 +23,7 @@ mod simulator;
 mod tokens;
 mod transport;
 mod trigger;
+mod values;
 
 use std::time::Duration;
 
