@@ -277,7 +277,7 @@ impl Encoder<'_> {
         report_logprobs(&mut losing, place, more);
         if refuses {
             let reason = "a refusal is plain text";
-            losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            losing.weights(place, more, (LossKind::Approximated, reason));
         }
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;
@@ -315,11 +315,9 @@ impl Encoder<'_> {
             }
             return;
         }
-        if let Some(open) = self.find(part) {
-            open.logprobs = None;
-        }
+        let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
         let reason = "another text has begun when they come";
-        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
+        self.tell(|losing| losing.weights(place, &late, (LossKind::Dropped, reason)));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -346,9 +344,9 @@ impl Encoder<'_> {
         }
         let Some(open) = self.find(part) else { return };
         let place = open.place;
-        open.citations.push(citation.into_owned());
+        open.citations.push(citation.clone().into_owned());
         let reason = "sources stand beside the answer, by stretches of bytes";
-        self.tell(|losing| losing.field(place, Field::Citations, LossKind::Approximated, reason));
+        self.tell(|losing| losing.citation(place, &citation, (LossKind::Approximated, reason)));
     }
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
@@ -362,15 +360,14 @@ impl Encoder<'_> {
         let state = std::mem::replace(&mut open.state, State::Closed);
         let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
         open.silent |= is_unsaid && semantics.artefact().is_none();
-        let is_late = open.logprobs.is_some();
-        let lonely = open.silent && is_late;
-        if is_late {
+        let lonely = open.logprobs.clone().filter(|_| open.silent);
+        if open.logprobs.is_some() {
             self.hold_late(part);
         }
-        if lonely {
+        if let Some(lonely) = lonely {
             let reason = "without a text there is nothing that they speak of";
             self.tell(|losing| {
-                losing.field(placed.place(), Field::PartLogprobs, LossKind::Approximated, reason);
+                losing.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });
         }
         let part = match state {
