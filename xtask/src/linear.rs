@@ -16,11 +16,12 @@ use anyhow::Result;
 use anyhow::bail;
 use anyhow::ensure;
 
-/// How many elements the shorter input of each case has at first, and what twice as many may cost, in hundredths of what
-/// they cost once. Little work shows who is suspect: a constant or a limit may look like growth, or hide some.
-const SIEVE: (usize, u64) = (48, 212);
-/// The same for those that are suspect: what these lengths show is a finding.
-const PROOF: (usize, u64) = (200, 220);
+/// How many elements the shorter input of a case has, and what twice as many may cost, in hundredths of what they cost once.
+/// Little work shows who is suspect: a constant or a limit may look like growth, or hide some. Whoever is suspect is
+/// measured at the next length, and what the last one shows is a finding. The longest is for cases whose work grows faster
+/// behind a fixed number of elements, such as metadata beyond the labels that a request may have.
+const STAGES: [(usize, u64); 3] = [(48, 212), (200, 220), (800, RATIO_MAX)];
+const RATIO_MAX: u64 = 220;
 
 /// One case at both lengths, in instructions.
 struct Measured {
@@ -42,19 +43,33 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let binary = build()?;
-    let measured = measure(&binary, SIEVE.0, Chosen::Part(part))?;
-    let suspects: Vec<&str> =
-        measured.iter().filter(|it| it.is_over(SIEVE.1)).map(|it| it.name.as_str()).collect();
-    suspects.iter().for_each(|name| println!("measured at more elements: {name}"));
-    let proven = match suspects.is_empty() {
-        true => Vec::new(),
-        false => measure(&binary, PROOF.0, Chosen::Names(&suspects.join("\n")))?,
-    };
-    let findings: Vec<String> = proven.iter().filter_map(Measured::finding).collect();
+    let [(elements, ratio_max), later @ ..] = STAGES;
+    let measured = measure(&binary, elements, Chosen::Part(part))?;
+    let cases = measured.len();
+    let mut suspects = over(measured, ratio_max);
+    let mut counts = vec![format!("{cases} cases")];
+    for (elements, ratio_max) in later {
+        suspects.iter().for_each(|it| println!("measured at {elements} elements: {}", it.name));
+        counts.push(format!("{} measured at {elements} elements", suspects.len()));
+        suspects = over(measure_again(&binary, elements, &suspects)?, ratio_max);
+    }
+    let findings: Vec<String> = suspects.iter().filter_map(Measured::finding).collect();
     findings.iter().for_each(|line| println!("{line}"));
-    let (cases, suspects) = (measured.len(), suspects.len());
-    println!("{cases} cases, {suspects} measured at more elements, {} findings", findings.len());
+    println!("{}, {} findings", counts.join(", "), findings.len());
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The cases that cost too much, or were not translated.
+fn over(measured: Vec<Measured>, ratio_max: u64) -> Vec<Measured> {
+    measured.into_iter().filter(|it| it.is_over(ratio_max)).collect()
+}
+
+fn measure_again(binary: &Path, elements: usize, suspects: &[Measured]) -> Result<Vec<Measured>> {
+    let names: Vec<&str> = suspects.iter().map(|it| it.name.as_str()).collect();
+    match names.is_empty() {
+        true => Ok(Vec::new()),
+        false => measure(binary, elements, Chosen::Names(&names.join("\n"))),
+    }
 }
 
 /// Which cases are measured.
@@ -79,7 +94,7 @@ impl Measured {
             return Some(format!("{name}: not translated, {refused}"));
         }
         let ratio = *twice as f64 / *once as f64;
-        self.is_over(PROOF.1)
+        self.is_over(RATIO_MAX)
             .then(|| format!("{name}: {ratio:.2} times for twice the elements ({once} → {twice})"))
     }
 }

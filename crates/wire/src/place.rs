@@ -43,9 +43,13 @@ macro_rules! steps {
 }
 
 steps! {
+    Annotation => "/annotation";
+    Annotations => "/annotations";
     Audio => "/audio";
     Candidates => "/candidates";
     Choices => "/choices";
+    Citation => "/citation";
+    CitationMetadata => "/citationMetadata";
     CodeExecution => "/codeExecution";
     Content => "/content";
     ContentBlock => "/content_block";
@@ -62,9 +66,12 @@ steps! {
     GoogleMaps => "/googleMaps";
     GoogleSearch => "/googleSearch";
     GoogleSearchRetrieval => "/googleSearchRetrieval";
+    GroundingMetadata => "/groundingMetadata";
     Input => "/input";
     Instructions => "/instructions";
     Item => "/item";
+    Logprobs => "/logprobs";
+    LogprobsResult => "/logprobsResult";
     Message => "/message";
     Messages => "/messages";
     Output => "/output";

@@ -97,6 +97,11 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
             };
             Some(format!("/output/{}/{inner}{tail}", number("output_index")?))
         }
+        "annotation" | "logprobs" => {
+            let list = if head == "annotation" { "annotations" } else { head };
+            let (item, part) = (number("output_index")?, number("content_index")?);
+            Some(format!("/output/{item}/content/{part}/{list}"))
+        }
         _ => None,
     }
 }
@@ -113,6 +118,10 @@ pub(super) fn in_first_part(protocol: Protocol, frames: &[Value], pointer: &str)
 fn in_anthropic(frame: &Value, head: &str, tail: &str) -> Option<String> {
     match (head, frame["index"].as_u64()) {
         ("message", _) => Some(tail.to_owned()),
+        // A stream states the citations of a block one by one.
+        ("delta", Some(index)) if tail == "/citation" => {
+            Some(format!("/content/{index}/citations"))
+        }
         ("content_block" | "delta", Some(index)) => Some(format!("/content/{index}{tail}")),
         ("delta", None) => Some(tail.to_owned()),
         _ => Some(format!("/{head}{tail}")),

@@ -168,8 +168,7 @@ fn pair(
     whole: &Response<'_>,
 ) -> Vec<Violation> {
     let (there, report) = translate::stream(protocol, target, bytes);
-    let mut violations =
-        pointers::check_stream(target, &Value::Array(frames::values(bytes)), &report);
+    let mut violations = pointers::check(target, &Value::Array(frames::values(bytes)), &report);
     let heard = Heard::of(target, [there.as_bytes()]);
     let ends_well = heard.response.fault.is_none();
     let message = heard.fault_message();

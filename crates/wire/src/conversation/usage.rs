@@ -1,5 +1,7 @@
 //! What an answer cost, in counts that mean the same for every vendor.
 
+use crate::place::Place;
+use crate::protocol::Field;
 use crate::protocol::NodeSemantics;
 
 /// Token counts. What the vendor did not report is absent, not zero.
@@ -19,6 +21,8 @@ pub struct Usage<'a> {
     /// The vendor's own sum of everything.
     pub total: Option<u64>,
     pub(crate) semantics: NodeSemantics<'a>,
+    /// Where the counts stand that only a later report of a stream had.
+    pub(crate) later: Vec<(Field, Place)>,
 }
 
 impl<'a> Usage<'a> {
@@ -44,18 +48,34 @@ impl<'a> Usage<'a> {
             reasoning,
             total,
             semantics,
+            later: _,
         } = later;
-        let newer = |old: &mut Option<u64>, new: Option<u64>| *old = new.or(*old);
-        newer(&mut self.input, input);
-        newer(&mut self.cache_read, cache_read);
-        newer(&mut self.cache_write, cache_write);
-        newer(&mut self.cache_write_5m, cache_write_5m);
-        newer(&mut self.cache_write_1h, cache_write_1h);
-        newer(&mut self.tool_prompt, tool_prompt);
-        newer(&mut self.output, output);
-        newer(&mut self.reasoning, reasoning);
-        newer(&mut self.total, total);
+        let place = semantics.place();
+        let is_elsewhere = place != self.semantics.place();
+        let counts = [
+            (Field::UsageInput, &mut self.input, input),
+            (Field::UsageCacheRead, &mut self.cache_read, cache_read),
+            (Field::UsageCacheWrite, &mut self.cache_write, cache_write),
+            (Field::UsageCacheWrite5m, &mut self.cache_write_5m, cache_write_5m),
+            (Field::UsageCacheWrite1h, &mut self.cache_write_1h, cache_write_1h),
+            (Field::UsageToolPrompt, &mut self.tool_prompt, tool_prompt),
+            (Field::UsageOutput, &mut self.output, output),
+            (Field::UsageReasoning, &mut self.reasoning, reasoning),
+            (Field::UsageTotal, &mut self.total, total),
+        ];
+        for (field, old, new) in counts {
+            if old.is_none() && new.is_some() && is_elsewhere {
+                self.later.push((field, place));
+            }
+            *old = new.or(*old);
+        }
         self.semantics.update(semantics);
+    }
+
+    /// Where the report stands that first had a count. A later report may take a count over from an earlier one.
+    pub(crate) fn place_of(&self, count: Field) -> Place {
+        let later = self.later.iter().find(|(field, _)| *field == count);
+        later.map_or(self.semantics.place(), |(_, place)| *place)
     }
 
     pub fn into_owned(self) -> Usage<'static> {
@@ -70,6 +90,7 @@ impl<'a> Usage<'a> {
             reasoning: self.reasoning,
             total: self.total,
             semantics: self.semantics.into_owned(),
+            later: self.later,
         }
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn show_usage(usage: &Usage<'_>, writer: &mut Writer) {
         reasoning,
         total,
         semantics,
+        later: _,
     } = usage;
     writer.optional("input", input.as_ref());
     writer.optional("cacheRead", cache_read.as_ref());

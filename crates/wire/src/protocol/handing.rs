@@ -240,7 +240,8 @@ impl Handing {
         let is_text = matches!(open.opening, Opening::Text);
         match (&self.thought, self.rule) {
             (Thought::Held(_), _) => {
-                let artefact = open.semantics.take_artefact();
+                let place = open.semantics.sealed_at();
+                let artefact = open.semantics.take_artefact().map(|artefact| (artefact, place));
                 self.end_thought(artefact, emit);
             }
             (Thought::Open(_), Rule::Leave) => {}
@@ -282,11 +283,15 @@ impl Handing {
         self.pass(Event::Close(closed), emit);
     }
 
-    /// Ends the thinking that waited for a signature, with one or without.
-    fn end_thought(&mut self, artefact: Option<Artefact<'_>>, emit: &mut dyn FnMut(Event<'_>)) {
+    /// Ends the thinking that waited for a signature, with that of the part at a place or without.
+    fn end_thought(
+        &mut self,
+        artefact: Option<(Artefact<'_>, Place)>,
+        emit: &mut dyn FnMut(Event<'_>),
+    ) {
         if let Thought::Held(mut closed) = std::mem::replace(&mut self.thought, Thought::None) {
-            if let Some(artefact) = artefact {
-                closed.semantics.set_artefact(artefact.into_owned().handed());
+            if let Some((artefact, place)) = artefact {
+                closed.semantics.hand_artefact(artefact.into_owned().handed(), place);
             }
             self.pass(Event::Close(closed), emit);
         }

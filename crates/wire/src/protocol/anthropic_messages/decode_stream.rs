@@ -78,7 +78,7 @@ enum Block {
     /// A part that came in one piece; nothing can be added to it.
     Whole(PartId),
     /// It grows as an open part; thinking is signed at its end.
-    Growing { part: PartId, signature: Text<'static> },
+    Growing { part: PartId, signature: Text<'static>, signed_at: Place },
     /// One that the conversation has no word for: it is kept until it is whole.
     Held { opaque: Opaque<'static>, place: Place, input: Text<'static> },
 }
@@ -245,7 +245,7 @@ impl Decoder {
         if let Some(text) = begun.filter(|text| !text.is_empty()) {
             emit(Event::Delta(part, Delta::Text(text)));
         }
-        Block::Growing { part, signature: Text::default() }
+        Block::Growing { part, signature: Text::default(), signed_at: Place::default() }
     }
 
     fn grow<'f>(
@@ -278,10 +278,14 @@ impl Decoder {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
-                let kind = NoteKind::Citation(blocks::citation(json));
+                let at = place.step(Step::Delta).step(Step::Citation);
+                let kind = NoteKind::Citation(blocks::citation(json).at(at));
                 emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
             }
-            (Block::Growing { signature, .. }, Growth::Signature(more)) => signature.push(&more),
+            (Block::Growing { signature, signed_at, .. }, Growth::Signature(more)) => {
+                signature.push(&more);
+                *signed_at = place.step(Step::Delta);
+            }
             (
                 Block::Held { input, .. },
                 Growth::Words(more)
@@ -345,8 +349,9 @@ impl Decoder {
     fn close_block<'f>(&mut self, block: Block, emit: &mut dyn FnMut(Event<'f>)) {
         let mut semantics = NodeSemantics::default();
         let part = match block {
-            Block::Growing { part, signature } => {
+            Block::Growing { part, signature, signed_at } => {
                 if !signature.is_empty() {
+                    semantics = NodeSemantics::at(signed_at);
                     blocks::sign(&mut semantics, signature);
                 }
                 part
@@ -371,14 +376,17 @@ impl Decoder {
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
-        let mut extras = Extras::default();
+        let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
         let mut ending = Ending::default();
         let mut counts = None;
-        read_object(reader, "", &mut extras, |key, reader, extras| {
+        read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {
                 ("type", _) => reader.skip()?,
                 ("delta", Kind::Object) => {
-                    read_object(reader, "", extras, |key, reader, _| ending.member(key, reader))?;
+                    let member = |key: &str, reader: &mut Reader<'f>, _: &mut Extras<'f>| {
+                        ending.member(key, reader)
+                    };
+                    read_object(reader, "", &mut of_delta, member)?;
                 }
                 ("usage", Kind::Object) => {
                     let mut report = Counts::default();
@@ -389,16 +397,18 @@ impl Decoder {
             }
             Ok(Member::Read)
         })?;
-        ending.leave(&mut extras);
+        ending.leave(&mut of_delta);
         if ending.has_reason() {
             self.ending = ending.into_owned();
             self.ending_place = place.step(Step::Delta);
         }
-        if !extras.is_empty() {
-            let mut semantics = NodeSemantics::at(place);
-            semantics.keep(extras);
-            let kind = NoteKind::Semantics(semantics);
-            emit(Event::Note(Note { at: NoteAt::Response, kind }));
+        for (place, extras) in [(place, extras), (place.step(Step::Delta), of_delta)] {
+            if !extras.is_empty() {
+                let mut semantics = NodeSemantics::at(place);
+                semantics.keep(extras);
+                let kind = NoteKind::Semantics(semantics);
+                emit(Event::Note(Note { at: NoteAt::Response, kind }));
+            }
         }
         if let Some(counts) = counts {
             self.tell(counts, emit);

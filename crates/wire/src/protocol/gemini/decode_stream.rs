@@ -41,6 +41,7 @@ use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CALL_PIECE;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
+use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
@@ -210,6 +211,10 @@ impl Decoder {
             self.candidates.push(Running::default());
         }
         let (running, place) = (&mut self.candidates[index], draft.semantics.place());
+        let sources = match draft.semantics.has_shape(CITED_APART) {
+            true => Step::CitationMetadata,
+            false => Step::GroundingMetadata,
+        };
         let first = !std::mem::replace(&mut running.seen, true);
         if first || draft.semantics.extras().is_some() {
             let kind = NoteKind::Semantics(draft.semantics);
@@ -223,7 +228,7 @@ impl Decoder {
             running.part(at, part.into_content(), semantics, emit);
         }
         running.weigh_last(emit);
-        running.cite(&draft.grounding, emit);
+        running.cite(&draft.grounding, place.step(sources), emit);
         if let Some(reason) = draft.finish {
             running.finish = Some((reason.into_owned(), place));
             running.close(emit);
@@ -412,7 +417,7 @@ impl Running {
 
     /// Keeps log probabilities for the text that they speak of.
     fn await_text(&mut self, logprobs: Option<Logprobs<'static>>, place: Place) {
-        let Some(more) = logprobs else { return };
+        let Some(more) = logprobs.map(|it| it.at(place.step(Step::LogprobsResult))) else { return };
         match &mut self.logprobs {
             Some((before, _)) => before.add(more),
             None => self.logprobs = Some((more, place)),
@@ -433,14 +438,21 @@ impl Running {
         }
     }
 
-    fn cite<'f>(&mut self, grounding: &Grounding<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+    /// Tells the sources that stand at `place`.
+    fn cite<'f>(
+        &mut self,
+        grounding: &Grounding<'f>,
+        place: Place,
+        emit: &mut dyn FnMut(Event<'f>),
+    ) {
         if grounding.is_empty() {
             return;
         }
         let text = |part: usize| self.parts.get(part)?.1.as_ref();
         for (index, citation) in grounding.citations_on(self.first_text, text) {
             let at = NoteAt::Part(self.parts[index].0);
-            emit(Event::Note(Note { at, kind: NoteKind::Citation(citation) }));
+            let kind = NoteKind::Citation(citation.at(place));
+            emit(Event::Note(Note { at, kind }));
         }
     }
 }

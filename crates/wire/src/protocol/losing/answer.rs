@@ -93,7 +93,7 @@ impl Losing<'_> {
         }
         if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
             let reason = "it is what the total leaves beside the other counts";
-            self.field(place, Field::UsageOutput, LossKind::Synthesised, reason);
+            self.count(usage, Field::UsageOutput, (LossKind::Synthesised, reason));
         }
         let counts = [
             (Field::UsageInput, usage.input),
@@ -109,15 +109,25 @@ impl Losing<'_> {
         for (field, count) in counts {
             match (count, self.target.fate(field)) {
                 (Some(0), Fate::Lost(..)) => {
-                    self.field(place, field, LossKind::Implied, "a count of zero");
+                    self.count(usage, field, (LossKind::Implied, "a count of zero"));
                 }
-                (Some(_), Fate::Lost(kind, reason)) => self.field(place, field, kind, reason),
+                (Some(_), Fate::Lost(kind, reason)) => self.count(usage, field, (kind, reason)),
                 (Some(_) | None, _) => {}
             }
         }
         if let Some(extras) = usage.semantics().extras() {
             self.usage_extras(place, extras);
         }
+    }
+
+    /// Reports what happened to one count.
+    pub(in crate::protocol) fn count(
+        &mut self,
+        usage: &Usage<'_>,
+        count: Field,
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        self.field(usage.place_of(count), count, kind, reason);
     }
 
     fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
@@ -129,7 +139,7 @@ impl Losing<'_> {
                 (_, Some(declared)) => (declared.kind, declared.reason),
                 (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
             };
-            self.report.lose(place.pointer(&suffix), kind, reason);
+            self.report.lose(extra.place(place).pointer(&suffix), kind, reason);
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::ArtefactKind;
 use crate::protocol::CacheMarker;
+use crate::protocol::Citation;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -146,33 +147,74 @@ impl Losing<'_> {
         self.cache_marker(place, semantics);
         if let Some(artefact) = semantics.artefact() {
             self.set(
-                place,
+                semantics.sealed_at(),
                 match artefact.kind() {
                     ArtefactKind::Signature => Field::Signature,
                     ArtefactKind::Ciphertext => Field::Ciphertext,
                 },
             );
         }
-        self.set_if(place, Field::Citations, !semantics.citations().is_empty());
+        if let (Some(_), Fate::Lost(kind, reason)) =
+            (semantics.citations().first(), self.target.fate(Field::Citations))
+        {
+            self.citations(semantics, kind, reason);
+        }
         if let Some(logprobs) = semantics.logprobs() {
             self.logprobs(place, logprobs);
         }
         if let Some(item) = semantics.item() {
-            let place = place.of_item();
-            self.set_if(place, Field::ItemId, &item.id);
-            self.set_if(place, Field::ItemStatus, &item.status);
-            self.set_if(place, Field::ItemPhase, &item.phase);
-            self.extras(place, &item.extras);
+            self.set_if(place.of_item(), Field::ItemId, &item.id);
+            self.set_if(semantics.status_at().of_item(), Field::ItemStatus, &item.status);
+            self.set_if(semantics.phase_at().of_item(), Field::ItemPhase, &item.phase);
+            self.extras(place.of_item(), &item.extras);
+        }
+    }
+
+    /// Reports what happened to the citations of a part, where the first of them stands.
+    pub(in crate::protocol) fn citations(
+        &mut self,
+        semantics: &NodeSemantics<'_>,
+        kind: LossKind,
+        reason: &'static str,
+    ) {
+        if let Some(first) = semantics.citations().first() {
+            self.citation(semantics.place(), first, (kind, reason));
+        }
+    }
+
+    /// The same for one citation of the part at `place`.
+    pub(in crate::protocol) fn citation(
+        &mut self,
+        place: Place,
+        citation: &Citation<'_>,
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        match citation.place() {
+            Some(place) => self.node(place, kind, reason),
+            None => self.field(place, Field::Citations, kind, reason),
+        }
+    }
+
+    /// Reports what happened to log probabilities of the part at `place`.
+    pub(in crate::protocol) fn weights(
+        &mut self,
+        place: Place,
+        logprobs: &Logprobs<'_>,
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        match logprobs.place() {
+            Some(place) => self.node(place, kind, reason),
+            None => self.field(place, Field::PartLogprobs, kind, reason),
         }
     }
 
     /// Reports what the target, or its form of them, does not tell of log probabilities.
     pub(in crate::protocol) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
         match self.target.fate(Field::PartLogprobs) {
-            Fate::Lost(kind, reason) => self.field(place, Field::PartLogprobs, kind, reason),
+            Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
             Fate::Carried | Fate::Depends(_) if logprobs.is_partial() => {
                 let reason = "tokens have neither numbers nor a sum elsewhere";
-                self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+                self.weights(place, logprobs, (LossKind::Approximated, reason));
             }
             Fate::Carried | Fate::Depends(_) => {}
         }
@@ -215,6 +257,7 @@ impl Losing<'_> {
                 .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
                     (declared.kind, declared.reason)
                 });
+            let place = extra.place(place);
             let suffix = self.told_at(place, extra, &suffix);
             self.report.lose(place.pointer(suffix), kind, reason);
         }

@@ -52,10 +52,12 @@ impl Losing<'_> {
 
     /// Reports that a part comes back with another signature than its own, or with one that it had not.
     pub(in crate::protocol) fn sealed(&mut self, part: &Part<'_>, reason: &'static str) {
-        let place = part.semantics().place();
-        match part.semantics().artefact() {
-            Some(_) => self.field(place, Field::Signature, LossKind::Renamed, reason),
-            None => self.node(place, LossKind::Renamed, reason),
+        let semantics = part.semantics();
+        match semantics.artefact() {
+            Some(_) => {
+                self.field(semantics.sealed_at(), Field::Signature, LossKind::Renamed, reason);
+            }
+            None => self.node(semantics.place(), LossKind::Renamed, reason),
         }
     }
 
@@ -94,21 +96,19 @@ impl Losing<'_> {
     pub(in crate::protocol) fn unsaid(&mut self, semantics: &NodeSemantics<'_>) {
         let (place, reason) = (semantics.place(), "an empty text says nothing");
         self.node(self.outer(place), LossKind::Implied, reason);
-        if !semantics.citations().is_empty() {
-            self.field(place, Field::Citations, LossKind::Approximated, reason);
-        }
-        if semantics.logprobs().is_some() {
-            self.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+        self.citations(semantics, LossKind::Approximated, reason);
+        if let Some(logprobs) = semantics.logprobs() {
+            self.weights(place, logprobs, (LossKind::Approximated, reason));
         }
     }
 
     /// Reports a thought of a stream that comes back without its signature, which stands in a part of its own behind it or
     /// on the call that follows: Gemini's streams have sent the text when the signature comes.
-    pub(in crate::protocol) fn late_seal(&mut self, place: Place) {
+    pub(in crate::protocol) fn late_seal(&mut self, semantics: &NodeSemantics<'_>) {
         if self.source == Protocol::Gemini {
             let reason = "the signature of a thought follows it";
-            self.field(place, Field::Signature, LossKind::Renamed, reason);
-            self.below(place, "../parts", LossKind::Renamed, reason);
+            self.field(semantics.sealed_at(), Field::Signature, LossKind::Renamed, reason);
+            self.below(semantics.place(), "../parts", LossKind::Renamed, reason);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::place::Place;
 use crate::protocol::Protocol;
 
 /// One source of a text part.
@@ -14,12 +15,25 @@ pub struct Citation<'a> {
     pub(super) cited_text: Option<Text<'a>>,
     /// The stretch of the part's text that the source supports, in characters.
     pub(super) span: Option<(u64, u64)>,
+    /// Where a stream stated it; the root if that is told by the part.
+    pub(super) place: Place,
 }
 
 impl<'a> Citation<'a> {
     /// A citation as `protocol` spells it; the setters say what of it others can understand.
     pub(in crate::protocol) fn new(protocol: Protocol, json: Json<'a>) -> Self {
-        Self { protocol, json, url: None, title: None, cited_text: None, span: None }
+        let (url, title, cited_text, span) = (None, None, None, None);
+        Self { protocol, json, url, title, cited_text, span, place: Place::default() }
+    }
+
+    /// The same in a frame of a stream, at `place`.
+    pub(in crate::protocol) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// Where it stands, if its part does not tell that.
+    pub(in crate::protocol) fn place(&self) -> Option<Place> {
+        Some(self.place).filter(|place| !place.is_root())
     }
 
     pub(in crate::protocol) fn set_url(&mut self, url: Text<'a>) {
@@ -71,6 +85,7 @@ impl<'a> Citation<'a> {
             title: self.title.map(Text::into_owned),
             cited_text: self.cited_text.map(Text::into_owned),
             span: self.span,
+            place: self.place,
         }
     }
 }

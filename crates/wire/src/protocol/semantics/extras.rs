@@ -10,6 +10,7 @@ use std::hash::RandomState;
 
 use crate::json::Json;
 use crate::json::push_key;
+use crate::place::Place;
 
 /// The extras of one node.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,9 @@ pub struct Extra<'a> {
     pub scope: Cow<'static, str>,
     pub key: Cow<'a, str>,
     pub json: Json<'a>,
+    /// Where the node stood that held the field, if that is not where the node of the extras stood. Boxed because only
+    /// streams have such.
+    pub(super) later: Option<Box<Place>>,
 }
 
 /// Up to so many fields, looking through all of them is faster than a table.
@@ -38,7 +42,7 @@ impl<'a> Extras<'a> {
         key: Cow<'a, str>,
         json: Json<'a>,
     ) {
-        self.fields.push(Extra { scope: scope.into(), key, json });
+        self.fields.push(Extra { scope: scope.into(), key, json, later: None });
     }
 
     /// A later value for the same field takes the place of the earlier one. The time grows with the number of later fields
@@ -57,6 +61,14 @@ impl<'a> Extras<'a> {
         } else {
             self.put(later.fields);
         }
+    }
+
+    /// The same on a node that stands elsewhere; those that were moved before stay where they stood.
+    pub(super) fn moved_from(mut self, place: Place) -> Self {
+        for extra in self.fields.iter_mut().filter(|extra| extra.later.is_none()) {
+            extra.later = Some(Box::new(place));
+        }
+        self
     }
 
     /// The field of the same name.
@@ -115,6 +127,7 @@ impl<'a> Extras<'a> {
             scope: extra.scope,
             key: Cow::Owned(extra.key.into_owned()),
             json: extra.json.into_owned(),
+            later: extra.later,
         };
         Extras { fields: self.fields.into_iter().map(own).collect(), places: self.places }
     }
@@ -155,6 +168,11 @@ impl Places {
 impl Extra<'_> {
     fn is_same_field(&self, other: &Extra<'_>) -> bool {
         self.scope == other.scope && self.key == other.key
+    }
+
+    /// Where the node stood that held the field, of extras on a node that stood at `place`.
+    pub(in crate::protocol) fn place(&self, place: Place) -> Place {
+        self.later.as_deref().copied().unwrap_or(place)
     }
 
     /// The path of the field below its node, with a leading slash.

@@ -69,7 +69,7 @@ fn show_spelling(spelling: Spelling, writer: &mut Writer) {
 }
 
 fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
-    let Detail { extras, cache, artefact, citations, logprobs, item } = detail;
+    let Detail { extras, cache, artefact, citations, logprobs, item, later: _ } = detail;
     optional(writer, "cache", cache.as_ref());
     optional(writer, "artefact", artefact.as_ref());
     if !citations.is_empty() {
@@ -89,7 +89,7 @@ fn show_extras(extras: &Extras<'_>, writer: &mut Writer) {
 
 impl Show for Extra<'_> {
     fn show(&self, writer: &mut Writer) {
-        let Extra { scope: _, key: _, json } = self;
+        let Extra { scope: _, key: _, json, later: _ } = self;
         writer.object(|writer| {
             writer.field("pointer", &self.pointer());
             writer.field("json", json);
@@ -127,7 +127,7 @@ fn kind_word(kind: ArtefactKind) -> &'static str {
 
 impl Show for Citation<'_> {
     fn show(&self, writer: &mut Writer) {
-        let Citation { protocol, json, url, title, cited_text, span } = self;
+        let Citation { protocol, json, url, title, cited_text, span, place: _ } = self;
         writer.object(|writer| {
             writer.field("protocol", protocol.as_str());
             writer.optional("url", url.as_ref());

@@ -3,12 +3,15 @@
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Writer;
+use crate::place::Place;
 
 /// The log probabilities of a part's tokens. Those of a stream stay in the lists they came in, so that adding is cheap.
 #[derive(Clone, Debug)]
 pub struct Logprobs<'a> {
     lists: Vec<Json<'a>>,
     origin: Option<Origin<'a>>,
+    /// Where a stream stated the first of them; the root if that is told by the part.
+    place: Place,
 }
 
 /// What the entries were read from.
@@ -23,7 +26,17 @@ impl<'a> Logprobs<'a> {
     /// Entries in the form that both OpenAI protocols have: a list of objects with `token`, `logprob`, `bytes` and
     /// `top_logprobs`.
     pub fn new(entries: Json<'a>) -> Self {
-        Self { lists: vec![entries], origin: None }
+        Self { lists: vec![entries], origin: None, place: Place::default() }
+    }
+
+    /// The same in a frame of a stream, at `place`.
+    pub(in crate::protocol) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    /// Where they stand, if their part does not tell that.
+    pub(in crate::protocol) fn place(&self) -> Option<Place> {
+        Some(self.place).filter(|place| !place.is_root())
     }
 
     /// The same from an object of a protocol that tells them otherwise.
@@ -69,7 +82,7 @@ impl<'a> Logprobs<'a> {
         let origin = self
             .origin
             .map(|Origin { objects, says_more }| Origin { objects: own(objects), says_more });
-        Logprobs { lists: own(self.lists), origin }
+        Logprobs { lists: own(self.lists), origin, place: self.place }
     }
 }
 

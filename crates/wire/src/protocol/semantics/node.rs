@@ -31,6 +31,16 @@ pub(super) struct Detail<'a> {
     pub(super) citations: Vec<Citation<'a>>,
     pub(super) logprobs: Option<Logprobs<'a>>,
     pub(super) item: Option<Item<'a>>,
+    /// Where the rest of it stood, of a node that a stream told by and by.
+    pub(super) later: Option<Box<Later>>,
+}
+
+/// The places of what was said of a node after it began; the root for what was said where it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Later {
+    artefact: Place,
+    status: Place,
+    phase: Place,
 }
 
 /// A mark up to which the prompt may be cached.
@@ -92,6 +102,13 @@ impl<'a> NodeSemantics<'a> {
         self.detail_mut().artefact = Some(artefact);
     }
 
+    /// Takes over an artefact that stood on the node at `place`.
+    pub(in crate::protocol) fn hand_artefact(&mut self, artefact: Artefact<'a>, place: Place) {
+        let detail = self.detail_mut();
+        detail.artefact = Some(artefact);
+        detail.later.get_or_insert_default().artefact = place;
+    }
+
     pub(in crate::protocol) fn take_artefact(&mut self) -> Option<Artefact<'a>> {
         self.detail.as_deref_mut()?.artefact.take()
     }
@@ -120,9 +137,15 @@ impl<'a> NodeSemantics<'a> {
     /// Adds what a later word on the same node says: newer values win, citations add up.
     pub(in crate::protocol) fn merge(&mut self, later: NodeSemantics<'a>) {
         self.spelling.merge(later.spelling);
-        let Some(later) = later.detail else { return };
-        let Detail { extras, cache, artefact, citations, logprobs, item } = *later;
+        let is_elsewhere = !later.place.is_root() && later.place != self.place;
+        let from = later.place;
+        let Some(mut later) = later.detail else { return };
+        if is_elsewhere {
+            later.leave(from);
+        }
         let detail = self.detail_mut();
+        detail.keep_places(&later);
+        let Detail { extras, cache, artefact, citations, logprobs, item, later: _ } = *later;
         detail.extras.update(extras);
         detail.cache = cache.or(detail.cache.take());
         detail.artefact = artefact.or(detail.artefact.take());
@@ -136,6 +159,26 @@ impl<'a> NodeSemantics<'a> {
 
     pub(crate) fn update(&mut self, later: NodeSemantics<'a>) {
         self.merge(later);
+    }
+
+    /// Where the node stood that held the artefact; in a stream that may be a later frame.
+    pub(in crate::protocol) fn sealed_at(&self) -> Place {
+        self.later(|later| later.artefact)
+    }
+
+    /// The same for the status of the item.
+    pub(in crate::protocol) fn status_at(&self) -> Place {
+        self.later(|later| later.status)
+    }
+
+    /// The same for its phase.
+    pub(in crate::protocol) fn phase_at(&self) -> Place {
+        self.later(|later| later.phase)
+    }
+
+    fn later(&self, place: impl Fn(&Later) -> Place) -> Place {
+        let later = self.detail.as_deref().and_then(|detail| detail.later.as_deref());
+        later.map(place).filter(|place| !place.is_root()).unwrap_or(self.place)
     }
 
     /// Where the node stood in its input.
@@ -216,7 +259,38 @@ impl Detail<'_> {
             citations: self.citations.into_iter().map(Citation::into_owned).collect(),
             logprobs: self.logprobs.map(Logprobs::into_owned),
             item: self.item.map(Item::into_owned),
+            later: self.later,
         }
+    }
+}
+
+impl Detail<'_> {
+    /// Remembers that all of this stood at `place`, for a node that stands elsewhere.
+    fn leave(&mut self, place: Place) {
+        self.extras = std::mem::take(&mut self.extras).moved_from(place);
+        if let Some(item) = &mut self.item {
+            item.extras = std::mem::take(&mut item.extras).moved_from(place.of_item());
+        }
+        if self.artefact.is_some() || self.item.is_some() {
+            let later = self.later.get_or_insert_default();
+            for known in [&mut later.artefact, &mut later.status, &mut later.phase] {
+                *known = if known.is_root() { place } else { *known };
+            }
+        }
+    }
+
+    /// Takes over the places of what will be taken over: the newest artefact, and what an item states for the first time.
+    fn keep_places(&mut self, later: &Detail<'_>) {
+        let Some(from) = later.later.as_deref() else { return };
+        let (known, new) = (self.item.as_ref(), later.item.as_ref());
+        let status =
+            known.is_none_or(|it| it.status.is_none()) && new.is_some_and(|it| it.status.is_some());
+        let phase =
+            known.is_none_or(|it| it.phase.is_none()) && new.is_some_and(|it| it.phase.is_some());
+        let places = self.later.get_or_insert_default();
+        places.artefact = if later.artefact.is_some() { from.artefact } else { places.artefact };
+        places.status = if status { from.status } else { places.status };
+        places.phase = if phase { from.phase } else { places.phase };
     }
 }
 
@@ -248,5 +322,52 @@ impl<'a> Item<'a> {
             phase: self.phase.map(Text::into_owned),
             extras: self.extras.into_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Usage;
+    use crate::place::Step;
+    use crate::protocol::ArtefactKind;
+    use crate::protocol::Field;
+    use crate::protocol::Protocol;
+
+    fn frame(number: usize) -> Place {
+        Place::default().element(Step::Frame, number)
+    }
+
+    #[test]
+    fn what_comes_later_keeps_its_place() {
+        let mut node = NodeSemantics::at(frame(0));
+        node.extras_mut().keep("", "early".into(), Json::literal("1"));
+        node.set_item(Item { phase: Some(Text::literal("a")), ..Item::default() });
+        let mut later = NodeSemantics::at(frame(3));
+        later.extras_mut().keep("", "late".into(), Json::literal("2"));
+        let (issuer, kind) = (Protocol::Gemini, ArtefactKind::Signature);
+        later.set_artefact(Artefact::new(issuer, kind, Text::literal("s")));
+        let [status, phase] = ["b", "c"].map(|word| Some(Text::literal(word)));
+        later.set_item(Item { status, phase, ..Item::default() });
+        node.merge(later);
+        assert_eq!((node.place(), node.sealed_at()), (frame(0), frame(3)));
+        assert_eq!((node.status_at(), node.phase_at()), (frame(3), frame(0)));
+        let extras = node.extras().into_iter().flat_map(Extras::iter);
+        let places: Vec<Place> = extras.map(|extra| extra.place(node.place())).collect();
+        assert_eq!(places, [frame(0), frame(3)]);
+    }
+
+    #[test]
+    fn a_count_stands_in_the_report_that_first_had_it() {
+        let report = |number, output| {
+            let mut usage = Usage { input: Some(1), output, ..Usage::default() };
+            *usage.semantics_mut() = NodeSemantics::at(frame(number));
+            usage
+        };
+        let mut usage = report(0, None);
+        usage.update(report(3, Some(2)));
+        usage.update(report(5, Some(4)));
+        assert_eq!((usage.output, usage.place_of(Field::UsageOutput)), (Some(4), frame(3)));
+        assert_eq!(usage.place_of(Field::UsageInput), frame(0));
     }
 }

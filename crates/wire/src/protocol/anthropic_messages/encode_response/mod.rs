@@ -329,7 +329,7 @@ fn lose_change(change: Option<(LossKind, &'static str)>, place: Place, losing: &
 pub(super) fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     if semantics.artefact().is_some() {
         let reason = "no field of this block can carry it";
-        losing.field(semantics.place(), Field::Signature, LossKind::Withheld, reason);
+        losing.field(semantics.sealed_at(), Field::Signature, LossKind::Withheld, reason);
     }
 }
 
@@ -345,18 +345,12 @@ fn write_cited(
             cited.add_citation(citation);
         }
     }
-    if !semantics.citations().is_empty() {
-        lose_citations(semantics.place(), losing);
-    }
+    losing.citations(semantics, LossKind::Approximated, CITED);
     Block::Own(&cited).text(list, text);
 }
 
-/// Reports citations where their protocol tells them.
-pub(super) fn lose_citations(part: Place, losing: &mut Losing<'_>) {
-    losing.field(part, Field::Citations, LossKind::Approximated, CITED);
-}
-
-const CITED: &str = "sources are cited for the whole block, by address and title";
+/// What is reported of citations.
+pub(super) const CITED: &str = "sources are cited for the whole block, by address and title";
 
 /// The source of a text as this protocol states results of a search; none without an address.
 pub(super) fn foreign_citation(citation: &Citation<'_>) -> Option<Citation<'static>> {

@@ -108,9 +108,9 @@ pub(in crate::protocol::anthropic_messages) fn lose_counts(
         (Field::UsageInput, cached(usage) > usage.input.unwrap_or(u64::MAX), MORE_CACHED),
         (Field::UsageReasoning, usage.reasoning == Some(0), (LossKind::Implied, "a count of zero")),
     ];
-    for (field, is_lost, (kind, reason)) in lost {
+    for (field, is_lost, loss) in lost {
         if is_lost {
-            losing.field(usage.semantics().place(), field, kind, reason);
+            losing.count(usage, field, loss);
         }
     }
 }

@@ -275,8 +275,12 @@ impl Writing<'_> {
                 self.lose_late(&semantics);
                 self.learn(part, semantics);
             }
-            (at, NoteKind::Logprobs(_)) => self.lose_once(at, Field::PartLogprobs),
-            (at, NoteKind::Citation(_)) => self.lose_once(at, Field::Citations),
+            (at, NoteKind::Logprobs(logprobs)) => {
+                self.lose_once(at, Field::PartLogprobs, logprobs.place());
+            }
+            (at, NoteKind::Citation(citation)) => {
+                self.lose_once(at, Field::Citations, citation.place());
+            }
             (NoteAt::Response | NoteAt::Candidate(_), NoteKind::Semantics(semantics)) => {
                 if self.is_own() {
                     self.late.merge(semantics.into_owned());
@@ -287,8 +291,8 @@ impl Writing<'_> {
         }
     }
 
-    /// Reports a field of a part that never arrives, once.
-    fn lose_once(&mut self, at: NoteAt, field: Field) {
+    /// Reports a field of a part that never arrives, once, where it stands if that is known.
+    fn lose_once(&mut self, at: NoteAt, field: Field, stands: Option<Place>) {
         let place = match at {
             NoteAt::Part(part) => self.places.get(&part).copied(),
             NoteAt::Response | NoteAt::Candidate(_) => None,
@@ -298,7 +302,10 @@ impl Writing<'_> {
             return;
         }
         let reason = "no place for it is left in this stream";
-        self.losing().field(place, field, LossKind::Dropped, reason);
+        match stands {
+            Some(stands) => self.losing().node(stands, LossKind::Dropped, reason),
+            None => self.losing().field(place, field, LossKind::Dropped, reason),
+        }
     }
 
     /// Writes the end of the answer, now that all is known.

@@ -27,12 +27,12 @@ use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
+use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
 use crate::protocol::anthropic_messages::encode_response::NO_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
-use crate::protocol::anthropic_messages::encode_response::lose_citations;
 use crate::protocol::anthropic_messages::encode_response::lose_name_of_thought;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
@@ -343,18 +343,18 @@ impl Writing<'_> {
             .as_ref()
             .is_some_and(|current| current.part == part && current.shown == Shown::Text);
         if !is_open {
-            return self.lose_once(NoteAt::Part(part), Field::Citations);
+            return self.lose_once(NoteAt::Part(part), Field::Citations, citation.place());
         }
         if self.is_own() {
             return frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
+        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
+        if self.reported.insert((Field::Citations, place)) {
+            self.losing().citation(place, citation, (LossKind::Approximated, CITED));
+        }
         if let Some(citation) = foreign_citation(citation) {
             self.begin_block(out);
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
-        }
-        let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-        if self.reported.insert((Field::Citations, place)) {
-            lose_citations(place, &mut self.losing());
         }
     }
 
@@ -429,17 +429,17 @@ impl Writing<'_> {
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
-                let place = current.place();
-                self.losing().late_seal(place);
+                let semantics = current.semantics.clone();
+                self.losing().late_seal(&semantics);
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let place = current.place();
+                let (place, sealed) = (current.place(), current.semantics.sealed_at());
                 let is_told_apart = current.shown == Shown::Text && self.source == Protocol::Gemini;
                 let reason = "no field of this block can carry it";
-                self.losing().field(place, Field::Signature, LossKind::Withheld, reason);
+                self.losing().field(sealed, Field::Signature, LossKind::Withheld, reason);
                 if is_told_apart {
                     let reason = "without a signature in between the texts are one";
                     self.losing().below(place, "../parts", LossKind::Renamed, reason);

@@ -197,7 +197,10 @@ impl<'x> Scribe<'x, '_> {
         system: &mut Turn<'x>,
     ) {
         let place = message.semantics().place();
-        if !leading {
+        if message.is_blank() {
+            let reason = "a message without words is left out";
+            self.losing.node(place, LossKind::Implied, reason);
+        } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
             self.losing.node(place, LossKind::Approximated, reason);
             self.report_lift(system);

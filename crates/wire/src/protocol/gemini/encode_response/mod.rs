@@ -190,11 +190,9 @@ impl<'x> Answer<'x, '_> {
     }
 
     fn grounding(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
-        let cited = |part: &&Part<'_>| !part.semantics().citations().is_empty();
-        for part in parts.iter().filter(cited) {
-            let place = part.semantics().place();
+        for part in parts {
             let reason = "sources stand beside the answer, by stretches of bytes";
-            self.losing.field(place, Field::Citations, LossKind::Approximated, reason);
+            self.losing.citations(part.semantics(), LossKind::Approximated, reason);
         }
         let nodes: Vec<_> =
             parts.iter().map(|part| (part.semantics().citations(), text_of(part))).collect();
@@ -217,7 +215,7 @@ impl<'x> Answer<'x, '_> {
             report_logprobs(&mut self.losing, place, logprobs);
             if place != first || matches!(part.content(), Content::Refusal(_)) {
                 let reason = "they stand beside all that is said";
-                self.losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+                self.losing.weights(place, logprobs, (LossKind::Approximated, reason));
                 if !first_has {
                     self.losing.node(first, LossKind::Approximated, reason);
                 }
@@ -317,7 +315,7 @@ fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
 pub(super) fn report_logprobs(losing: &mut Losing<'_>, place: Place, logprobs: &Logprobs<'_>) {
     if !losing.is_same() && logprobs::fidelity(logprobs) == Fidelity::Partial {
         let reason = "only tokens and their log probabilities are told";
-        losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+        losing.weights(place, logprobs, (LossKind::Approximated, reason));
     }
 }
 

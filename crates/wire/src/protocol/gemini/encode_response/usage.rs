@@ -38,14 +38,13 @@ pub(in crate::protocol::gemini) fn write_usage(
 
 /// Says that zeros stay away, and that tokens written to a cache are counted with the rest of the input.
 pub(in crate::protocol::gemini) fn report_usage(losing: &mut Losing<'_>, usage: &Usage<'_>) {
-    let place = usage.semantics().place();
     if usage.cache_write.is_some_and(|count| count > 0) {
         let reason = "tokens written to the cache are counted with the input";
-        losing.field(place, Field::UsageInput, LossKind::Renamed, reason);
+        losing.count(usage, Field::UsageInput, (LossKind::Renamed, reason));
     }
     if usage.reasoning > usage.output {
         let reason = "there are more thoughts than there is output";
-        losing.field(place, Field::UsageOutput, LossKind::Repaired, reason);
+        losing.count(usage, Field::UsageOutput, (LossKind::Repaired, reason));
     }
     let counts = [
         (Field::UsageInput, usage.input),
@@ -56,7 +55,7 @@ pub(in crate::protocol::gemini) fn report_usage(losing: &mut Losing<'_>, usage: 
         (Field::UsageTotal, usage.total),
     ];
     for (field, _) in counts.into_iter().filter(|(_, count)| *count == Some(0)) {
-        losing.field(place, field, LossKind::Implied, "a count of zero is left out");
+        losing.count(usage, field, (LossKind::Implied, "a count of zero is left out"));
     }
 }
 

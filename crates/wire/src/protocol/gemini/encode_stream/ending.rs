@@ -1,6 +1,7 @@
 //! Writing the last frame, in which everything stands that is known only at the end.
 
 use std::collections::HashSet;
+use std::collections::VecDeque;
 
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
@@ -47,6 +48,8 @@ pub(super) struct Ending {
     pub(super) reported: HashSet<(LossKind, String)>,
     /// Its parts, but for those that have turned out to be silent and behind which none is.
     pub(super) shown: Vec<usize>,
+    /// Its calls that have not gone out, in their order.
+    pub(super) unsent: VecDeque<usize>,
 }
 
 impl Ending {

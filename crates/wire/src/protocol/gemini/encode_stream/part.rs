@@ -17,6 +17,7 @@ use crate::protocol::Logprobs;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
@@ -79,6 +80,8 @@ enum State {
     },
     /// It goes out when it is whole.
     Buffered(Part<'static>),
+    /// A whole call, which goes out behind those that began before it.
+    Waiting(Part<'static>),
     Closed,
 }
 
@@ -116,6 +119,9 @@ impl Encoder<'_> {
         let (citations, in_pieces) = (Vec::new(), false);
         let number = self.parts.len();
         self.ending(candidate).shown.push(number);
+        if matches!(&state, State::Buffered(part) if is_call(part)) {
+            self.ending(candidate).unsent.push_back(number);
+        }
         self.parts.push(OpenPart {
             id,
             candidate,
@@ -255,7 +261,7 @@ impl Encoder<'_> {
                     self.report_pieces(part);
                 }
             }
-            (State::Closed, _) => {}
+            (State::Waiting(_) | State::Closed, _) => {}
         }
     }
 
@@ -277,7 +283,7 @@ impl Encoder<'_> {
         report_logprobs(&mut losing, place, more);
         if refuses {
             let reason = "a refusal is plain text";
-            losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+            losing.weights(place, more, (LossKind::Approximated, reason));
         }
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;
@@ -315,11 +321,9 @@ impl Encoder<'_> {
             }
             return;
         }
-        if let Some(open) = self.find(part) {
-            open.logprobs = None;
-        }
+        let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
         let reason = "another text has begun when they come";
-        self.tell(|losing| losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason));
+        self.tell(|losing| losing.weights(place, &late, (LossKind::Dropped, reason)));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -346,13 +350,14 @@ impl Encoder<'_> {
         }
         let Some(open) = self.find(part) else { return };
         let place = open.place;
-        open.citations.push(citation.into_owned());
+        open.citations.push(citation.clone().into_owned());
         let reason = "sources stand beside the answer, by stretches of bytes";
-        self.tell(|losing| losing.field(place, Field::Citations, LossKind::Approximated, reason));
+        self.tell(|losing| losing.citation(place, &citation, (LossKind::Approximated, reason)));
     }
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
         let Closed { part, semantics } = closed;
+        let id = part;
         let Some(open) = self.find(part) else { return };
         let candidate = open.candidate;
         let mut placed = NodeSemantics::at(open.place);
@@ -362,20 +367,22 @@ impl Encoder<'_> {
         let state = std::mem::replace(&mut open.state, State::Closed);
         let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
         open.silent |= is_unsaid && semantics.artefact().is_none();
-        let is_late = open.logprobs.is_some();
-        let lonely = open.silent && is_late;
-        if is_late {
+        let lonely = open.logprobs.clone().filter(|_| open.silent);
+        if open.logprobs.is_some() {
             self.hold_late(part);
         }
-        if lonely {
+        if let Some(lonely) = lonely {
             let reason = "without a text there is nothing that they speak of";
             self.tell(|losing| {
-                losing.field(placed.place(), Field::PartLogprobs, LossKind::Approximated, reason);
+                losing.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });
         }
         let part = match state {
             State::Buffered(mut part) => {
                 part.semantics_mut().merge(semantics.into_owned());
+                if is_call(&part) {
+                    return self.send_in_order((id, candidate), part, out);
+                }
                 part
             }
             // The text is out already, so its signature follows in an empty part.
@@ -390,11 +397,32 @@ impl Encoder<'_> {
                 let reason = "an empty text says nothing";
                 return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
-            State::Streaming { .. } | State::Closed => return,
+            State::Streaming { .. } | State::Waiting(_) | State::Closed => return,
         };
         match self.is_own_seal(&part) {
             true => self.ending(candidate).handed = Some(part),
             false => self.part_frame(candidate, &part, out),
+        }
+    }
+
+    /// Sends a whole call once those that began before it are whole: results are told apart by their order alone.
+    fn send_in_order(
+        &mut self,
+        (part, candidate): (PartId, u32),
+        call: Part<'static>,
+        out: &mut String,
+    ) {
+        if let Some(open) = self.find(part) {
+            open.state = State::Waiting(call);
+        }
+        while let Some(first) = self.ending(candidate).unsent.front().copied()
+            && matches!(self.parts[first].state, State::Waiting(_))
+        {
+            self.ending(candidate).unsent.pop_front();
+            let whole = std::mem::replace(&mut self.parts[first].state, State::Closed);
+            if let State::Waiting(call) = whole {
+                self.part_frame(candidate, &call, out);
+            }
         }
     }
 

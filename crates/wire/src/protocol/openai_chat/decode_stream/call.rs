@@ -43,6 +43,8 @@ struct Call {
     id: Option<Text<'static>>,
     state: CallState,
     progress: Progress,
+    /// Where it began.
+    place: Place,
 }
 
 /// What tells the fragments of one call from those of another.
@@ -127,7 +129,7 @@ impl Calls {
             Some(position) => position,
             None => {
                 self.close_complete(sink);
-                self.begin(key)?
+                self.begin(key, semantics.place())?
             }
         };
         let call = &mut self.calls[position];
@@ -170,7 +172,7 @@ impl Calls {
         (!anew).then_some(position)
     }
 
-    fn begin(&mut self, key: Key) -> Result<usize> {
+    fn begin(&mut self, key: Key, place: Place) -> Result<usize> {
         if self.calls.len() >= OPEN_PARTS_MAX {
             return Err(Error::new(ErrorKind::Limit, "expected fewer calls in one answer"));
         }
@@ -179,6 +181,7 @@ impl Calls {
             id: None,
             state: CallState::Unnamed(Text::default()),
             progress: Progress::default(),
+            place,
         });
         Ok(self.calls.len() - 1)
     }
@@ -205,7 +208,7 @@ impl Calls {
                     name: Text::default(),
                     form: CallForm::Function,
                 };
-                let part = sink.open(candidate, opening, NodeSemantics::default());
+                let part = sink.open(candidate, opening, NodeSemantics::at(call.place));
                 if !early.is_empty() {
                     sink.send(Event::Delta(part, Delta::Text(early)));
                 }

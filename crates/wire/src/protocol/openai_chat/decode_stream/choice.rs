@@ -224,11 +224,12 @@ impl Choice {
             }
             ("reasoning_details", Kind::Array) => {
                 *sink.has_gathered = true;
-                self.details.add(reader)
+                self.details.add(reader, place.step(Step::ReasoningDetails))
             }
             ("audio", Kind::Object) => {
                 *sink.has_gathered = true;
-                self.audio.get_or_insert_default().add(reader)
+                let place = place.step(Step::Audio);
+                self.audio.get_or_insert_with(|| Audio::at(place)).add(reader, place)
             }
             ("annotations", Kind::Array) => self.annotations(reader, place, sink),
             _ => {
@@ -321,7 +322,7 @@ impl Choice {
         self.close_current(sink);
         self.calls.close_complete(sink);
         if kind != Growing::Reasoning {
-            self.tell_details(semantics.place().parent(), sink);
+            self.tell_details(sink);
         }
         let part = sink.open(self.index, opening, semantics);
         self.current = Some((kind, part));
@@ -385,7 +386,8 @@ impl Choice {
             return Ok(());
         };
         reader.array(|_, reader| {
-            let kind = NoteKind::Citation(citation_of(reader.raw()?));
+            let citation = citation_of(reader.raw()?).at(place.step(Step::Annotations));
+            let kind = NoteKind::Citation(citation);
             sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
             Ok(())
         })
@@ -399,6 +401,7 @@ impl Choice {
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
         let Some(mut reader) = json.input_reader() else { return Ok(()) };
+        let place = place.of_candidate();
         reader.object(|key, reader| {
             let list = reader.raw()?;
             let part = match &*key {
@@ -409,7 +412,8 @@ impl Choice {
             match part {
                 _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
-                    let kind = NoteKind::Logprobs(Logprobs::new(list));
+                    let logprobs = Logprobs::new(list).at(place.step(Step::Logprobs));
+                    let kind = NoteKind::Logprobs(logprobs);
                     sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
                 }
                 _ => self.tell(("logprobs", &key), list, place, sink),
@@ -419,9 +423,9 @@ impl Choice {
     }
 
     /// Tells the details of the reasoning so far, which come before what is said.
-    fn tell_details(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
-        if let Some(json) = self.details.take() {
-            let semantics = details_semantics(json, place.step(Step::ReasoningDetails));
+    fn tell_details(&mut self, sink: &mut Sink<'_, '_>) {
+        if let Some((json, place)) = self.details.take() {
+            let semantics = details_semantics(json, place);
             let opening = Opening::Reasoning(ReasoningForm::Redacted);
             let part = sink.open(self.index, opening, semantics);
             sink.close(part);
@@ -452,12 +456,10 @@ impl Choice {
     fn complete(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         self.close_current(sink);
         self.calls.close_all(self.index, sink);
-        self.tell_details(place, sink);
-        if let Some((data, extras)) = self.audio.take().and_then(Audio::finish) {
+        self.tell_details(sink);
+        if let Some((data, semantics)) = self.audio.take().and_then(Audio::finish) {
             let source = Source::Base64 { mime: None, data };
             let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
-            let mut semantics = NodeSemantics::at(place.step(Step::Audio));
-            semantics.keep(extras);
             sink.whole(self.index, Content::Media(Box::new(media)), semantics);
         }
         // An answer of an empty text is not an answer without one.

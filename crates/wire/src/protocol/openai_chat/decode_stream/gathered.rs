@@ -6,11 +6,16 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::protocol::semantics::Extras;
+use crate::place::Place;
+use crate::protocol::semantics::NodeSemantics;
 
 /// The `reasoning_details` of a choice.
 #[derive(Debug, Default)]
-pub(super) struct Details(Vec<Detail>);
+pub(super) struct Details {
+    list: Vec<Detail>,
+    /// Where the first of them stood.
+    place: Place,
+}
 
 /// One of them: its members in order.
 #[derive(Debug)]
@@ -24,29 +29,32 @@ enum Value {
 
 impl Details {
     /// Adds fragments; those of one index and type make one detail.
-    pub(super) fn add(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, place: Place) -> Result<()> {
+        if self.list.is_empty() {
+            self.place = place;
+        }
         reader.array(|_, reader| {
             if reader.kind()? != Kind::Object {
                 return reader.skip();
             }
             let fragment = Detail::read(reader)?;
-            match self.0.iter_mut().find(|detail| detail.continues_in(&fragment)) {
+            match self.list.iter_mut().find(|detail| detail.continues_in(&fragment)) {
                 Some(detail) => detail.merge(fragment),
-                None => self.0.push(fragment),
+                None => self.list.push(fragment),
             }
             Ok(())
         })
     }
 
-    /// All of them as one list.
-    pub(super) fn take(&mut self) -> Option<Json<'static>> {
-        let details = std::mem::take(&mut self.0);
+    /// All of them as one list, and where it begins.
+    pub(super) fn take(&mut self) -> Option<(Json<'static>, Place)> {
+        let details = std::mem::take(&mut self.list);
         if details.is_empty() {
             return None;
         }
         let mut writer = Writer::default();
         writer.array(|writer| details.iter().for_each(|detail| detail.write(writer)));
-        Json::parse(writer.into_string()).ok()
+        Some((Json::parse(writer.into_string()).ok()?, self.place))
     }
 }
 
@@ -108,26 +116,34 @@ fn grows(key: &str) -> bool {
 }
 
 /// The spoken answer of a choice.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Audio {
     data: Text<'static>,
-    transcript: Option<Text<'static>>,
-    others: Vec<(String, Json<'static>)>,
+    transcript: Option<(Text<'static>, Place)>,
+    /// What else was said of it, and where.
+    others: Vec<(String, Json<'static>, Place)>,
+    /// Where it began.
+    place: Place,
 }
 
 impl Audio {
-    pub(super) fn add(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+    pub(super) fn at(place: Place) -> Self {
+        Self { data: Text::default(), transcript: None, others: Vec::new(), place }
+    }
+
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, place: Place) -> Result<()> {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
                 ("data", Kind::String) => self.data.push(&reader.string()?),
                 ("transcript", Kind::String) => {
                     let more = reader.string()?;
-                    self.transcript.get_or_insert_default().push(&more);
+                    let begun = self.transcript.get_or_insert_with(|| (Text::default(), place));
+                    begun.0.push(&more);
                 }
                 _ => {
                     let json = reader.raw()?.into_owned();
-                    self.others.retain(|(known, _)| *known != key);
-                    self.others.push((key.into_owned(), json));
+                    self.others.retain(|(known, ..)| *known != key);
+                    self.others.push((key.into_owned(), json, place));
                 }
             }
             Ok(())
@@ -135,17 +151,21 @@ impl Audio {
     }
 
     /// The sound, and what else was said of it.
-    pub(super) fn finish(self) -> Option<(Text<'static>, Extras<'static>)> {
-        let mut extras = Extras::default();
-        for (key, json) in self.others {
-            extras.keep("", key.into(), json);
-        }
-        if let Some(transcript) = self.transcript {
+    pub(super) fn finish(self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
+        let mut others = self.others;
+        if let Some((transcript, place)) = self.transcript {
             let mut writer = Writer::default();
             writer.value(&transcript);
-            extras.keep("", "transcript".into(), Json::parse(writer.into_string()).ok()?);
+            let json = Json::parse(writer.into_string()).ok()?;
+            others.push(("transcript".to_owned(), json, place));
         }
-        Some((self.data, extras))
+        let mut semantics = NodeSemantics::at(self.place);
+        for (key, json, place) in others {
+            let mut later = NodeSemantics::at(place);
+            later.extras_mut().keep("", key.into(), json);
+            semantics.merge(later);
+        }
+        Some((self.data, semantics))
     }
 }
 

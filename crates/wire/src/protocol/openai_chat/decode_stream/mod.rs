@@ -61,7 +61,7 @@ pub struct Decoder {
     /// Vendor fields that have been told, so that only changes are told again.
     told: Told,
     /// Vendor fields of chunks that came before the answer began.
-    early: Extras<'static>,
+    early: NodeSemantics<'static>,
     /// What was said of the answer behind an end that is held back.
     held: Held,
     /// What chunks look like that only go on with a text.
@@ -218,15 +218,16 @@ impl Decoder {
             }
             Ok(())
         })?;
+        let mut semantics = NodeSemantics::at(place);
+        semantics.keep(extras);
         let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
         if !speaks.answer && (speaks.error || unnamed) {
-            self.early.update(extras.into_owned());
+            self.early.merge(semantics.into_owned());
             return Ok(());
         }
-        let mut all = std::mem::take(&mut self.early);
-        all.update(extras.into_owned());
         start.semantics = NodeSemantics::at(place);
-        start.semantics.keep(all);
+        start.semantics.merge(std::mem::take(&mut self.early));
+        start.semantics.merge(semantics);
         self.state = State::Started;
         emit(Event::Start(start));
         Ok(())

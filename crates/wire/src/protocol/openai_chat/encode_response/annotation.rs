@@ -7,7 +7,6 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
-use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
@@ -69,10 +68,9 @@ pub(in crate::protocol::openai_chat) fn report_citations(
     semantics: &NodeSemantics<'_>,
     losing: &mut Losing<'_>,
 ) {
-    let place = semantics.place();
     let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
         true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
         false => (LossKind::Dropped, "Chat cites only addresses"),
     };
-    losing.field(place, Field::Citations, kind, reason);
+    losing.citations(semantics, kind, reason);
 }

@@ -14,7 +14,7 @@ use crate::protocol::openai_chat::types::shape;
 pub(in crate::protocol::openai_chat) fn report_usage(usage: &Usage<'_>, losing: &mut Losing<'_>) {
     if usage.tool_prompt.is_some_and(|count| count > 0) {
         let reason = "the results of hosted tools count as input";
-        losing.field(usage.semantics().place(), Field::UsageInput, LossKind::Renamed, reason);
+        losing.count(usage, Field::UsageInput, (LossKind::Renamed, reason));
     }
 }
 
@@ -26,7 +26,7 @@ pub(in crate::protocol::openai_chat) fn report_absent(usage: &Usage<'_>, losing:
     for (field, count) in [(Field::UsageInput, usage.input), (Field::UsageOutput, usage.output)] {
         if count.is_none() {
             let reason = "Chat always has this count";
-            losing.field(usage.semantics().place(), field, LossKind::Synthesised, reason);
+            losing.count(usage, field, (LossKind::Synthesised, reason));
         }
     }
 }

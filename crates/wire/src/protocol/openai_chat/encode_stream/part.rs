@@ -6,7 +6,6 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
-use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
@@ -146,7 +145,7 @@ impl Encoder<'_> {
         if !is_told {
             let reason = "an empty text says nothing";
             self.losses.add(self.source, NoteAt::Part(id), |losing| {
-                losing.field(place, Field::PartLogprobs, LossKind::Approximated, reason);
+                losing.weights(place, &logprobs, (LossKind::Approximated, reason));
             });
         }
         self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);

@@ -266,21 +266,22 @@ impl Items {
         }
         if let Some(delta) = fields.delta {
             // They go before the text that they speak of.
-            part.logprobs(fields.logprobs.map(Logprobs::new), emit);
+            part.logprobs(fields.logprobs.map(Logprobs::new), place, emit);
             part.grow(delta, emit);
         } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
             part.grow(whole, emit);
         }
     }
 
-    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
+    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, place: Place, emit: Emit<'_, 'f>) {
         let at = self.told(fields.output_index);
         let slot = Slot::Text(fields.content_index);
         let found = self.items[at].find(slot);
         if let (Some(found), Some(annotation)) = (found, fields.annotation) {
             let part = &mut self.items[at].parts[found];
             part.cited = true;
-            let kind = NoteKind::Citation(citation(annotation));
+            let citation = citation(annotation).at(place.step(Step::Annotation));
+            let kind = NoteKind::Citation(citation);
             emit(Event::Note(Note { at: NoteAt::Part(part.id), kind }));
         }
     }
@@ -357,7 +358,7 @@ impl Items {
             grown.grow(text, emit);
         }
         if !grown.weighed {
-            grown.logprobs(said.logprobs().cloned(), emit);
+            grown.logprobs(said.logprobs().cloned(), said.place(), emit);
         }
         let semantics = grown.said_at_end(&said);
         grown.close(semantics, emit);
@@ -453,7 +454,7 @@ impl Items {
         if let (Some(first), Some(later)) = (first, later)
             && let Some(item) = later.item()
         {
-            let mut semantics = NodeSemantics::at(self.items[at].place.unwrap_or_default());
+            let mut semantics = NodeSemantics::at(later.place().of_item());
             semantics.set_item(item.clone());
             let kind = NoteKind::Semantics(semantics);
             emit(Event::Note(Note { at: NoteAt::Part(first), kind }));
@@ -546,15 +547,18 @@ impl Grown {
             semantics.keep(extras.clone());
         }
         if !self.cited {
-            said.citations().iter().cloned().for_each(|citation| semantics.add_citation(citation));
+            let place = said.place().step(Step::Annotations);
+            let citations = said.citations().iter().cloned();
+            citations.for_each(|citation| semantics.add_citation(citation.at(place)));
         }
         semantics
     }
 
-    fn logprobs<'f>(&mut self, logprobs: Option<Logprobs<'f>>, emit: Emit<'_, 'f>) {
+    /// Tells log probabilities that stand in the object at `place`.
+    fn logprobs<'f>(&mut self, logprobs: Option<Logprobs<'f>>, place: Place, emit: Emit<'_, 'f>) {
         if let Some(logprobs) = logprobs.filter(|it| it.entries().as_str() != "[]") {
             self.weighed = true;
-            let kind = NoteKind::Logprobs(logprobs);
+            let kind = NoteKind::Logprobs(logprobs.at(place.step(Step::Logprobs)));
             emit(Event::Note(Note { at: NoteAt::Part(self.id), kind }));
         }
     }

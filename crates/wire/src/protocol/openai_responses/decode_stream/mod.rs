@@ -244,7 +244,7 @@ impl Decoder {
             | "reasoning.done" => {
                 self.items.text(index, Slot::Thought, fields, (place, emit));
             }
-            "output_text.annotation.added" => self.items.annotation(fields, emit),
+            "output_text.annotation.added" => self.items.annotation(fields, place, emit),
             "output_item.added" => return self.items.added(fields, place, emit),
             "output_item.done" => return self.item_done(fields, place, emit),
             "content_part.added" => return self.items.part_added(fields, place, emit),

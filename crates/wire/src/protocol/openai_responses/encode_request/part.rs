@@ -129,7 +129,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
         write_citations(&mut object, losing, (text, semantics));
     } else if stated {
         let reason = "only the assistant cites";
-        losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+        losing.citations(semantics, LossKind::Dropped, reason);
     }
     if let Some(logprobs) = semantics.logprobs() {
         write_logprobs(object.key("logprobs"), losing.source(), &logprobs.entries());
@@ -183,7 +183,7 @@ fn write_citations(
         }
     });
     if let Some((kind, reason)) = loss {
-        losing.field(semantics.place(), Field::Citations, kind, reason);
+        losing.citations(semantics, kind, reason);
     }
 }
 

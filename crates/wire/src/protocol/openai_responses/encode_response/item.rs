@@ -226,7 +226,7 @@ pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, p
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "texts and calls have no field for it here";
-        let place = part.semantics().place();
+        let place = part.semantics().sealed_at();
         losing.field(place, Field::Signature, LossKind::Withheld, reason);
     }
 }

@@ -211,13 +211,12 @@ pub(super) fn report_counts(losing: &mut Losing<'_>, usage: &Usage<'_>) {
     ];
     if usage.tool_prompt.is_some_and(|count| count > 0) {
         let reason = "results of hosted tools are counted with the input";
-        let place = usage.semantics().place();
-        losing.field(place, Field::UsageInput, LossKind::Approximated, reason);
+        losing.count(usage, Field::UsageInput, (LossKind::Approximated, reason));
     }
     for (field, count) in counts {
         if count.is_none() {
             let reason = "clients expect this count";
-            losing.field(usage.semantics().place(), field, LossKind::Synthesised, reason);
+            losing.count(usage, field, (LossKind::Synthesised, reason));
         }
     }
 }

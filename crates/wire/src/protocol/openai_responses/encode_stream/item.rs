@@ -14,7 +14,6 @@ use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Citation;
 use crate::protocol::Delta;
-use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
@@ -138,7 +137,7 @@ impl Encoder<'_> {
             report_handed(&mut losing, thought, part);
             let reason = "the seal of what follows is told with the thinking";
             losing.node(thought.semantics().place(), LossKind::Renamed, reason);
-            thought.semantics_mut().set_artefact(artefact);
+            thought.semantics_mut().hand_artefact(artefact, part.semantics().sealed_at());
         }
     }
 
@@ -401,16 +400,16 @@ impl Encoder<'_> {
     fn lose_late(&mut self, (item, at): (usize, usize), kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        let field = match kind {
-            NoteKind::Citation(_) => Field::Citations,
-            NoteKind::Logprobs(_) => Field::PartLogprobs,
+        let lost = (LossKind::Dropped, "it comes when its message is complete");
+        match kind {
+            NoteKind::Citation(citation) => losing.citation(place, &citation, lost),
+            NoteKind::Logprobs(logprobs) => losing.weights(place, &logprobs, lost),
             NoteKind::Semantics(later) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(later);
-                return losing.semantics(&placed);
+                losing.semantics(&placed);
             }
-        };
-        losing.field(place, field, LossKind::Dropped, "it comes when its message is complete");
+        }
     }
 
     /// Tells a citation of a part, if it can be told here.

@@ -355,7 +355,7 @@ impl<'a> Encoder<'a> {
             matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
         };
         for thought in candidate.message.parts.iter().filter(is_sealed) {
-            losing.late_seal(thought.semantics().place());
+            losing.late_seal(thought.semantics());
         }
         if let Some(usage) = self.usage.take() {
             report_counts(&mut losing, &usage);
