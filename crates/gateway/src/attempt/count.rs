@@ -22,14 +22,14 @@ use crate::attempt::Whole;
 use crate::attempt::ask;
 use crate::attempt::ask::Bearing;
 use crate::attempt::ask::Question;
-use crate::attempt::estimate;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
 use crate::attempt::open;
-use crate::attempt::own;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
 use crate::attempt::refusal::refusal;
+use crate::attempt::same_protocol;
+use crate::attempt::token_estimate;
 use crate::call::Call;
 use crate::call::LargeCall;
 use crate::failure::Refusal;
@@ -119,7 +119,7 @@ impl Count<'_> {
 }
 
 fn tokens_of(prepared: &Prepared<'_>) -> u64 {
-    estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole())
+    token_estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole())
 }
 
 fn prepared<'a>(
@@ -207,7 +207,9 @@ fn rewrapped(
     let Some(inner) = member(Reader::surveyed(&call.survey), WRAPPERS) else { return Ok(None) };
     let body = &call.survey.source()[inner];
     let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
-    let Some(changed) = own::rewritten(gateway, &inner, candidate, notes)? else { return Ok(None) };
+    let Some(changed) = same_protocol::rewritten(gateway, &inner, candidate, notes)? else {
+        return Ok(None);
+    };
     let mut model = Writer::default();
     model.value(format!("models/{}", prepare::without_prefix(&candidate.model)).as_str());
     let mut body =

@@ -19,11 +19,11 @@ use sabir_wire::protocol::Exchange;
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
-use crate::attempt::late;
+use crate::attempt::late_system;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
-use crate::attempt::own;
 use crate::attempt::repair;
+use crate::attempt::same_protocol;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::call::LargeCall;
@@ -118,7 +118,7 @@ fn rewrite(
     let upstream = &gateway.upstreams[candidate.provider];
     let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
-        let body = own::rewritten(gateway, call, candidate, notes)?;
+        let body = same_protocol::rewritten(gateway, call, candidate, notes)?;
         return Ok(Rewritten { body, manner: Manner::Through });
     }
     translated(gateway, call, decoded, (candidate, endpoint.protocol), notes)
@@ -227,7 +227,7 @@ fn translated(
         }
         Repair::Off => Report::default(),
     };
-    let moves = late::place(&mut exchange.request, upstream, provider.late_system);
+    let moves = late_system::place(&mut exchange.request, upstream, provider.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);

@@ -16,13 +16,13 @@ use sabir_wire::protocol::splice_model;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
+use crate::attempt::claude_thinking_off;
+use crate::attempt::gemini_call_signatures;
+use crate::attempt::gemini_call_signatures::Signs;
 use crate::attempt::notes::Notes;
 use crate::attempt::payload::Payload;
 use crate::attempt::repair;
-use crate::attempt::thoughts;
-use crate::attempt::unsigned;
-use crate::attempt::unsigned::Signs;
-use crate::attempt::unthinking;
+use crate::attempt::strip_reasoning_fields;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -69,7 +69,7 @@ fn thoughtless(
     if call.client != Protocol::OpenaiChat || call.is_strict() {
         return None;
     }
-    thoughts::without_refused(body, dialect)
+    strip_reasoning_fields::without_refused(body, dialect)
 }
 
 /// The body decoded, changed and written anew; none if nothing of it had to change.
@@ -94,14 +94,15 @@ fn encoded(
     let mut report = withhold(&mut exchange.request, &own);
     if call.client == Protocol::Gemini && target.family.needs_thought_signature {
         let signs = if is_mended { Signs::All } else { Signs::OfOthers };
-        report.extend(unsigned::disown(&mut exchange.request, signs));
+        report.extend(gemini_call_signatures::disown(&mut exchange.request, signs));
     }
     if is_mended && !refers_elsewhere(&exchange.request) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
     }
-    let is_foreign = !report.is_empty() || is_mended || unthinking::holds_others(&exchange.request);
+    let is_foreign =
+        !report.is_empty() || is_mended || claude_thinking_off::holds_others(&exchange.request);
     if call.client == Protocol::AnthropicMessages && is_foreign {
-        report.extend(unthinking::rest(&mut exchange.request, target.family.thinking));
+        report.extend(claude_thinking_off::rest(&mut exchange.request, target.family.thinking));
     }
     if report.is_empty() {
         return Ok(None);
@@ -131,10 +132,12 @@ fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
 fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
     let is_unsealed = match call.client {
         Protocol::AnthropicMessages => {
-            may_hold_unsealed(call.body) || unthinking::may_hold_others(call.body)
+            may_hold_unsealed(call.body) || claude_thinking_off::may_hold_others(call.body)
         }
         Protocol::OpenaiResponses => may_hold_open(call.body),
-        Protocol::Gemini => target.family.needs_thought_signature && unsigned::may_hold(call.body),
+        Protocol::Gemini => {
+            target.family.needs_thought_signature && gemini_call_signatures::may_hold(call.body)
+        }
         Protocol::OpenaiChat => {
             target.is_known_beside_google()
                 && memmem::find(call.body.as_bytes(), b"\"thought_signature\"").is_some()
