@@ -79,17 +79,8 @@ impl Subject {
 /// Reads a protocol's name; completions and errors list the four full names, the short ones count too.
 pub(crate) fn protocols() -> impl TypedValueParser<Value = Protocol> {
     let names = Protocol::ALL.map(|protocol| {
-        PossibleValue::new(protocol.as_str()).aliases(short_names(protocol).iter().copied())
+        PossibleValue::new(protocol.as_str()).aliases(protocol.facts().aliases.iter().copied())
     });
     PossibleValuesParser::new(names)
         .try_map(|name| Protocol::parse(&name).ok_or("expected the name of a protocol"))
-}
-
-fn short_names(protocol: Protocol) -> &'static [&'static str] {
-    match protocol {
-        Protocol::OpenaiChat => &["chat"],
-        Protocol::OpenaiResponses => &["responses"],
-        Protocol::AnthropicMessages => &["messages"],
-        Protocol::Gemini => &["gemini-chat"],
-    }
 }

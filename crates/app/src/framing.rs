@@ -1,5 +1,5 @@
-//! How the frames of a stream are told apart: as server-sent events, or as elements of the JSON list that Gemini sends
-//! where nobody asks for events.
+//! How the frames of a stream are told apart: as server-sent events, or as elements of the JSON list that some
+//! protocols send where nobody asks for events.
 
 use sabir_wire::Protocol;
 use sabir_wire::Result;
@@ -19,11 +19,9 @@ const UNDECIDED_BYTES_MAX: usize = 64 * 1024;
 
 impl Framing {
     pub(crate) fn of(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Gemini => Self::Undecided(Vec::new()),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-                Self::Events(Parser::default())
-            }
+        match protocol.facts().streams_lists {
+            true => Self::Undecided(Vec::new()),
+            false => Self::Events(Parser::default()),
         }
     }
 

@@ -48,7 +48,11 @@ impl Failure {
         kind: FaultKind,
         message: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
-        let fault = Fault::new(kind, Text::plain(message));
+        Self::stating(whose, Fault::new(kind, Text::plain(message)))
+    }
+
+    /// A failure whose fault is there.
+    pub(crate) fn stating(whose: Whose, fault: Fault<'static>) -> Box<Self> {
         Box::new(Self { fault, whose, status: None, upstream: None, broken: None })
     }
 

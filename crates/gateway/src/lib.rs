@@ -21,6 +21,7 @@ mod pool;
 mod redact;
 mod stack;
 mod state;
+mod surface;
 mod understand;
 
 pub use observe::Outlet;

@@ -38,6 +38,7 @@ use crate::ingress::Endpoint;
 use crate::observe::Trace;
 use crate::pool;
 use crate::route;
+use crate::surface;
 use crate::understand::Asked;
 use crate::understand::Understood;
 use crate::understand::understand;
@@ -113,7 +114,7 @@ where
             Box::pin(admin::passthrough(gateway, client, &provider, outgoing, body)).await
         }
         Endpoint::Unknown(protocol) => {
-            let (path, advice) = (route::shown(uri.path()), ingress::advice(uri.path()));
+            let (path, advice) = (route::shown(uri.path()), surface::advice(uri.path()));
             let message = format!("{method} {path} is not served here; {advice}");
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
             egress::rescue(protocol, *failure, Trace::begin(gateway, protocol).with_key(key))
@@ -215,9 +216,8 @@ fn preflight(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Reply {
         let headers = reply.headers_mut();
         let methods = http::HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE, OPTIONS");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, http::HeaderValue::from_static(
-            "*, authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta",
-        ));
+        let names = http::HeaderValue::try_from(surface::headers_from_pages());
+        headers.extend(names.ok().map(|names| (ACCESS_CONTROL_ALLOW_HEADERS, names)));
     }
     reply
 }

@@ -19,11 +19,12 @@ use crate::call::LargeCall;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
-use crate::ingress::FromPath;
 use crate::ingress::Skimmed;
 use crate::observe::Trace;
 use crate::route;
 use crate::route::Resolved;
+use crate::surface;
+use crate::surface::FromPath;
 
 /// A call before its body is read.
 pub(crate) struct Asked<'h> {
@@ -70,7 +71,7 @@ fn by_decoding<'b>(
 ) -> Option<Understood<'b>> {
     let client = asked.protocol;
     // The settings of a request for a response are repeated in the answer, which takes another reading.
-    if asked.action != Action::Generate || client == Protocol::OpenaiResponses {
+    if asked.action != Action::Generate || surface::of(client).repeats_request {
         return None;
     }
     let model = match &asked.from_path {

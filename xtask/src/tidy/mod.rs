@@ -6,6 +6,7 @@ mod code;
 mod fixtures;
 mod layout;
 mod links;
+mod protocols;
 mod size;
 mod source;
 mod text;
@@ -39,6 +40,7 @@ const RULES: &[Rule] = &[
     layout::module_headers,
     layout::protocol_folders,
     links::local_links,
+    protocols::protocols_are_named_by_their_own,
     size::long_files,
     size::overlong_functions,
     text::machine_paths,

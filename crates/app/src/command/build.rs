@@ -72,13 +72,11 @@ fn parse(bytes: &[u8]) -> Result<History<'_>> {
     Ok(history.map_err(|error| HISTORY.wrong(error.message(), error.pointer()))?)
 }
 
-/// OpenAI takes empty messages of users and an assistant who speaks first; the others get what their providers demand.
+/// Blank messages of users and an assistant who speaks first stay where the protocol's providers take them.
 fn policy(protocol: Protocol) -> Policy {
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-            Policy { target: Some(protocol), ..Policy::default() }
-        }
-        Protocol::AnthropicMessages | Protocol::Gemini => Policy::towards(protocol),
+    match protocol.facts().needs_user_turn {
+        true => Policy::towards(protocol),
+        false => Policy { target: Some(protocol), ..Policy::default() },
     }
 }
 

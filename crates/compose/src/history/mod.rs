@@ -104,12 +104,8 @@ impl fmt::Debug for History<'_> {
 pub fn encode(built: Built<'_>, protocol: Protocol) -> sabir_wire::Result<Encoded> {
     let request = Request { messages: built.into_messages(), ..Request::default() };
     // Written as a translation, which sees to the order and the neighbours that the protocol wants.
-    let source = match protocol {
-        Protocol::OpenaiChat => Protocol::OpenaiResponses,
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => {
-            Protocol::OpenaiChat
-        }
-    };
+    let [first, second, ..] = Protocol::ALL;
+    let source = if protocol == first { second } else { first };
     let Encoded { body, report } =
         Exchange::new(source, request).encode(protocol, &Target::default())?;
     Ok(Encoded { body: write::messages_of(&body, protocol)?, report })

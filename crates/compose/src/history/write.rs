@@ -227,35 +227,36 @@ fn write_made(list: &mut Writer, message: &Message<'_>) {
 
 /// Cuts a request down to its messages.
 pub(super) fn messages_of(body: &str, protocol: Protocol) -> Result<String> {
-    let taken: &[&str] = match protocol {
-        Protocol::OpenaiChat => &["messages"],
-        Protocol::OpenaiResponses => &["instructions", "input"],
-        Protocol::AnthropicMessages => &["system", "messages"],
-        Protocol::Gemini => &["systemInstruction", "contents"],
-    };
-    let mut values: Vec<Option<Json<'_>>> = vec![None; taken.len()];
+    let facts = protocol.facts();
+    let mut system: Option<Json<'_>> = None;
+    let mut messages: Option<Json<'_>> = None;
     Reader::new(body).object(|key, reader| {
-        match taken.iter().position(|name| *name == key) {
-            Some(index) => values[index] = Some(reader.raw()?),
-            None => reader.skip()?,
+        match &*key {
+            key if key == facts.messages => messages = Some(reader.raw()?),
+            key if facts.system == Some(key) => system = Some(reader.raw()?),
+            _ => reader.skip()?,
         }
         Ok(())
     })?;
     let mut writer = Writer::with_capacity(body.len());
-    writer.object(|object| match (protocol, values.as_slice()) {
-        (Protocol::OpenaiResponses, [instructions, input]) => {
-            object.key("input");
-            write_input(object, instructions.as_ref(), input.as_ref());
+    writer.object(|object| match facts.system {
+        // Where system text may stand among the messages, one list holds both.
+        Some(_) if facts.takes_late_system => {
+            object.key(facts.messages);
+            write_joined(object, system.as_ref(), messages.as_ref());
         }
-        _ => taken.iter().zip(&values).for_each(|(name, value)| {
-            object.optional(name, value.as_ref());
-        }),
+        field => {
+            if let Some(field) = field {
+                object.optional(field, system.as_ref());
+            }
+            object.optional(facts.messages, messages.as_ref());
+        }
     });
     Ok(writer.into_string())
 }
 
-/// The list of a Responses request, with the instructions as its first item.
-fn write_input(writer: &mut Writer, instructions: Option<&Json<'_>>, input: Option<&Json<'_>>) {
+/// The list of a request's messages, with the system text as its first.
+fn write_joined(writer: &mut Writer, instructions: Option<&Json<'_>>, input: Option<&Json<'_>>) {
     let item = |list: &mut Writer, role: &str, content: &Json<'_>| {
         list.object(|object| {
             object.field("role", role);

@@ -3,7 +3,6 @@
 use http::StatusCode;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 
@@ -11,6 +10,7 @@ use crate::Gateway;
 use crate::egress;
 use crate::egress::Reply;
 use crate::observe::Seen;
+use crate::surface;
 
 /// Whose exchanges are shown.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub(super) fn one(gateway: &Gateway, viewer: Viewer<'_>, id: &str) -> Reply {
             let message = "no exchange of that id is remembered; only the last 1,000 are, once they have ended";
             let mut fault = Fault::new(FaultKind::NotFound, message);
             fault.code = Some(Text::literal("unknown_exchange"));
-            let (_, body) = Protocol::OpenaiChat.encode_fault(&fault);
+            let (_, body) = surface::DEFAULT.encode_fault(&fault);
             egress::json(StatusCode::NOT_FOUND, body)
         }
     }

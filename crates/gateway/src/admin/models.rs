@@ -14,10 +14,6 @@ use sabir_backend::http::Afterwards;
 use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
 
 use crate::Gateway;
 use crate::attempt;
@@ -31,6 +27,7 @@ use crate::failure::Failure;
 use crate::ingress::Listing;
 use crate::observe::Trace;
 use crate::route;
+use crate::surface;
 
 /// How long a provider's list is good for.
 const GOOD_FOR: Duration = Duration::from_secs(300);
@@ -64,14 +61,10 @@ pub(crate) async fn models(
     match listing {
         Listing::All => {
             let names = all(gateway, client, headers).await;
-            egress::json(StatusCode::OK, list(shape, &names))
+            egress::json(StatusCode::OK, surface::of(shape).model_list.write(&names))
         }
         Listing::One(id) => match route::resolve(&gateway.config, &id, shape) {
-            Ok(_) => {
-                let mut writer = Writer::with_capacity(256);
-                write_model(shape, &id, &mut writer);
-                egress::json(StatusCode::OK, writer.into_string())
-            }
+            Ok(_) => egress::json(StatusCode::OK, surface::of(shape).model_list.write_one(&id)),
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
@@ -86,7 +79,7 @@ async fn all(gateway: &Arc<Gateway>, client: &Client, headers: &HeaderMap) -> Ve
     let config = &gateway.config;
     let named = config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
-    if route::resolve(config, SIMULATED_MODEL, Protocol::OpenaiChat).is_ok() {
+    if route::resolve(config, SIMULATED_MODEL, surface::DEFAULT).is_ok() {
         names.push(SIMULATED_MODEL.to_owned());
     }
     let before: Arc<[HeaderValue]> = attempt::gateways(headers).cloned().collect();
@@ -148,7 +141,8 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
         headers.append(VIA, hop.clone());
     }
     headers.extend(provider.headers.iter().cloned());
-    let path = format!("{}/models{}", endpoint.base_path, whole_page(endpoint.protocol));
+    let query = surface::of(endpoint.protocol).model_list.whole_page;
+    let path = format!("{}/models{query}", endpoint.base_path);
     let request = RawRequest {
         method: &Method::GET,
         path: &path,
@@ -160,90 +154,5 @@ async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option
     let (status, headers, mut feed) = begun.ok()?;
     let body =
         attempt::whole_body(means.gateway, &mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
-    (status == 200).then(|| ids(&body))
-}
-
-/// What asks for all models at once, where a protocol gives them in pages.
-fn whole_page(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => "",
-        Protocol::AnthropicMessages => "?limit=1000",
-        Protocol::Gemini => "?pageSize=1000",
-    }
-}
-
-/// The ids in a list of any shape: `data[].id`, or Gemini's `models[].name`.
-fn ids(body: &[u8]) -> Vec<String> {
-    let mut ids = Vec::new();
-    let Ok(mut reader) = Reader::from_slice(body) else { return ids };
-    let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("data" | "models", Kind::Array) => reader.array(|_, reader| {
-            ids.extend(id(reader)?);
-            Ok(())
-        }),
-        _ => reader.skip(),
-    });
-    ids
-}
-
-fn id(reader: &mut Reader<'_>) -> sabir_wire::Result<Option<String>> {
-    let mut found: Option<Text<'_>> = None;
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("id", Kind::String) => found = Some(reader.string()?),
-            ("name", Kind::String) if found.is_none() => found = Some(reader.string()?),
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(found.map(|id| id.to_str().trim_start_matches("models/").to_owned()))
-}
-
-fn list(shape: Protocol, names: &[String]) -> String {
-    let mut writer = Writer::with_capacity(names.len() * 96 + 128);
-    writer.object(|it| {
-        let key = match shape {
-            Protocol::Gemini => "models",
-            _ => "data",
-        };
-        match shape {
-            Protocol::OpenaiChat | Protocol::OpenaiResponses => it.field("object", "list"),
-            Protocol::AnthropicMessages => {
-                it.field("has_more", &false);
-                it.optional("first_id", names.first().map(String::as_str));
-                it.optional("last_id", names.last().map(String::as_str));
-            }
-            Protocol::Gemini => {}
-        }
-        it.key(key);
-        it.array(|list| names.iter().for_each(|name| write_model(shape, name, list)));
-    });
-    writer.into_string()
-}
-
-fn write_model(shape: Protocol, name: &str, writer: &mut Writer) {
-    writer.object(|it| match shape {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-            it.field("id", name);
-            it.field("object", "model");
-            it.field("created", &0_u64);
-            it.field("owned_by", name.split_once('/').map_or("sabir", |(provider, _)| provider));
-        }
-        Protocol::AnthropicMessages => {
-            it.field("type", "model");
-            it.field("id", name);
-            it.field("display_name", name);
-            it.field("created_at", "1970-01-01T00:00:00Z");
-        }
-        Protocol::Gemini => {
-            it.field("name", format!("models/{name}").as_str());
-            it.field("displayName", name);
-            it.key("supportedGenerationMethods");
-            it.array(|methods| {
-                for method in ["generateContent", "streamGenerateContent", "countTokens"] {
-                    methods.value(method);
-                }
-            });
-        }
-    });
+    (status == 200).then(|| surface::listed_ids(&body))
 }

@@ -38,6 +38,7 @@ use crate::observe::Upstream;
 use crate::observe::Whose;
 use crate::route;
 use crate::route::Route;
+use crate::surface;
 
 /// A request that goes on as it is.
 pub(crate) struct Raw<'h> {
@@ -64,9 +65,9 @@ where
         let message = format!("no provider is called {shown}; `sabir models` lists them");
         let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_provider");
         return egress::rescue(
-            Protocol::OpenaiChat,
+            surface::DEFAULT,
             *failure,
-            Trace::begin(gateway, Protocol::OpenaiChat).with_key(raw.key),
+            Trace::begin(gateway, surface::DEFAULT).with_key(raw.key),
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
@@ -117,14 +118,14 @@ pub(crate) async fn embeddings<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat).with_key(key);
+    let mut trace = Trace::begin(gateway, surface::DEFAULT).with_key(key);
     let outcome = {
         let embedding = pin!(embed(Means { gateway, client }, headers, body, &mut trace));
         gateway.until_over(embedding).await
     };
     match outcome {
         Ok(passed) => passed.reply(trace),
-        Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
+        Err(failure) => egress::rescue(surface::DEFAULT, *failure, trace),
     }
 }
 
@@ -142,7 +143,7 @@ where
     let body = ingress::read_body(body, headers, trace).await?;
     let skimmed = means.gateway.pool.run_on(body.len(), move |_| {
         let body = ingress::into_text(body)?;
-        let skimmed = ingress::skim(Protocol::OpenaiChat, &body)?;
+        let skimmed = ingress::skim(surface::DEFAULT, &body)?;
         Ok((skimmed.model, skimmed.model_at, body))
     });
     let (model, model_at, body) = Box::pin(skimmed).await?;
@@ -152,12 +153,12 @@ where
         return Err(failure.with_param("model"));
     };
     trace.asks(&model, false);
-    let resolved = route::resolve(config, &model, Protocol::OpenaiChat).map_err(|not_found| {
+    let resolved = route::resolve(config, &model, surface::DEFAULT).map_err(|not_found| {
         let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
         failure.with_param("model").with_code("model_not_found")
     })?;
     let call = Call {
-        client: Protocol::OpenaiChat,
+        client: surface::DEFAULT,
         model,
         delivery: Delivery::Whole,
         headers,
@@ -278,7 +279,8 @@ async fn pass(
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     let mut base = attempt::base_headers(&gateway.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
-    for name in raw.headers.keys().filter(|name| attempt::is_vendors_own(endpoint.protocol, name)) {
+    let is_for_vendor = surface::of(endpoint.protocol).headers.is_for_vendor;
+    for name in raw.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
         base.remove(name);
     }
     headers.extend(base);
@@ -337,14 +339,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
 
 /// Headers that are between the client and this gateway.
 fn is_private(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "authorization"
-            | "x-api-key"
-            | "x-goog-api-key"
-            | "cookie"
-            | "origin"
-            | "referer"
-            | "accept-encoding"
-    ) || name.as_str().starts_with("sabir-")
+    matches!(name.as_str(), "authorization" | "cookie" | "origin" | "referer" | "accept-encoding")
+        || surface::is_key_header(name)
+        || name.as_str().starts_with("sabir-")
 }

@@ -1,5 +1,6 @@
 //! `POST /sabir/v1/translate`: a translation without a provider, for those who want to see one.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::ingress;
 use crate::observe::Ending;
 use crate::observe::Trace;
 use crate::observe::write_losses;
+use crate::surface;
 
 /// What is to be translated.
 struct Order<'a> {
@@ -57,9 +59,9 @@ pub(super) async fn translate<B>(gateway: &Arc<Gateway>, headers: &HeaderMap, bo
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, Protocol::OpenaiChat);
+    let mut trace = Trace::begin(gateway, surface::DEFAULT);
     if let Err(failure) = trace.enters() {
-        return egress::rescue(Protocol::OpenaiChat, *failure, trace);
+        return egress::rescue(surface::DEFAULT, *failure, trace);
     }
     let translated = match ingress::read_body(body, headers, &mut trace).await {
         Ok(body) => {
@@ -74,7 +76,7 @@ where
             trace.ends(Ending::Answered);
             egress::json(StatusCode::OK, body)
         }
-        Err(failure) => egress::rescue(Protocol::OpenaiChat, *failure, trace),
+        Err(failure) => egress::rescue(surface::DEFAULT, *failure, trace),
     }
 }
 
@@ -133,11 +135,12 @@ fn read(body: &[u8]) -> Result<Order<'_>> {
 fn protocol(name: Option<Text<'_>>, param: &'static str) -> Result<Protocol> {
     let name = name.ok_or_else(|| bad(param, "expected the name of a protocol, found none"))?;
     Protocol::parse(&name.to_str()).ok_or_else(|| {
-        bad(param, "expected openai-chat, openai-responses, anthropic-messages or gemini")
+        let names = Protocol::ALL.map(Protocol::as_str).join(", ");
+        bad(param, format!("expected one of {names}"))
     })
 }
 
-fn bad(param: &'static str, message: &'static str) -> Box<Failure> {
+fn bad(param: &'static str, message: impl Into<Cow<'static, str>>) -> Box<Failure> {
     Failure::client(FaultKind::BadRequest, message).with_param(param)
 }
 

@@ -22,21 +22,26 @@ use crate::attempt::Whole;
 use crate::attempt::ask;
 use crate::attempt::ask::Bearing;
 use crate::attempt::ask::Question;
-use crate::attempt::estimate;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
 use crate::attempt::open;
-use crate::attempt::own;
 use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
 use crate::attempt::refusal::refusal;
+use crate::attempt::same_protocol;
+use crate::attempt::token_estimate;
+use crate::attempt::upstream::Endpoint;
+use crate::call::Action;
 use crate::call::Call;
+use crate::call::Delivery;
 use crate::call::LargeCall;
 use crate::failure::Refusal;
 use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
+use crate::surface;
+use crate::surface::Counting;
 
 /// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(
@@ -80,8 +85,8 @@ impl Question for Count<'_> {
     }
 
     fn known(&self, prepared: &Prepared<'_>) -> Option<Opened> {
-        let is_countless = prepared.endpoint.protocol == Protocol::OpenaiChat;
-        is_countless.then(|| self.estimated(prepared))
+        let counter = counter_path(prepared.endpoint, &self.call.model);
+        counter.is_none().then(|| self.estimated(prepared))
     }
 
     async fn open(
@@ -104,7 +109,7 @@ impl Question for Count<'_> {
         if protocol == call.client {
             return Ok(Opened::Whole(Whole { headers, body }));
         }
-        let Some(tokens) = tokens_in(&body) else { return Ok(self.estimated(prepared)) };
+        let Some(tokens) = tokens_in(protocol, &body) else { return Ok(self.estimated(prepared)) };
         Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
     }
 }
@@ -119,7 +124,7 @@ impl Count<'_> {
 }
 
 fn tokens_of(prepared: &Prepared<'_>) -> u64 {
-    estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole())
+    token_estimate::tokens(prepared.endpoint.protocol, &prepared.body.whole())
 }
 
 fn prepared<'a>(
@@ -132,12 +137,12 @@ fn prepared<'a>(
     let call = unwrapped.as_ref().unwrap_or(whole);
     let mut prepared = prepare::prepare_noting(gateway, call, None, candidate, notes)?;
     let upstream = prepared.endpoint.protocol;
-    let Some(path) = counter_path(&prepared.endpoint.base_path, upstream, &candidate.model) else {
+    let Some(path) = counter_path(prepared.endpoint, &candidate.model) else {
         return Ok(prepared);
     };
     prepared.path = path;
     if upstream == call.client {
-        let query = call.query.map(prepare::without_key).filter(|it| !it.is_empty());
+        let query = call.query.map(surface::without_key).filter(|it| !it.is_empty());
         prepared.path.extend(query.map(|query| format!("?{query}")));
         if let Some(body) = rewrapped(gateway, whole, candidate, notes)? {
             prepared.body = body;
@@ -175,15 +180,12 @@ async fn prepared_elsewhere<'a>(
     Ok((Prepared { endpoint, path, headers, body, manner }, estimate))
 }
 
-/// A count for Gemini whose request stands inside `generateContentRequest`: for a provider of another protocol what stands
-/// there alone, for one of Gemini's own the same with the place of its model.
+/// A count whose request stands in a field of its own: for a provider of another protocol what stands there alone, for one
+/// of the same protocol the whole with the place of its model.
 fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
     let upstream = gateway.upstreams[candidate.provider].endpoint_for(call.client)?;
-    if call.client != Protocol::Gemini {
-        return None;
-    }
     let whole = call.survey.source();
-    let inner = member(Reader::surveyed(&call.survey), WRAPPERS)?;
+    let inner = inner(call)?;
     if upstream.protocol != call.client {
         let body = &whole[inner];
         return Some(Call { body, survey: Survey::new(body), model_at: None, ..call.clone() });
@@ -194,31 +196,38 @@ fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> O
     Some(Call { model_at, ..call.clone() })
 }
 
-/// The same for a provider of Gemini's own that would refuse something of the history.
+/// The same for a provider of the same protocol that would refuse something of the history.
 fn rewrapped(
     gateway: &Gateway,
     call: &Call<'_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
-    if call.client != Protocol::Gemini {
-        return Ok(None);
-    }
-    let Some(inner) = member(Reader::surveyed(&call.survey), WRAPPERS) else { return Ok(None) };
+    let surface = surface::of(call.client);
+    let Some(wrapper) = surface.counting.wrappers.first() else { return Ok(None) };
+    let Some(inner) = inner(call) else { return Ok(None) };
     let body = &call.survey.source()[inner];
     let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
-    let Some(changed) = own::rewritten(gateway, &inner, candidate, notes)? else { return Ok(None) };
+    let Some(changed) = same_protocol::rewritten(gateway, &inner, candidate, notes)? else {
+        return Ok(None);
+    };
     let mut model = Writer::default();
-    model.value(format!("models/{}", prepare::without_prefix(&candidate.model)).as_str());
-    let mut body =
-        format!(r#"{{"{}":{{"model":{},"#, WRAPPERS[0], model.into_string()).into_bytes();
+    model.value(&*(surface.model_in_body)(&candidate.model));
+    let model = model.into_string();
+    let mut body = format!(r#"{{"{wrapper}":{{"model":{model},"#).into_bytes();
     // The request is an object that holds its contents at least.
     body.extend_from_slice(&changed.whole()[1..]);
     body.push(b'}');
     Ok(Some(body.into()))
 }
 
-const WRAPPERS: &[&str] = &["generateContentRequest", "generate_content_request"];
+/// Where the request of a count stands that has it in a field of its own.
+fn inner(call: &Call<'_>) -> Option<Range<usize>> {
+    match surface::of(call.client).counting.wrappers {
+        [] => None,
+        wrappers => member(Reader::surveyed(&call.survey), wrappers),
+    }
+}
 
 /// Where the value of a member stands that has one of these names.
 fn member(mut reader: Reader<'_>, names: &[&str]) -> Option<Range<usize>> {
@@ -235,17 +244,10 @@ fn member(mut reader: Reader<'_>, names: &[&str]) -> Option<Range<usize>> {
     read.ok().and(found)
 }
 
-/// Where a protocol's providers count; Chat has no such place.
-fn counter_path(base: &str, upstream: Protocol, model: &str) -> Option<String> {
-    match upstream {
-        Protocol::OpenaiChat => None,
-        Protocol::OpenaiResponses => Some(format!("{base}/responses/input_tokens")),
-        Protocol::AnthropicMessages => Some(format!("{base}/messages/count_tokens")),
-        Protocol::Gemini => Some(format!(
-            "{base}/models/{}:countTokens",
-            prepare::in_path(prepare::without_prefix(model))
-        )),
-    }
+/// Where a provider counts, if its protocol has a place for it.
+fn counter_path(endpoint: &Endpoint, model: &str) -> Option<String> {
+    let path = surface::Path { action: Action::CountTokens, model, delivery: Delivery::Whole };
+    surface::of(endpoint.protocol).path(&endpoint.base_path, &path)
 }
 
 /// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path
@@ -257,38 +259,19 @@ fn is_missing(status: u16, body: &[u8]) -> bool {
 
 /// What of a request a counter takes: it refuses what only an answer needs.
 fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
-    let taken: &[&str] = match upstream {
-        Protocol::OpenaiChat => &[],
-        Protocol::OpenaiResponses => &[
-            "input",
-            "instructions",
-            "model",
-            "parallel_tool_calls",
-            "reasoning",
-            "text",
-            "tool_choice",
-            "tools",
-            "truncation",
-        ],
-        Protocol::AnthropicMessages => {
-            &["messages", "model", "system", "thinking", "tool_choice", "tools", "output_config"]
-        }
-        Protocol::Gemini => {
-            &["contents", "generationConfig", "systemInstruction", "toolConfig", "tools"]
-        }
-    };
+    let surface = surface::of(upstream);
+    let Counting { fields, wrappers, .. } = surface.counting;
     let mut writer = Writer::with_capacity(body.len() + 64);
-    match upstream {
-        Protocol::Gemini => writer.object(|it| {
-            it.key("generateContentRequest");
+    writer.object(|it| match wrappers.first() {
+        Some(wrapper) => {
+            it.key(wrapper);
             it.object(|it| {
-                let model = prepare::without_prefix(model);
-                it.field("model", format!("models/{model}").as_str());
-                keep(body, taken, it);
+                it.field("model", &*(surface.model_in_body)(model));
+                keep(body, fields, it);
             });
-        }),
-        _ => writer.object(|it| keep(body, taken, it)),
-    }
+        }
+        None => keep(body, fields, it),
+    });
     writer.into_string().into_bytes()
 }
 
@@ -306,14 +289,13 @@ fn keep(body: &[u8], taken: &[&str], writer: &mut Writer) {
 }
 
 /// The count in a counter's answer.
-fn tokens_in(body: &[u8]) -> Option<u64> {
+fn tokens_in(upstream: Protocol, body: &[u8]) -> Option<u64> {
+    let total = surface::of(upstream).counting.total;
     let mut tokens = None;
     let read = Reader::from_slice(body).and_then(|mut reader| {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
-                ("input_tokens" | "totalTokens", Kind::Number) => {
-                    tokens = reader.number()?.as_u64()
-                }
+                (key, Kind::Number) if key == total => tokens = reader.number()?.as_u64(),
                 _ => reader.skip()?,
             }
             Ok(())
@@ -324,14 +306,13 @@ fn tokens_in(body: &[u8]) -> Option<u64> {
 
 /// A count in the client's shape.
 fn written(client: Protocol, tokens: u64) -> Bytes {
-    let body = match client {
-        Protocol::OpenaiChat | Protocol::AnthropicMessages => {
-            format!("{{\"input_tokens\":{tokens}}}")
+    let Counting { tag, total, .. } = surface::of(client).counting;
+    let mut writer = Writer::with_capacity(64);
+    writer.object(|it| {
+        if let Some((name, value)) = tag {
+            it.field(name, value);
         }
-        Protocol::OpenaiResponses => {
-            format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{tokens}}}")
-        }
-        Protocol::Gemini => format!("{{\"totalTokens\":{tokens}}}"),
-    };
-    body.into()
+        it.field(total, &tokens);
+    });
+    writer.into_string().into()
 }

@@ -2,7 +2,6 @@
 
 use http::HeaderMap;
 use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 
 use crate::Gateway;
 use crate::attempt::Feed;
@@ -24,6 +23,7 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
+use crate::surface;
 
 /// Embeddings that begin to come.
 #[derive(Debug)]
@@ -53,10 +53,14 @@ pub(crate) async fn embed(
 }
 
 fn endpoint<'g>(gateway: &'g Gateway, candidate: &Candidate) -> Option<&'g Endpoint> {
-    let speaks_openai =
-        |protocol| matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses);
     let endpoints = &gateway.upstreams[candidate.provider].endpoints;
-    endpoints.iter().find(|endpoint| speaks_openai(endpoint.protocol))
+    endpoints.iter().find(|endpoint| path(endpoint).is_some())
+}
+
+/// Where an endpoint has embeddings.
+fn path(endpoint: &Endpoint) -> Option<String> {
+    let below = surface::of(endpoint.protocol).embeddings?;
+    Some(format!("{}{below}", endpoint.base_path))
 }
 
 struct Embedding<'c>(&'c Call<'c>);
@@ -73,12 +77,13 @@ impl Question for Embedding<'_> {
         _trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
         let endpoint = endpoint(means.gateway, candidate).ok_or_else(prepare::without_endpoint)?;
+        let path = path(endpoint).ok_or_else(prepare::without_endpoint)?;
         // Which of the two protocols the provider speaks is all the same to the client.
         let call = Call { client: endpoint.protocol, ..self.0.clone() };
         let provider = &means.gateway.config.providers[candidate.provider];
         Ok(Prepared {
             endpoint,
-            path: format!("{}/embeddings", endpoint.base_path),
+            path,
             headers: headers::outgoing(&call, provider, endpoint),
             body: prepare::spliced(&call, &candidate.model),
             manner: Manner::Through,

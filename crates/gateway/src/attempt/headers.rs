@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use http::HeaderMap;
-use http::HeaderName;
 use http::HeaderValue;
 use http::header::ACCEPT;
 use http::header::ACCEPT_ENCODING;
@@ -12,13 +11,11 @@ use http::header::USER_AGENT;
 use http::header::VIA;
 use sabir_wire::Protocol;
 
-use crate::attempt::auth_header;
 use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
+use crate::surface;
 
-const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
-const ANTHROPIC_VERSION_DEFAULT: HeaderValue = HeaderValue::from_static("2023-06-01");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SELF: HeaderValue = HeaderValue::from_static(concat!("sabir/", env!("CARGO_PKG_VERSION")));
 
@@ -52,7 +49,8 @@ pub(crate) fn outgoing<'e>(
     let Templates { whole, stream } = &endpoint.headers;
     let mut headers = Cow::Borrowed(if call.delivery.is_stream() { stream } else { whole });
     if endpoint.protocol == call.client {
-        for name in call.headers.keys().filter(|name| is_vendors_own(call.client, name)) {
+        let is_for_vendor = surface::of(call.client).headers.is_for_vendor;
+        for name in call.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
             let headers = headers.to_mut();
             headers.remove(name);
             // Some, such as `anthropic-beta`, may be sent several times.
@@ -91,35 +89,12 @@ pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> H
     if let Ok(via) = HeaderValue::try_from(format!("1.1 {instance}")) {
         headers.insert(VIA, via);
     }
-    if upstream == Protocol::AnthropicMessages {
-        let version = provider.version.clone().unwrap_or(ANTHROPIC_VERSION_DEFAULT);
-        headers.insert(ANTHROPIC_VERSION, version);
+    let surface = surface::of(upstream);
+    if let Some((name, default)) = &surface.headers.version {
+        headers.insert(name, provider.version.as_ref().unwrap_or(default).clone());
     }
-    if let Some((name, value)) = provider.key.as_ref().and_then(|key| auth_header(upstream, key)) {
+    if let Some((name, value)) = provider.key.as_ref().and_then(|it| surface.auth.key_header(it)) {
         headers.insert(name, value);
     }
     headers
-}
-
-/// Whether a client's header is for the vendor of its protocol. Keys never are.
-pub(crate) fn is_vendors_own(protocol: Protocol, name: &HeaderName) -> bool {
-    let name = name.as_str();
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => name.starts_with("openai-"),
-        Protocol::AnthropicMessages => {
-            matches!(name, "anthropic-version" | "anthropic-beta")
-        }
-        Protocol::Gemini => name.starts_with("x-goog-") && name != "x-goog-api-key",
-    }
-}
-
-/// Whether a provider's header is for the client of the same protocol: rate limits, request ids and the like.
-pub(crate) fn is_for_client(name: &HeaderName) -> bool {
-    let name = name.as_str();
-    matches!(
-        name,
-        "x-request-id" | "request-id" | "retry-after" | "retry-after-ms" | "content-type"
-    ) || ["x-ratelimit-", "anthropic-", "openai-", "x-goog-"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
 }

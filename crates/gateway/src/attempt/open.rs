@@ -19,7 +19,6 @@ use sabir_backend::sim::Incoming;
 use sabir_backend::sim::ReplyBody;
 use sabir_backend::sim::Simulator;
 use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Exchange;
 
@@ -56,6 +55,7 @@ use crate::observe::Whose;
 use crate::pool::LARGE_BYTES;
 use crate::route::Candidate;
 use crate::route::Resolved;
+use crate::surface;
 
 /// An answer that has begun.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ async fn open(
         name_events(&mut headers, &mut feed).await?;
     }
     let is_stream =
-        is_event_stream(&headers) || protocol == Protocol::Gemini && call.delivery.is_stream();
+        is_event_stream(&headers) || protocol.facts().streams_lists && call.delivery.is_stream();
     if is_stream && call.delivery.is_stream() && is_packed(&headers) {
         return Err(packed());
     }
@@ -254,6 +254,9 @@ async fn send(
             let timeouts = Timeouts { connect: timeouts.connect, first_byte: timeouts.first_byte };
             let body = &body.pieces();
             let outgoing = Outgoing { method, address, path, headers, body, afterwards };
+            let key = means.gateway.config.providers[provider].key.as_ref();
+            let headers = &surface::of(endpoint.protocol).auth.signed(key, &outgoing);
+            let outgoing = Outgoing { headers, ..outgoing };
             let answer = means.client.send(&outgoing, timeouts).await.map_err(unreached)?;
             let body = AnswerBody::Http(answer.body);
             Ok(Answer { status: answer.status.as_u16(), headers: answer.headers, body })

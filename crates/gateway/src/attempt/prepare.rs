@@ -7,7 +7,6 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
-use sabir_wire::json::Json;
 use sabir_wire::json::Reader;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
@@ -19,12 +18,13 @@ use sabir_wire::protocol::Exchange;
 use crate::Gateway;
 use crate::attempt::Payload;
 use crate::attempt::headers;
-use crate::attempt::late;
+use crate::attempt::late_system;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
-use crate::attempt::own;
 use crate::attempt::repair;
+use crate::attempt::same_protocol;
 use crate::attempt::upstream::Endpoint;
+use crate::call::Action;
 use crate::call::Call;
 use crate::call::LargeCall;
 use crate::config::types::Repair;
@@ -33,6 +33,7 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::observe::Whose;
 use crate::route::Candidate;
+use crate::surface;
 
 /// A request as a target will see it.
 #[derive(Debug)]
@@ -118,7 +119,7 @@ fn rewrite(
     let upstream = &gateway.upstreams[candidate.provider];
     let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
-        let body = own::rewritten(gateway, call, candidate, notes)?;
+        let body = same_protocol::rewritten(gateway, call, candidate, notes)?;
         return Ok(Rewritten { body, manner: Manner::Through });
     }
     translated(gateway, call, decoded, (candidate, endpoint.protocol), notes)
@@ -154,12 +155,7 @@ pub(super) fn spliced<'c>(call: &Call<'c>, model: &str) -> Payload<'c> {
     match call.model_at.clone() {
         Some(place) if call.model != model => {
             let mut name = Writer::default();
-            match call.client {
-                Protocol::Gemini => {
-                    name.value(format!("models/{}", without_prefix(model)).as_str())
-                }
-                _ => name.value(model),
-            }
+            name.value(&*(surface::of(call.client).model_in_body)(model));
             Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),
@@ -178,30 +174,7 @@ fn kept_elsewhere(
          {provider} over {}, which does not",
         upstream.as_str()
     );
-    match client {
-        Protocol::AnthropicMessages => unthreaded(message),
-        _ => Failure::client(FaultKind::BadRequest, message).with_param(param),
-    }
-}
-
-/// Clients that keep a thread send the whole conversation again if it is not found, and know that by a code which
-/// stands nowhere else in the protocol's errors.
-fn unthreaded(message: String) -> Box<Failure> {
-    let mut writer = Writer::with_capacity(512);
-    writer.object(|body| {
-        body.field("type", "error");
-        body.key("error");
-        body.object(|error| {
-            error.field("type", "not_found_error");
-            error.field("message", message.as_str());
-            error.key("details");
-            error.object(|details| details.field("error_code", "thread_not_found"));
-        });
-    });
-    let mut failure = Failure::client(FaultKind::NotFound, message);
-    let body = Json::parse(writer.into_string()).ok();
-    failure.fault.original = body.map(|body| (Protocol::AnthropicMessages, body));
-    failure
+    Failure::stating(Whose::Client, (surface::of(client).session.refuse)(message, param))
 }
 
 fn translated(
@@ -227,7 +200,7 @@ fn translated(
         }
         Repair::Off => Report::default(),
     };
-    let moves = late::place(&mut exchange.request, upstream, provider.late_system);
+    let moves = late_system::place(&mut exchange.request, upstream, provider.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
@@ -239,9 +212,9 @@ fn translated(
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let echo = match call.client {
-        Protocol::OpenaiResponses => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
-        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => None,
+    let echo = match surface::of(call.client).repeats_request {
+        true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
+        false => None,
     };
     let asked = Asked {
         echo,
@@ -270,53 +243,20 @@ fn refused(error: sabir_wire::Error) -> Box<Failure> {
     Failure::new(Whose::Policy, FaultKind::BadRequest, message)
 }
 
-/// The path of a call. Gemini has the model and the form of the answer in it.
+/// The path of a call. That of a client's own protocol keeps its query.
 fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> String {
-    let base = &endpoint.base_path;
-    let path = match endpoint.protocol {
-        Protocol::OpenaiChat => format!("{base}/chat/completions"),
-        Protocol::OpenaiResponses => format!("{base}/responses"),
-        Protocol::AnthropicMessages => format!("{base}/messages"),
-        Protocol::Gemini => {
-            let verb = match call.delivery.is_stream() {
-                true => "streamGenerateContent",
-                false => "generateContent",
-            };
-            let model = in_path(without_prefix(model));
-            format!("{base}/models/{model}:{verb}")
+    let surface = surface::of(endpoint.protocol);
+    let path = surface::Path { action: Action::Generate, model, delivery: call.delivery };
+    let path = surface.path(&endpoint.base_path, &path).unwrap_or_default();
+    let query = match is_through {
+        true => call.query.map(surface::without_key).filter(|query| !query.is_empty()),
+        false => {
+            let query = surface.stream_query.filter(|_| call.delivery.is_stream());
+            query.map(str::to_owned)
         }
     };
-    let own_query = call.query.filter(|_| is_through).map(without_key);
-    match (own_query, endpoint.protocol) {
-        (Some(query), _) if !query.is_empty() => format!("{path}?{query}"),
-        (_, Protocol::Gemini) if call.delivery.is_stream() && !is_through => {
-            format!("{path}?alt=sse")
-        }
-        _ => path,
+    match query {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
     }
-}
-
-/// A name of Gemini's without the collection that stands before it in bodies.
-pub(super) fn without_prefix(model: &str) -> &str {
-    model.strip_prefix("models/").unwrap_or(model)
-}
-
-/// The query without the client's key.
-pub(crate) fn without_key(query: &str) -> String {
-    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("key=")).collect();
-    kept.join("&")
-}
-
-/// A model's name as part of a path.
-pub(super) fn in_path(model: &str) -> String {
-    let mut path = String::with_capacity(model.len());
-    for byte in model.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' => {
-                path.push(char::from(byte));
-            }
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
 }

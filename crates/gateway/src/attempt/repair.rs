@@ -19,17 +19,9 @@ pub(super) fn mend(
     let trace = sabir_compose::repair(request, &Policy::towards(upstream))
         .map_err(|reason| refused(&reason, client))?;
     let instructs_only = request.messages.iter().all(|message| message.role.instructs());
-    match instructs_only && needs_turn(upstream) {
+    match instructs_only && upstream.facts().needs_user_turn {
         true => Err(without_turn(client, upstream)),
         false => Ok(trace.into_report()),
-    }
-}
-
-/// Whether a protocol's providers refuse instructions that nobody has said anything to.
-fn needs_turn(upstream: Protocol) -> bool {
-    match upstream {
-        Protocol::AnthropicMessages | Protocol::Gemini => true,
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
     }
 }
 
@@ -40,18 +32,9 @@ fn without_turn(client: Protocol, upstream: Protocol) -> Box<Failure> {
          needs one",
         upstream.as_str()
     );
-    Failure::client(FaultKind::BadRequest, message).with_param(messages_of(client))
+    Failure::client(FaultKind::BadRequest, message).with_param(client.facts().messages)
 }
 
 fn refused(reason: &Refused, client: Protocol) -> Box<Failure> {
-    Failure::client(FaultKind::BadRequest, reason.to_string()).with_param(messages_of(client))
-}
-
-/// What a protocol calls the messages of a request.
-fn messages_of(client: Protocol) -> &'static str {
-    match client {
-        Protocol::OpenaiChat | Protocol::AnthropicMessages => "messages",
-        Protocol::OpenaiResponses => "input",
-        Protocol::Gemini => "contents",
-    }
+    Failure::client(FaultKind::BadRequest, reason.to_string()).with_param(client.facts().messages)
 }

@@ -3,10 +3,6 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use http::HeaderName;
-use http::HeaderValue;
-use http::header::AUTHORIZATION;
-use sabir_backend::Secret;
 use sabir_backend::http::Address;
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
@@ -20,6 +16,7 @@ use crate::config::types::Limits;
 use crate::config::types::Place;
 use crate::config::types::Provider;
 use crate::redact::Redactor;
+use crate::surface;
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
@@ -60,7 +57,7 @@ impl Upstream {
                 }
                 Place::Simulator => {
                     let simulator = Arc::new(Simulator::new(endpoint.protocol));
-                    (End::Simulator(simulator), version_path(endpoint.protocol).to_owned())
+                    (End::Simulator(simulator), surface::of(endpoint.protocol).version().to_owned())
                 }
             };
             let headers = Templates::new(instance, provider, endpoint.protocol);
@@ -87,29 +84,4 @@ impl Upstream {
         let own = self.endpoints.iter().find(|endpoint| endpoint.protocol == client);
         own.or_else(|| self.endpoints.first())
     }
-}
-
-fn version_path(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => "/v1",
-        Protocol::Gemini => "/v1beta",
-    }
-}
-
-/// The header that carries a provider's key.
-pub(crate) fn auth_header(protocol: Protocol, key: &Secret) -> Option<(HeaderName, HeaderValue)> {
-    let (name, value) = match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-            (AUTHORIZATION, HeaderValue::try_from(format!("Bearer {}", key.expose())))
-        }
-        Protocol::AnthropicMessages => {
-            (HeaderName::from_static("x-api-key"), HeaderValue::try_from(key.expose()))
-        }
-        Protocol::Gemini => {
-            (HeaderName::from_static("x-goog-api-key"), HeaderValue::try_from(key.expose()))
-        }
-    };
-    let mut value = value.ok()?;
-    value.set_sensitive(true);
-    Some((name, value))
 }

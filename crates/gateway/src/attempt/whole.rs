@@ -35,6 +35,7 @@ use crate::failure::Result;
 use crate::observe::Trace;
 use crate::observe::Whose;
 use crate::pool::LARGE_BYTES;
+use crate::surface;
 
 /// An answer as a provider gave it.
 #[derive(Debug)]
@@ -162,12 +163,9 @@ fn own(protocol: Protocol, is_proven: bool, body: Bytes, tally: &mut Tally) -> R
 /// The error that a provider states under a status that says that all is well.
 fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
     let body = Some(body).filter(|body| states_error(body))?;
-    match protocol {
-        // Here an answer and an error have nothing in common.
-        Protocol::AnthropicMessages => Some(protocol.decode_fault(None, body.as_bytes())),
-        Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::Gemini => {
-            protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned)
-        }
+    match surface::of(protocol).errors_stand_apart {
+        true => Some(protocol.decode_fault(None, body.as_bytes())),
+        false => protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned),
     }
 }
 

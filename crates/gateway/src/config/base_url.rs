@@ -3,8 +3,11 @@
 use http::Uri;
 use sabir_wire::Protocol;
 
-/// Paths that belong to single calls: who pastes one into the config meant what stands before it.
-const CALLS: [&str; 4] = ["/chat/completions", "/responses", "/messages", "/completions"];
+use crate::call::Action;
+use crate::surface;
+
+/// A path of older servers.
+const COMPLETIONS: &str = "/completions";
 
 /// Brings a base URL into the form of [`Place::Url`](crate::config::types::Place): with a version segment where the
 /// protocol has one, without a slash at its end. The error is for people and does not quote the URL, which may hold a key.
@@ -23,7 +26,9 @@ pub(super) fn resolve(text: &str, protocol: Protocol) -> Result<Uri, String> {
         return Err("must not have a query or a fragment; use `api_key` or `headers`".to_owned());
     }
     let path = uri.path().trim_end_matches('/');
-    if let Some(call) = CALLS.iter().find(|call| path.ends_with(*call)) {
+    // Who pastes the path of a single call meant what stands before it.
+    let mut calls = surface::all().filter_map(|it| it.fixed(Action::Generate)).chain([COMPLETIONS]);
+    if let Some(call) = calls.find(|call| path.ends_with(*call)) {
         return Err(format!("must end before `{call}`, which is added to it"));
     }
     let whole = format!("{scheme}://{authority}{path}{}", version(path, protocol));
@@ -33,14 +38,13 @@ pub(super) fn resolve(text: &str, protocol: Protocol) -> Result<Uri, String> {
 const NO_URL: &str =
     "must be a URL with http:// or https:// and a host, as in \"https://api.openai.com/v1\"";
 
-/// What is to be appended: nothing where OpenAI's habit leaves the version to the user, or where it is there.
+/// What is to be appended: nothing where the protocol leaves the version to the user, or where it is there.
 fn version(path: &str, protocol: Protocol) -> &'static str {
     let last = path.rsplit('/').next().unwrap_or_default();
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => "",
-        _ if is_version(last) => "",
-        Protocol::AnthropicMessages => "/v1",
-        Protocol::Gemini => "/v1beta",
+    let surface = surface::of(protocol);
+    match surface.adds_version && !is_version(last) {
+        true => surface.version(),
+        false => "",
     }
 }
 

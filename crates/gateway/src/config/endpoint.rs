@@ -13,8 +13,7 @@ use crate::config::suggest::nearest;
 use crate::config::suggest::suggestion;
 use crate::config::types::Endpoint;
 use crate::config::types::Place;
-
-const SHORT_NAMES: [&str; 4] = ["chat", "responses", "messages", "gemini"];
+use crate::surface;
 
 /// The endpoints of a provider, the preferred one first. `None` means that problems were noted.
 pub(super) fn read(
@@ -41,7 +40,7 @@ fn everywhere(
     protocols: Option<Vec<Protocol>>,
     problems: &mut Collector<'_>,
 ) -> Option<Vec<Endpoint>> {
-    let known = protocols.as_deref().unwrap_or(&[Protocol::OpenaiChat]);
+    let known = protocols.as_deref().unwrap_or(&[surface::DEFAULT]);
     let endpoints = all(known.iter().map(|protocol| endpoint(*protocol, item, problems)));
     protocols.and(endpoints)
 }
@@ -81,10 +80,9 @@ fn from_preset(
     all(protocols.iter().map(&mut found))
 }
 
-/// Whether two protocols share a base URL: the two of OpenAI do.
+/// Whether two protocols share a base URL: those of one vendor do.
 fn is_served_alike(one: Protocol, other: Protocol) -> bool {
-    let openai = [Protocol::OpenaiChat, Protocol::OpenaiResponses];
-    one == other || openai.contains(&one) && openai.contains(&other)
+    surface::of(one).vendor == surface::of(other).vendor
 }
 
 /// A table of base URLs by protocol, which must name all that `protocol` lists and nothing else.
@@ -155,7 +153,8 @@ fn protocol(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Protocol
 fn named(name: &str, item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Protocol> {
     let protocol = Protocol::parse(name);
     if protocol.is_none() {
-        let hint = match nearest(name, &SHORT_NAMES) {
+        let short_names = Protocol::ALL.map(|it| it.facts().aliases[0]);
+        let hint = match nearest(name, &short_names) {
             Some(short) => did_you_mean(short),
             None => suggestion(name, Protocol::ALL.map(Protocol::as_str)),
         };

@@ -1,8 +1,6 @@
 //! Zero configuration: the providers whose keys are in the environment, and the simulators.
 
 use sabir_backend::Secret;
-use sabir_wire::Protocol;
-use sabir_wire::target::Dialect;
 
 use crate::config::presets::PRESETS;
 use crate::config::presets::Preset;
@@ -11,6 +9,8 @@ use crate::config::types::Endpoint;
 use crate::config::types::Place;
 use crate::config::types::Provider;
 use crate::config::types::Substitution;
+use crate::surface;
+use crate::surface::Surface;
 
 /// Finds the value of an environment variable; passed in, so that what is configured depends on arguments alone.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -34,32 +34,14 @@ pub(super) fn environment_providers(variable: Lookup<'_>) -> impl Iterator<Item 
 
 /// The simulators, which are always there.
 pub(super) fn simulators() -> impl Iterator<Item = Provider> {
-    Protocol::ALL.into_iter().map(|protocol| {
-        let endpoint = Endpoint { protocol, place: Place::Simulator };
+    surface::all().map(|Surface { protocol, simulator, .. }| {
+        let endpoint = Endpoint { protocol: *protocol, place: Place::Simulator };
         let default_model = Some(SIMULATED_MODEL.to_owned());
         // They ask for a key, as the real ones do, and take any.
         let key = Some(Secret::new(SIMULATED_MODEL));
-        let provider = Provider::new(simulator_name(protocol), vec![endpoint]);
-        Provider { default_model, key, dialect: simulated_dialect(protocol), ..provider }
+        let provider = Provider::new(simulator.name, vec![endpoint]);
+        Provider { default_model, key, dialect: simulator.dialect, ..provider }
     })
-}
-
-/// Whose manners a simulator has: that of Chat refuses what OpenAI does, thinking in a history among it.
-fn simulated_dialect(protocol: Protocol) -> Option<Dialect> {
-    match protocol {
-        Protocol::OpenaiChat => Some(Dialect::OPENAI),
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => None,
-    }
-}
-
-/// What the simulator of a protocol is called.
-fn simulator_name(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::OpenaiChat => "sim-chat",
-        Protocol::OpenaiResponses => "sim-responses",
-        Protocol::AnthropicMessages => "sim-anthropic",
-        Protocol::Gemini => "sim-gemini",
-    }
 }
 
 impl Preset {
@@ -79,6 +61,8 @@ pub(super) fn value(variable: Lookup<'_>, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use sabir_wire::Protocol;
+
     use super::*;
 
     #[track_caller]

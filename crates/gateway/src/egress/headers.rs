@@ -5,8 +5,9 @@ use http::HeaderName;
 use http::HeaderValue;
 use sabir_wire::Protocol;
 
-use crate::attempt::is_for_client;
 use crate::observe::Trace;
+use crate::surface;
+use crate::surface::is_for_client;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
@@ -32,9 +33,8 @@ pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
     let id = upstream.get(&X_REQUEST_ID).or_else(|| upstream.get(&REQUEST_ID)).cloned();
     let id = id.or_else(|| HeaderValue::try_from(trace.id()).ok());
     if let Some(id) = id {
-        // Anthropic's SDKs look for theirs under a name of its own.
-        if client == Protocol::AnthropicMessages {
-            headers.insert(REQUEST_ID, id.clone());
+        if let Some(name) = &surface::of(client).headers.request_id {
+            headers.insert(name, id.clone());
         }
         headers.insert(X_REQUEST_ID, id);
     }

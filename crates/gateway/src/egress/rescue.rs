@@ -6,13 +6,14 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use sabir_wire::Protocol;
 
-use crate::attempt::is_for_client;
 use crate::egress::Reply;
 use crate::egress::reply::failed;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::observe::Ending;
 use crate::observe::Trace;
+use crate::surface;
+use crate::surface::is_for_client;
 
 pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Reply {
     let Failure { fault, whose, status, upstream, broken: _ } = failure;
@@ -40,8 +41,8 @@ pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Re
         && let Ok(id) = HeaderValue::try_from(&*id.to_str())
     {
         headers.insert("x-request-id", id.clone());
-        if client == Protocol::AnthropicMessages {
-            headers.insert("request-id", id);
+        if let Some(name) = &surface::of(client).headers.request_id {
+            headers.insert(name, id);
         }
     }
     // In seconds or not at all: the provider's own header may be anything.

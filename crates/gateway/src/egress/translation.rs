@@ -17,6 +17,7 @@ use crate::call::Recipient;
 use crate::egress::array::ArrayWriter;
 use crate::egress::frames::Frames;
 use crate::egress::frames::UNREADABLE;
+use crate::surface;
 
 #[derive(Debug)]
 pub(crate) struct Translation {
@@ -209,10 +210,7 @@ impl Writing {
         if let Some(array) = self.array.take() {
             array.end(&mut self.out);
         }
-        if self.client == Protocol::OpenaiResponses {
-            // The vendor sends none, its clients take it, and readers of the open specification wait for it.
-            self.out.push_str("data: [DONE]\n\n");
-        }
+        self.out.push_str(surface::of(self.client).closing_frame);
     }
 
     /// Rewrites what was just written as elements of a list, for clients that asked for one.

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use http::HeaderMap;
-use http::HeaderName;
 use http::Uri;
-use http::header::AUTHORIZATION;
 use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use subtle::ConstantTimeEq;
@@ -13,9 +11,8 @@ use subtle::ConstantTimeEq;
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
-
-const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
+use crate::surface;
+use crate::surface::Auth;
 
 /// Asks for a key that the gateway knows, if it asks for keys at all. A client may send several, in every way that it
 /// knows: one of them is enough. Returns its place among the gateway's keys.
@@ -25,7 +22,8 @@ pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Res
     }
     let mut sent = keys_of(uri, headers).peekable();
     if sent.peek().is_none() {
-        let message = "this gateway asks for a key: send it as a bearer token, in x-api-key or in x-goog-api-key";
+        let places: Vec<String> = surface::key_places().map(Auth::advice).collect();
+        let message = format!("this gateway asks for a key: send it {}", places.join(" or "));
         return Err(Failure::client(FaultKind::Authentication, message));
     }
     // All are compared, so that the time taken says nothing about which one is near.
@@ -51,14 +49,9 @@ fn known(gateway: &Gateway, key: &[u8]) -> Option<usize> {
 
 /// Every key that a request carries.
 fn keys_of<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> impl Iterator<Item = Cow<'r, str>> {
-    let values =
-        |name: HeaderName| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    let bearers = values(AUTHORIZATION).filter_map(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    let in_headers = bearers.chain(values(X_API_KEY)).chain(values(X_GOOG_API_KEY));
+    let in_headers = surface::key_places().flat_map(|auth| auth.keys_in(headers));
     let query = uri.query().unwrap_or_default().split('&');
-    let in_query = query.filter_map(|pair| pair.strip_prefix("key="));
+    let in_query =
+        query.filter_map(|pair| surface::key_places().find_map(|auth| auth.key_in_pair(pair)));
     in_headers.map(Cow::from).chain(in_query.map(|key| percent::decode(key).into()))
 }

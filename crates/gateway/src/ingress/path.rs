@@ -1,4 +1,4 @@
-//! The paths of the four protocols and of Sabir itself, as data.
+//! What a path and a method ask for: the paths of Sabir itself, and those of all protocols by their surfaces.
 
 use http::HeaderMap;
 use http::Method;
@@ -6,14 +6,15 @@ use http::Uri;
 use sabir_backend::percent;
 use sabir_wire::Protocol;
 
-use crate::attempt::without_key;
 use crate::call::Action;
-use crate::call::Delivery;
+use crate::surface;
+use crate::surface::Asked;
+use crate::surface::FromPath;
 
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
-    /// An answer or a count. Gemini says in the path what others say in the body.
+    /// An answer or a count. Some protocols say in the path what others say in the body.
     Call {
         client: Protocol,
         action: Action,
@@ -32,13 +33,6 @@ pub(crate) enum Endpoint {
     Own(Own),
     /// A path or method that is not served, and the protocol to say so in.
     Unknown(Protocol),
-}
-
-/// What Gemini's path says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FromPath {
-    pub(crate) model: String,
-    pub(crate) delivery: Delivery,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,7 +60,7 @@ impl Endpoint {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
             | Self::Unknown(protocol) => *protocol,
-            Self::Passthrough { .. } | Self::Embeddings | Self::Own(_) => Protocol::OpenaiChat,
+            Self::Passthrough { .. } | Self::Embeddings | Self::Own(_) => surface::DEFAULT,
         }
     }
 
@@ -79,7 +73,7 @@ impl Endpoint {
 /// Finds what a request asks for.
 pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint {
     let path = uri.path();
-    let unknown = || Endpoint::Unknown(manner(path, headers, uri.query()));
+    let unknown = || Endpoint::Unknown(surface::of_unknown(path, headers, uri.query()));
     let found = match *method {
         Method::POST => post(path, uri.query()),
         Method::GET | Method::HEAD => get(path, headers, uri.query()),
@@ -89,33 +83,13 @@ pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint 
 }
 
 fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
-    let call = |client, action| Some(Endpoint::Call { client, action, from_path: None });
-    match path {
-        "/v1/chat/completions" => call(Protocol::OpenaiChat, Action::Generate),
-        "/v1/responses" => call(Protocol::OpenaiResponses, Action::Generate),
-        "/v1/responses/input_tokens" => call(Protocol::OpenaiResponses, Action::CountTokens),
-        "/v1/messages" => call(Protocol::AnthropicMessages, Action::Generate),
-        "/v1/messages/count_tokens" => call(Protocol::AnthropicMessages, Action::CountTokens),
-        "/v1/embeddings" => Some(Endpoint::Embeddings),
-        "/sabir/v1/translate" => Some(Endpoint::Own(Own::Translate)),
-        _ => gemini(path, query),
+    if let Some(Asked { client, action, from_path }) = surface::find(path, query) {
+        return Some(Endpoint::Call { client, action, from_path });
     }
-}
-
-/// `…/models/{model}:{verb}`, where the model may hold a slash, plain or percent-encoded.
-fn gemini(path: &str, query: Option<&str>) -> Option<Endpoint> {
-    let rest = below_models(path)?;
-    let (model, verb) = rest.rsplit_once(':')?;
-    let is_sse = query.is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
-    let (action, delivery) = match verb {
-        "generateContent" => (Action::Generate, Delivery::Whole),
-        "streamGenerateContent" if is_sse => (Action::Generate, Delivery::Stream),
-        "streamGenerateContent" => (Action::Generate, Delivery::Array),
-        "countTokens" => (Action::CountTokens, Delivery::Whole),
-        _ => return None,
-    };
-    let from_path = Some(FromPath { model: percent::decode(model), delivery });
-    Some(Endpoint::Call { client: Protocol::Gemini, action, from_path })
+    match path {
+        "/sabir/v1/translate" => Some(Endpoint::Own(Own::Translate)),
+        _ => surface::is_embeddings(path).then_some(Endpoint::Embeddings),
+    }
 }
 
 fn get(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Endpoint> {
@@ -133,16 +107,12 @@ fn get(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Endpoint>
     if let Some(own) = own {
         return Some(Endpoint::Own(own));
     }
-    let shape = models_shape(path, headers, query);
-    if matches!(path, "/v1/models" | "/v1beta/models") {
+    let shape = surface::of_models(path, headers, query);
+    if surface::is_model_list(path) {
         return Some(Endpoint::Models { shape, listing: Listing::All });
     }
-    let id = below_models(path).filter(|id| !id.is_empty())?;
+    let id = surface::below_models(path).filter(|id| !id.is_empty())?;
     Some(Endpoint::Models { shape, listing: Listing::One(percent::decode(id)) })
-}
-
-fn below_models(path: &str) -> Option<&str> {
-    path.strip_prefix("/v1beta/models/").or_else(|| path.strip_prefix("/v1/models/"))
 }
 
 const PASSTHROUGH: &str = "/passthrough/";
@@ -155,61 +125,16 @@ pub(crate) fn is_passthrough(path: &str) -> bool {
 fn passthrough(uri: &Uri) -> Option<Endpoint> {
     let rest = uri.path().strip_prefix(PASSTHROUGH)?;
     let (provider, path) = rest.split_once('/')?;
-    let query = uri.query().map(without_key).filter(|query| !query.is_empty());
+    let query = uri.query().map(surface::without_key).filter(|query| !query.is_empty());
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     let path = format!("/{path}{query}");
     Some(Endpoint::Passthrough { provider: provider.to_owned(), path })
 }
 
-/// Whose list of models a client expects, by how it says who it is.
-fn models_shape(path: &str, headers: &HeaderMap, query: Option<&str>) -> Protocol {
-    let has_key = query.is_some_and(|query| query.split('&').any(|it| it.starts_with("key=")));
-    if headers.contains_key("anthropic-version") {
-        Protocol::AnthropicMessages
-    } else if path.starts_with("/v1beta") || headers.contains_key("x-goog-api-key") || has_key {
-        Protocol::Gemini
-    } else {
-        Protocol::OpenaiChat
-    }
-}
-
-/// The protocol in which to refuse a request that is no protocol's own.
-fn manner(path: &str, headers: &HeaderMap, query: Option<&str>) -> Protocol {
-    if path.starts_with("/v1/messages") {
-        return Protocol::AnthropicMessages;
-    }
-    if path.starts_with("/v1/responses") || path.starts_with("/v1/conversations") {
-        return Protocol::OpenaiResponses;
-    }
-    if is_geminis(path) {
-        return Protocol::Gemini;
-    }
-    models_shape(path, headers, query)
-}
-
-/// Whether nobody but Gemini has such paths: versions of its own, and verbs behind a model.
-fn is_geminis(path: &str) -> bool {
-    let path = path.strip_prefix("/upload").unwrap_or(path);
-    path.starts_with("/v1beta")
-        || path.starts_with("/v1alpha")
-        || path.strip_prefix("/v1/models/").is_some_and(|rest| rest.contains(':'))
-}
-
-/// What would help a client whose path nobody serves.
-pub(crate) fn advice(path: &str) -> &'static str {
-    const OPENAI: [&str; 4] = ["/chat/completions", "/responses", "/models", "/embeddings"];
-    match path {
-        _ if path.starts_with("/v1/v1/") || path.starts_with("/v1/v1beta/") => {
-            "the base URL of this client ends before /v1"
-        }
-        _ if OPENAI.contains(&path) => "the base URL of OpenAI's clients ends in /v1",
-        _ => "a provider's other paths are below /passthrough/PROVIDER/",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Delivery;
 
     #[track_caller]
     fn check(method: Method, uri: &str, expected: Endpoint) {

@@ -11,6 +11,7 @@ use sabir_wire::json::Survey;
 
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::surface;
 
 /// What routing needs of a body.
 #[derive(Debug)]
@@ -23,19 +24,6 @@ pub(crate) struct Skimmed<'b> {
     pub(crate) session: Option<&'static str>,
     /// What else was found out, for whoever reads the body again.
     pub(crate) survey: Survey<'b>,
-}
-
-impl Skimmed<'_> {
-    /// Takes note of a parameter, if it is one of the client's protocol.
-    fn keeps(&mut self, client: Protocol, parameter: &'static str) {
-        let owner = match parameter {
-            "thread" => Protocol::AnthropicMessages,
-            _ => Protocol::OpenaiResponses,
-        };
-        if client == owner {
-            self.session.get_or_insert(parameter);
-        }
-    }
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -70,6 +58,7 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
         session: None,
         survey: Survey::new(unmarked),
     };
+    let session = &surface::of(client).session;
     let mut reader = Reader::new(unmarked);
     reader.object(|key, reader| {
         let kind = reader.kind()?;
@@ -79,26 +68,12 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
                 skimmed.model = Some(reader.string()?.into_str().into_owned())
             }
             ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
-            ("background", Kind::Boolean) => {
-                if reader.boolean()? {
-                    skimmed.keeps(client, "background");
-                }
-            }
-            ("previous_response_id", Kind::String) => {
-                reader.skip()?;
-                skimmed.keeps(client, "previous_response_id");
-            }
-            ("conversation", Kind::String | Kind::Object) => {
-                reader.skip()?;
-                skimmed.keeps(client, "conversation");
-            }
-            ("thread", Kind::Object) => {
-                if matches!(reader.peek_tag("type"), Ok(Some(kind)) if kind == "continue") {
-                    skimmed.keeps(client, "thread");
+            _ => {
+                if let Some(parameter) = session.asked(&key, reader) {
+                    skimmed.session.get_or_insert(parameter);
                 }
                 reader.survey(&mut skimmed.survey)?;
             }
-            _ => reader.survey(&mut skimmed.survey)?,
         }
         // Of several the last one counts, whatever its kind: that is the one a provider would read.
         if key == "model" {

@@ -15,6 +15,7 @@ use crate::config::types::Place;
 use crate::config::types::Provider;
 use crate::config::types::Strategy;
 use crate::config::types::Substitution;
+use crate::surface;
 
 /// Where a model's name leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,17 +130,7 @@ fn simulated(config: &Config, name: &str, client: Protocol) -> Option<Resolved> 
 
 /// A simulator that does not speak the client's protocol; the same one each time.
 fn simulator_for(config: &Config, client: Protocol) -> Option<usize> {
-    use Protocol::AnthropicMessages;
-    use Protocol::Gemini;
-    use Protocol::OpenaiChat;
-    use Protocol::OpenaiResponses;
-    let preferred = match client {
-        OpenaiChat => [AnthropicMessages, Gemini, OpenaiResponses],
-        OpenaiResponses => [AnthropicMessages, Gemini, OpenaiChat],
-        AnthropicMessages => [OpenaiResponses, OpenaiChat, Gemini],
-        Gemini => [OpenaiChat, AnthropicMessages, OpenaiResponses],
-    };
-    preferred.into_iter().find_map(|protocol| simulator_of(config, protocol))
+    surface::of(client).simulators().find_map(|protocol| simulator_of(config, protocol))
 }
 
 fn simulator_of(config: &Config, protocol: Protocol) -> Option<usize> {

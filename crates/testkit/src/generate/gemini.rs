@@ -5,8 +5,12 @@ mod request;
 mod response;
 mod stream;
 
-pub(super) use request::request;
-pub(super) use response::error;
-pub(super) use response::response;
-pub(super) use stream::join_texts;
-pub(super) use stream::stream;
+use super::Generator;
+
+pub(super) const GENERATOR: Generator = Generator {
+    request: request::request,
+    response: response::response,
+    stream: stream::stream,
+    join: stream::join_texts,
+    error: response::error,
+};

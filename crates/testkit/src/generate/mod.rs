@@ -32,22 +32,12 @@ pub fn request(protocol: Protocol) -> BoxedStrategy<Value> {
 
 /// Requests with histories of the given sort.
 pub fn request_with(protocol: Protocol, history: History) -> BoxedStrategy<Value> {
-    match protocol {
-        Protocol::OpenaiChat => openai_chat::request(history),
-        Protocol::OpenaiResponses => openai_responses::request(history),
-        Protocol::AnthropicMessages => anthropic_messages::request(history),
-        Protocol::Gemini => gemini::request(history),
-    }
+    (Generator::of(protocol).request)(history)
 }
 
 /// Whole answers.
 pub fn response(protocol: Protocol) -> BoxedStrategy<Value> {
-    match protocol {
-        Protocol::OpenaiChat => openai_chat::response(),
-        Protocol::OpenaiResponses => openai_responses::response(),
-        Protocol::AnthropicMessages => anthropic_messages::response(),
-        Protocol::Gemini => gemini::response(),
-    }
+    (Generator::of(protocol).response)()
 }
 
 /// Streams, framed as the provider frames them.
@@ -67,27 +57,37 @@ pub fn answer(protocol: Protocol) -> BoxedStrategy<(Value, Vec<u8>)> {
 
 /// The stream that a whole answer came in, cut into pieces at will.
 pub fn stream_of(protocol: Protocol, response: &Value, cuts: Cuts) -> Vec<u8> {
-    match protocol {
-        Protocol::OpenaiChat => openai_chat::stream(response, cuts),
-        Protocol::OpenaiResponses => openai_responses::stream(response, cuts),
-        Protocol::AnthropicMessages => anthropic_messages::stream(response, cuts),
-        Protocol::Gemini => gemini::stream(response, cuts),
-    }
+    (Generator::of(protocol).stream)(response, cuts)
 }
 
 /// Joins what a stream of the protocol cannot tell apart: texts that follow each other are one in Gemini's.
 pub fn join_as_streams_do(protocol: Protocol, response: &mut Value) {
-    if protocol == Protocol::Gemini {
-        gemini::join_texts(response);
-    }
+    (Generator::of(protocol).join)(response);
 }
 
 /// Error bodies with their HTTP status.
 pub fn error(protocol: Protocol) -> BoxedStrategy<(u16, Value)> {
-    match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => openai_chat::error(),
-        Protocol::AnthropicMessages => anthropic_messages::error(),
-        Protocol::Gemini => gemini::error(),
+    (Generator::of(protocol).error)()
+}
+
+/// What generates the inputs of one protocol.
+struct Generator {
+    request: fn(History) -> BoxedStrategy<Value>,
+    response: fn() -> BoxedStrategy<Value>,
+    stream: fn(&Value, Cuts) -> Vec<u8>,
+    /// Joins the parts of an answer that the protocol's streams cannot tell apart.
+    join: fn(&mut Value),
+    error: fn() -> BoxedStrategy<(u16, Value)>,
+}
+
+impl Generator {
+    fn of(protocol: Protocol) -> &'static Self {
+        match protocol {
+            Protocol::OpenaiChat => &openai_chat::GENERATOR,
+            Protocol::OpenaiResponses => &openai_responses::GENERATOR,
+            Protocol::AnthropicMessages => &anthropic_messages::GENERATOR,
+            Protocol::Gemini => &gemini::GENERATOR,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod dialect;
 mod echo;
 mod event;
 mod exchange;
+mod facts;
 mod field;
 mod handing;
 mod hosted;
@@ -54,6 +55,7 @@ pub use exchange::Encoded;
 pub use exchange::Exchange;
 pub use exchange::StreamDecoder;
 pub use exchange::StreamEncoder;
+pub use facts::Facts;
 pub use field::Fate;
 pub use field::Field;
 pub use record::Record;
@@ -84,24 +86,24 @@ impl Protocol {
     pub const ALL: [Self; 4] =
         [Self::OpenaiChat, Self::OpenaiResponses, Self::AnthropicMessages, Self::Gemini];
 
-    /// The protocol's full name.
-    pub fn as_str(self) -> &'static str {
+    /// What holds for the protocol as a whole.
+    pub const fn facts(self) -> &'static Facts {
         match self {
-            Self::OpenaiChat => "openai-chat",
-            Self::OpenaiResponses => "openai-responses",
-            Self::AnthropicMessages => "anthropic-messages",
-            Self::Gemini => "gemini",
+            Self::OpenaiChat => &openai_chat::FACTS,
+            Self::OpenaiResponses => &openai_responses::FACTS,
+            Self::AnthropicMessages => &anthropic_messages::FACTS,
+            Self::Gemini => &gemini::FACTS,
         }
+    }
+
+    /// The protocol's full name.
+    pub const fn as_str(self) -> &'static str {
+        self.facts().name
     }
 
     /// The protocol of that name; short names and the names of older documents count too.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "openai-chat" | "chat" => Some(Self::OpenaiChat),
-            "openai-responses" | "responses" => Some(Self::OpenaiResponses),
-            "anthropic-messages" | "messages" => Some(Self::AnthropicMessages),
-            "gemini" | "gemini-chat" => Some(Self::Gemini),
-            _ => None,
-        }
+        let is_named = |facts: &Facts| facts.name == name || facts.aliases.contains(&name);
+        Self::ALL.into_iter().find(|protocol| is_named(protocol.facts()))
     }
 }

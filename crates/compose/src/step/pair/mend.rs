@@ -209,11 +209,9 @@ impl Fate {
 
 /// The result of a call that has none, with what its reader has fields for.
 fn no_result<'a>(call: &ToolCall<'a>, policy: &Policy) -> ToolResult<'a> {
-    let is_flagged = match policy.target {
-        Some(Protocol::OpenaiChat | Protocol::OpenaiResponses) => false,
-        Some(Protocol::AnthropicMessages | Protocol::Gemini) | None => true,
-    };
-    let is_named = call.id.is_none() || policy.target == Some(Protocol::Gemini);
+    let facts = policy.target.map(Protocol::facts);
+    let is_flagged = facts.is_none_or(|facts| facts.flags_failed_results);
+    let is_named = call.id.is_none() || facts.is_some_and(|facts| facts.names_results);
     ToolResult {
         call_id: call.id.clone(),
         name: is_named.then(|| call.name.clone()),

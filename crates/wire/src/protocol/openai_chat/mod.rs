@@ -6,6 +6,7 @@ mod decode_stream;
 mod encode_request;
 mod encode_response;
 mod encode_stream;
+mod facts;
 mod fault;
 mod losses;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub(in crate::protocol) use encode_request::encode_request;
 pub(in crate::protocol) use encode_response::encode_response;
 pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
+pub(in crate::protocol) use facts::FACTS;
 pub(in crate::protocol) use fault::decode_fault;
 pub(in crate::protocol) use fault::encode_fault;
 pub(in crate::protocol) use losses::LOST;

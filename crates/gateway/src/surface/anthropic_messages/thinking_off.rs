@@ -19,7 +19,7 @@ const IDS: [&str; 3] = ["toolu_", "srvtoolu_", "mcptoolu_"];
 const MINTED: &str = "toolu_ex_";
 
 /// Whether a body may ask for thinking and hold calls that another vendor made; false only if it does not.
-pub(super) fn may_hold_others(body: &str) -> bool {
+pub(super) fn may_be_needed(body: &str) -> bool {
     const KEY: &str = r#""id":"#;
     let asks = |mode: &&[u8]| memmem::find(body.as_bytes(), mode).is_some();
     if ![b"\"enabled\"".as_slice(), b"\"adaptive\""].iter().any(asks) {
@@ -32,7 +32,7 @@ pub(super) fn may_hold_others(body: &str) -> bool {
 }
 
 /// Whether a conversation holds calls that another vendor made.
-pub(super) fn holds_others(request: &Request<'_>) -> bool {
+pub(super) fn holds_foreign_calls(request: &Request<'_>) -> bool {
     let is_others = |part: &Part<'_>| match part.content() {
         Content::ToolCall(call) => call.id.as_ref().is_some_and(|id| is_others(&id.to_str())),
         _ => false,
@@ -45,7 +45,7 @@ fn is_others(id: &str) -> bool {
 }
 
 /// Switches thinking off for a call whose last calls of tools are without it, if the model can do without.
-pub(super) fn rest(request: &mut Request<'_>, takes: target::Thinking) -> Report {
+pub(super) fn switch_off(request: &mut Request<'_>, takes: target::Thinking) -> Report {
     let mut report = Report::default();
     if is_on(&request.thinking) && !is_lasting(takes) && calls_unthinking(&request.messages) {
         let mode = takes.by_default().then_some(ThinkingMode::Disabled);

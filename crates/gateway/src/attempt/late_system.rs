@@ -1,5 +1,5 @@
-//! System messages that do not come first. The two OpenAI protocols take them anywhere, and not every model behind them
-//! does: the operator says where they go. The encoders of the other protocols see to theirs.
+//! System messages that do not come first. Where a protocol takes them anywhere, not every model behind it does: the
+//! operator says where they go. The encoders of the other protocols see to theirs.
 
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
@@ -18,9 +18,9 @@ const MARK: &str = "[system]\n";
 /// Puts late system messages where the operator wants them, and says which.
 pub(super) fn place(request: &mut Request<'_>, upstream: Protocol, late: LateSystem) -> Report {
     let mut report = Report::default();
-    let is_ours = matches!(upstream, Protocol::OpenaiChat | Protocol::OpenaiResponses);
     let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
-    if is_ours && request.messages[leading..].iter().any(is_instruction) {
+    if upstream.facts().takes_late_system && request.messages[leading..].iter().any(is_instruction)
+    {
         match late {
             LateSystem::Native => {}
             LateSystem::Lift => lift(&mut request.messages, leading, &mut report),

@@ -13,7 +13,7 @@ use sabir_wire::json::Text;
 const IDS: [&str; 3] = ["call_", "toolu_", "chatcmpl-tool-"];
 
 /// Whether a body may hold such calls; false only if it holds none.
-pub(super) fn may_hold(body: &str) -> bool {
+pub(super) fn may_be_needed(body: &str) -> bool {
     IDS.iter().any(|id| memmem::find(body.as_bytes(), id.as_bytes()).is_some())
 }
 
@@ -26,9 +26,9 @@ pub(super) enum Signs {
     All,
 }
 
-/// Forgets where such calls stood: the encoder signs what the client did not say itself. Earlier turns stay signed, so that
-/// what was sent before does not change.
-pub(super) fn disown(request: &mut Request<'_>, signs: Signs) -> Report {
+/// Signs such calls by forgetting where they stood: the encoder signs what is not the client's own. Earlier turns stay
+/// signed, so that what was sent before does not change.
+pub(super) fn sign(request: &mut Request<'_>, signs: Signs) -> Report {
     let mut report = Report::default();
     for message in &mut request.messages {
         let is_call = |part: &&mut Part<'_>| matches!(part.content(), Content::ToolCall(_));

@@ -1,5 +1,7 @@
 //! How many tokens a request has, where nobody counts them: its words, and what providers put around them.
 
+mod text;
+
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Arguments;
 use sabir_wire::conversation::Content;
@@ -15,8 +17,6 @@ use sabir_wire::conversation::Tool;
 use sabir_wire::conversation::ToolKind;
 use sabir_wire::json::Json;
 use sabir_wire::json::Text;
-
-use crate::attempt::words;
 
 /// What begins the answer.
 const ANSWER_TOKENS: u64 = 3;
@@ -136,9 +136,9 @@ fn of_optional(text: Option<&Text<'_>>) -> u64 {
 }
 
 fn of_text(text: &Text<'_>) -> u64 {
-    words::tokens(&text.to_str())
+    text::tokens(&text.to_str())
 }
 
 fn of_json(json: &Json<'_>) -> u64 {
-    words::tokens(&json.compact())
+    text::tokens(&json.compact())
 }

@@ -1,0 +1,171 @@
+//! A request that stays in its protocol and yet must change: histories that no provider takes, where the operator wants them
+//! mended, fields that the provider refuses, and artefacts that this gateway put into an earlier answer on another vendor's
+//! behalf. Those go home when their issuer serves again, and nowhere else.
+
+use sabir_wire::LossKind;
+use sabir_wire::Report;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::Request;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Artefact;
+use sabir_wire::protocol::splice_model;
+use sabir_wire::target::Target;
+
+use crate::Gateway;
+use crate::attempt::notes::Notes;
+use crate::attempt::payload::Payload;
+use crate::attempt::repair;
+use crate::call::Call;
+use crate::config::types::Repair;
+use crate::failure::Result;
+use crate::route::Candidate;
+use crate::surface;
+use crate::surface::Change;
+use crate::surface::History;
+
+/// The body written anew, if anything of it must change; else the client's own bytes will do.
+pub(super) fn rewritten(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Option<Payload<'static>>> {
+    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
+    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call, &target) {
+        true => encoded(gateway, call, (candidate, &target), notes)?,
+        false => None,
+    };
+    Ok(encoded.or_else(|| spliced(gateway, call, candidate, notes)))
+}
+
+/// The client's own bytes without the fields that the server would refuse.
+fn spliced(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Option<Payload<'static>> {
+    let (body, report) = stripped(gateway, call, candidate, call.body)?;
+    let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
+    notes.loses(report);
+    Some(body.into_bytes().into())
+}
+
+/// A body without the fields that the server would refuse. A strict client gets the provider's refusal instead.
+fn stripped(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    body: &str,
+) -> Option<(String, Report)> {
+    let dialect = gateway.config.providers[candidate.provider].dialect?;
+    match call.is_strict() {
+        true => None,
+        false => (surface::of(call.client).history.strip)(body, dialect),
+    }
+}
+
+/// The body decoded, changed and written anew; none if nothing of it had to change.
+fn encoded(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    (candidate, target): (&Candidate, &Target),
+    notes: &mut Notes<'_>,
+) -> Result<Option<Payload<'static>>> {
+    // What cannot be read is for the provider to refuse.
+    let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
+        return Ok(None);
+    };
+    let surface = surface::of(call.client);
+    // A count may have its conversation one level deeper, where it is looked after on its own. Who has none at all is told
+    // so by the provider.
+    if !surface.counting.wrappers.is_empty() && exchange.request.messages.is_empty() {
+        return Ok(None);
+    }
+    notes.check()?;
+    let is_mended = may_be_mended(gateway, call);
+    let mut report = withhold(&mut exchange.request, &surface.history, target);
+    if is_mended && !refers_elsewhere(&exchange.request, surface.session.reference) {
+        report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
+    }
+    let is_changed = is_mended || !report.is_empty();
+    let change = Change { target, is_repaired: is_mended, is_changed };
+    report.extend((surface.history.adapt)(&mut exchange.request, &change));
+    if report.is_empty() {
+        return Ok(None);
+    }
+    if !surface.names_model_in_path() {
+        exchange.request.model = Some(Text::plain(&*candidate.model));
+    }
+    notes.check()?;
+    let encoded = exchange.encode(call.client, target)?;
+    notes.loses(report);
+    notes.loses(encoded.report);
+    let body = match stripped(gateway, call, candidate, &encoded.body) {
+        Some((body, report)) => {
+            notes.loses(report);
+            body
+        }
+        None => encoded.body,
+    };
+    Ok(Some(body.into_bytes().into()))
+}
+
+fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
+    gateway.config.repair == Repair::Always && call.session.is_none()
+}
+
+/// Whether the body may hold what another vendor made and this one refuses; false only if it holds none.
+fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
+    let may_hold_foreign = surface::of(call.client).history.may_hold_foreign;
+    may_hold_foreign(call.body, target) || Artefact::may_be_carried_in(call.body)
+}
+
+/// Takes reasoning of other vendors out of a conversation, and their signatures off other parts.
+fn withhold(request: &mut Request<'_>, history: &History, target: &Target) -> Report {
+    let is_foreign = |part: &Part<'_>| is_foreign(part, history, target);
+    let mut report = Report::default();
+    request.messages.retain_mut(|message| {
+        let parts = std::mem::take(&mut message.parts);
+        let was_empty = parts.is_empty();
+        let kept = parts.into_iter().filter_map(|part| without(part, &is_foreign, &mut report));
+        message.parts = kept.collect();
+        was_empty || !message.parts.is_empty()
+    });
+    report
+}
+
+fn is_foreign(part: &Part<'_>, history: &History, target: &Target) -> bool {
+    match part.semantics().artefact() {
+        Some(artefact) => (history.refuses_artefacts_of)(artefact.issuer(), target),
+        None => {
+            matches!(part.content(), Content::Reasoning(_)) && (history.is_foreign_unsigned)(part)
+        }
+    }
+}
+
+fn without<'p>(
+    part: Part<'p>,
+    is_foreign: &impl Fn(&Part<'_>) -> bool,
+    report: &mut Report,
+) -> Option<Part<'p>> {
+    if !is_foreign(&part) {
+        return Some(part);
+    }
+    let pointer = part.semantics().place().to_string();
+    report.lose(pointer, LossKind::Withheld, "only its issuer can read it");
+    match part.content() {
+        Content::Reasoning(_) | Content::Opaque(_) => None,
+        _ => Some(Part::new(part.into_content())),
+    }
+}
+
+/// Whether parts of the conversation are with the provider alone, so that a call may be there which is not here.
+fn refers_elsewhere(request: &Request<'_>, reference: Option<&str>) -> bool {
+    let is_reference = |part: &Part<'_>| match part.content() {
+        Content::Opaque(opaque) => reference.is_some_and(|reference| opaque.kind == reference),
+        _ => false,
+    };
+    request.messages.iter().flat_map(|message| &message.parts).any(is_reference)
+}

@@ -1,0 +1,148 @@
+//! Messages as the gateway sees it.
+
+mod thinking_off;
+
+use http::HeaderName;
+use http::HeaderValue;
+use memchr::memmem;
+use sabir_wire::Fault;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Request;
+use sabir_wire::json::Json;
+use sabir_wire::json::Text;
+use sabir_wire::json::Writer;
+
+use crate::call::Action;
+use crate::surface::Asks;
+use crate::surface::Auth;
+use crate::surface::Change;
+use crate::surface::Counting;
+use crate::surface::Headers;
+use crate::surface::History;
+use crate::surface::ModelList;
+use crate::surface::Paths;
+use crate::surface::Session;
+use crate::surface::SessionParameter;
+use crate::surface::Simulated;
+use crate::surface::Surface;
+
+const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
+
+pub(super) static SURFACE: Surface = Surface {
+    protocol: Protocol::AnthropicMessages,
+    vendor: "anthropic",
+    versions: &["/v1"],
+    adds_version: true,
+    paths: Paths::Fixed(&[
+        (Action::Generate, "/messages"),
+        (Action::CountTokens, "/messages/count_tokens"),
+    ]),
+    stream_query: None,
+    embeddings: None,
+    owns_path: |path| path.starts_with("/v1/messages"),
+    is_sent_by_client: |head| head.headers.contains_key(VERSION_HEADER),
+    model_in_body: |model| model.into(),
+    session: Session {
+        parameters: &[SessionParameter { name: "thread", asks: Asks::Typed("continue") }],
+        reference: None,
+        refuse: refuse_thread,
+    },
+    repeats_request: false,
+    errors_stand_apart: true,
+    closing_frame: "",
+    auth: Auth {
+        header: HeaderName::from_static("x-api-key"),
+        scheme: None,
+        query: None,
+        signer: None,
+    },
+    headers: Headers {
+        version: Some((VERSION_HEADER, HeaderValue::from_static("2023-06-01"))),
+        is_for_vendor: |name| matches!(name, "anthropic-version" | "anthropic-beta"),
+        answer_prefix: "anthropic-",
+        request_id: Some(HeaderName::from_static("request-id")),
+        from_pages: &["anthropic-version", "anthropic-beta"],
+    },
+    counting: Counting {
+        fields: &[
+            "messages",
+            "model",
+            "system",
+            "thinking",
+            "tool_choice",
+            "tools",
+            "output_config",
+        ],
+        wrappers: &[],
+        total: "input_tokens",
+        tag: None,
+    },
+    model_list: ModelList {
+        whole_page: "?limit=1000",
+        field: "data",
+        write_head: write_list_head,
+        write_model,
+    },
+    history: History {
+        may_hold_foreign: |body, _| may_hold_unsigned(body) || thinking_off::may_be_needed(body),
+        // Anthropic signs all thinking of its own.
+        is_foreign_unsigned: |_| true,
+        adapt,
+        ..History::of(|issuer, _| issuer != Protocol::AnthropicMessages)
+    },
+    simulator: Simulated {
+        name: "sim-anthropic",
+        dialect: None,
+        partner: Protocol::OpenaiResponses,
+    },
+};
+
+fn write_list_head(names: &[String], writer: &mut Writer) {
+    writer.field("has_more", &false);
+    writer.optional("first_id", names.first().map(String::as_str));
+    writer.optional("last_id", names.last().map(String::as_str));
+}
+
+fn write_model(name: &str, writer: &mut Writer) {
+    writer.field("type", "model");
+    writer.field("id", name);
+    writer.field("display_name", name);
+    writer.field("created_at", "1970-01-01T00:00:00Z");
+}
+
+/// Clients that keep a thread send the whole conversation again if it is not found, and know that by a code which
+/// stands nowhere else in the protocol's errors.
+fn refuse_thread(message: String, _parameter: &'static str) -> Fault<'static> {
+    let mut writer = Writer::with_capacity(512);
+    writer.object(|body| {
+        body.field("type", "error");
+        body.key("error");
+        body.object(|error| {
+            error.field("type", "not_found_error");
+            error.field("message", message.as_str());
+            error.key("details");
+            error.object(|details| details.field("error_code", "thread_not_found"));
+        });
+    });
+    let mut fault = Fault::new(FaultKind::NotFound, Text::plain(message));
+    let body = Json::parse(writer.into_string()).ok();
+    fault.original = body.map(|body| (Protocol::AnthropicMessages, body));
+    fault
+}
+
+/// Whether there may be thinking that nobody signed: its signature is empty.
+fn may_hold_unsigned(body: &str) -> bool {
+    const KEY: &str = r#""signature":"#;
+    memmem::find_iter(body.as_bytes(), KEY)
+        .any(|at| body[at + KEY.len()..].trim_start().starts_with(r#""""#))
+}
+
+/// Where the history is not all Anthropic's, the model may not be able to go on thinking.
+fn adapt(request: &mut Request<'_>, change: &Change<'_>) -> Report {
+    match change.is_changed || thinking_off::holds_foreign_calls(request) {
+        true => thinking_off::switch_off(request, change.target.family.thinking),
+        false => Report::default(),
+    }
+}
