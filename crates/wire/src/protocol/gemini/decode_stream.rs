@@ -41,7 +41,6 @@ use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CALL_PIECE;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
-use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
@@ -211,10 +210,7 @@ impl Decoder {
             self.candidates.push(Running::default());
         }
         let (running, place) = (&mut self.candidates[index], draft.semantics.place());
-        let sources = match draft.semantics.has_shape(CITED_APART) {
-            true => Step::CitationMetadata,
-            false => Step::GroundingMetadata,
-        };
+        let sources = draft.sources();
         let first = !std::mem::replace(&mut running.seen, true);
         if first || draft.semantics.extras().is_some() {
             let kind = NoteKind::Semantics(draft.semantics);
@@ -228,7 +224,7 @@ impl Decoder {
             running.part(at, part.into_content(), semantics, emit);
         }
         running.weigh_last(emit);
-        running.cite(&draft.grounding, place.step(sources), emit);
+        running.cite(&draft.grounding, sources, emit);
         if let Some(reason) = draft.finish {
             running.finish = Some((reason.into_owned(), place));
             running.close(emit);

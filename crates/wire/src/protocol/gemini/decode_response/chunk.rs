@@ -194,6 +194,13 @@ impl<'a> CandidateDraft<'a> {
         Ok(draft)
     }
 
+    /// Where its sources stand.
+    pub(in crate::protocol::gemini) fn sources(&self) -> Place {
+        let is_apart = self.semantics.has_shape(CITED_APART);
+        let step = if is_apart { Step::CitationMetadata } else { Step::GroundingMetadata };
+        self.semantics.place().step(step)
+    }
+
     /// Reads the index. One that is not the position stays among the extras too.
     fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Member {
         let stated = reader.checkpoint().u64().ok().and_then(|index| u32::try_from(index).ok());

@@ -64,13 +64,13 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 }
 
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
-    let place = draft.semantics.place();
+    let (place, sources) = (draft.semantics.place(), draft.sources());
     let mut semantics = draft.semantics;
     let shape = draft.content.shape();
     semantics.add_shape(shape);
     let mut parts = draft.parts;
     for (index, citation) in draft.grounding.citations(&parts) {
-        parts[index].semantics_mut().add_citation(citation);
+        parts[index].semantics_mut().add_citation(citation.at(sources));
     }
     if let Some(logprobs) = draft.logprobs {
         match parts.iter_mut().find(|part| matches!(part.content(), Content::Text(_))) {

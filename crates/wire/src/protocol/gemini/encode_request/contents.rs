@@ -197,7 +197,8 @@ impl<'x> Scribe<'x, '_> {
         system: &mut Turn<'x>,
     ) {
         let place = message.semantics().place();
-        if message.is_blank() {
+        let pieces = self.admitted(pieces(index, message));
+        if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
             let reason = "a message without words is left out";
             self.losing.node(place, LossKind::Implied, reason);
         } else if !leading {
@@ -207,7 +208,7 @@ impl<'x> Scribe<'x, '_> {
         } else {
             self.report_slot(message);
         }
-        for piece in self.admitted(pieces(index, message)) {
+        for piece in pieces {
             match piece.part.content() {
                 Content::Text(_) => system.pieces.push(piece),
                 _ => {

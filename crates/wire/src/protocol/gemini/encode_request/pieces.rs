@@ -431,8 +431,11 @@ fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
 }
 
 /// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are
-/// doubles.
+/// doubles. The text that a custom tool is called with stays a text.
 fn subtle_change(call: &ToolCall<'_>) -> Change {
+    if call.form == CallForm::Custom {
+        return None;
+    }
     let text = match &call.arguments {
         Arguments::Text(text) if is_plain_object(&text.json_body()) => return None,
         Arguments::Json(json) if is_plain_object(json.as_str()) => return None,
