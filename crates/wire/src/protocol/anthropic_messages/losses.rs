@@ -1,10 +1,12 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use super::types::OUTPUT_FORMAT;
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::Shape;
+use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::semantics::Spelling;
@@ -130,15 +132,15 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/stop_reason", depends("the reasons that it has")),
     row(Field::StopSequence, "/stop_sequence", CARRIED),
     row(Field::FinishDetails, "/stop_details", depends("whose words they are")),
-    row(Field::UsageInput, "/input_tokens", depends("required")),
-    row(Field::UsageCacheRead, "/cache_read_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/cache_creation_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite5m, "/cache_creation/ephemeral_5m_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", CARRIED),
-    row(Field::UsageToolPrompt, "/tool_prompt_tokens", implied("part of the input")),
-    row(Field::UsageOutput, "/output_tokens", depends("required")),
-    row(Field::UsageReasoning, THOUGHT, CARRIED),
-    row(Field::UsageTotal, "/total_tokens", implied("the sum of the other counts")),
+    usage(Count::Input),
+    usage(Count::CacheRead),
+    usage(Count::CacheWrite),
+    usage(Count::CacheWrite5m),
+    usage(Count::CacheWrite1h),
+    usage(Count::ToolPrompt),
+    usage(Count::Output),
+    usage(Count::Reasoning),
+    usage(Count::Total),
 ];
 
 // Rows are found by the number of their field.
@@ -156,9 +158,14 @@ const NAME: &str = "/output_config/format/name";
 const DESCRIPTION: &str = "/output_config/format/description";
 const STRICT: &str = "/output_config/format/strict";
 const SERIAL: &str = "/tool_choice/disable_parallel_tool_use";
-const THOUGHT: &str = "/output_tokens_details/thinking_tokens";
 
 const CARRIED: Fate = Fate::Carried;
+
+/// A count of the usage, as the table of reports has it.
+const fn usage(count: Count) -> Row {
+    let stated = USAGE.row(count);
+    row(count.field(), stated.pointer, stated.fate)
+}
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

@@ -1,5 +1,6 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
@@ -18,6 +19,7 @@ use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::is_respelled;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::gemini::types::spelled_below;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// The pointer of a field of `generationConfig`, in the spellings that the request uses.
@@ -145,13 +147,15 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         Field::ResponseServiceTier => "/usageMetadata/serviceTier",
         Field::FinishReason | Field::StopSequence => "/finishReason",
         Field::FinishDetails => "/finishMessage",
-        Field::UsageInput => "/promptTokenCount",
-        Field::UsageCacheRead | Field::UsageCacheWrite => "/cachedContentTokenCount",
-        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => "/cachedContentTokenCount",
-        Field::UsageToolPrompt => "/toolUsePromptTokenCount",
-        Field::UsageOutput => "/candidatesTokenCount",
-        Field::UsageReasoning => "/thoughtsTokenCount",
-        Field::UsageTotal => "/totalTokenCount",
+        Field::UsageInput
+        | Field::UsageCacheRead
+        | Field::UsageCacheWrite
+        | Field::UsageCacheWrite5m
+        | Field::UsageCacheWrite1h
+        | Field::UsageToolPrompt
+        | Field::UsageOutput
+        | Field::UsageReasoning
+        | Field::UsageTotal => USAGE.row(Count::of(field)).pointer,
     }
 }
 
@@ -197,7 +201,6 @@ fn tool_choice(shape: Shape) -> &'static str {
 const NO_CACHE: &str = "the prompt cache works by itself";
 const NO_STATE: &str = "the protocol has no conversation on the server";
 const NO_ITEMS: &str = "parts have no names of their own";
-const ONLY_READ: &str = "only reads from the cache are counted";
 
 /// The fields that never arrive here as they were.
 pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
@@ -274,11 +277,12 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
         Field::UsageInput
         | Field::UsageCacheRead
+        | Field::UsageCacheWrite
+        | Field::UsageCacheWrite5m
+        | Field::UsageCacheWrite1h
         | Field::UsageToolPrompt
         | Field::UsageOutput
         | Field::UsageReasoning
-        | Field::UsageTotal => Fate::Depends("whether it is zero"),
-        Field::UsageCacheWrite => Fate::Lost(Dropped, ONLY_READ),
-        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => Fate::Lost(Dropped, ONLY_READ),
+        | Field::UsageTotal => USAGE.row(Count::of(field)).fate,
     }
 }

@@ -1,5 +1,6 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
@@ -7,6 +8,7 @@ use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -206,23 +208,15 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/finish_reason", depends("whether the reason has a word here")),
     row(Field::StopSequence, "", dropped("Chat does not tell which stop sequence was met")),
     row(Field::FinishDetails, "", dropped("Chat tells no details of an answer's end")),
-    row(Field::UsageInput, "/prompt_tokens", CARRIED),
-    row(Field::UsageCacheRead, "/prompt_tokens_details/cached_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/prompt_tokens_details/cache_write_tokens", CARRIED),
-    row(
-        Field::UsageCacheWrite5m,
-        "/prompt_tokens_details/cache_write_tokens",
-        dropped("Chat does not split cache writes by time"),
-    ),
-    row(
-        Field::UsageCacheWrite1h,
-        "/prompt_tokens_details/cache_write_tokens",
-        dropped("Chat does not split cache writes by time"),
-    ),
-    row(Field::UsageToolPrompt, "", dropped("Chat counts the results of hosted tools as input")),
-    row(Field::UsageOutput, "/completion_tokens", CARRIED),
-    row(Field::UsageReasoning, "/completion_tokens_details/reasoning_tokens", CARRIED),
-    row(Field::UsageTotal, "/total_tokens", CARRIED),
+    usage(Count::Input),
+    usage(Count::CacheRead),
+    usage(Count::CacheWrite),
+    usage(Count::CacheWrite5m),
+    usage(Count::CacheWrite1h),
+    usage(Count::ToolPrompt),
+    usage(Count::Output),
+    usage(Count::Reasoning),
+    usage(Count::Total),
 ];
 
 const _: () = {
@@ -234,6 +228,12 @@ const _: () = {
 };
 
 const CARRIED: Fate = Fate::Carried;
+
+/// A count of the usage, as the table of reports has it.
+const fn usage(count: Count) -> Row {
+    let stated = USAGE.row(count);
+    row(count.field(), stated.pointer, stated.fate)
+}
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

@@ -1,10 +1,12 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -152,27 +154,15 @@ const TABLE: [Row; Field::ALL.len()] = [
         "/incomplete_details",
         dropped("Responses has no details of this kind"),
     ),
-    row(Field::UsageInput, "/input_tokens", CARRIED),
-    row(Field::UsageCacheRead, "/input_tokens_details/cached_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/input_tokens_details/cache_write_tokens", CARRIED),
-    row(
-        Field::UsageCacheWrite5m,
-        "/input_tokens_details/cache_write_tokens",
-        approximated("cache writes are counted together"),
-    ),
-    row(
-        Field::UsageCacheWrite1h,
-        "/input_tokens_details/cache_write_tokens",
-        approximated("cache writes are counted together"),
-    ),
-    row(
-        Field::UsageToolPrompt,
-        "/input_tokens_details/tool_tokens",
-        approximated("it is counted with the input"),
-    ),
-    row(Field::UsageOutput, "/output_tokens", CARRIED),
-    row(Field::UsageReasoning, "/output_tokens_details/reasoning_tokens", CARRIED),
-    row(Field::UsageTotal, "/total_tokens", CARRIED),
+    usage(Count::Input),
+    usage(Count::CacheRead),
+    usage(Count::CacheWrite),
+    usage(Count::CacheWrite5m),
+    usage(Count::CacheWrite1h),
+    usage(Count::ToolPrompt),
+    usage(Count::Output),
+    usage(Count::Reasoning),
+    usage(Count::Total),
 ];
 
 // Rows are found by the number of their field.
@@ -186,6 +176,12 @@ const _: () = {
 
 const CARRIED: Fate = Fate::Carried;
 
+/// A count of the usage, as the table of reports has it.
+const fn usage(count: Count) -> Row {
+    let stated = USAGE.row(count);
+    row(count.field(), stated.pointer, stated.fate)
+}
+
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }
 }
@@ -196,10 +192,6 @@ const fn depends(words: &'static str) -> Fate {
 
 const fn implied(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Implied, reason)
-}
-
-const fn approximated(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Approximated, reason)
 }
 
 const fn dropped(reason: &'static str) -> Fate {

@@ -27,8 +27,10 @@ use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::usage::Stating;
 use crate::sse;
 
 /// Events in, frames out.
@@ -130,16 +132,14 @@ impl<'a> Encoder<'a> {
                     writer.array(|_| {});
                 });
             } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
-                self.losses.add(self.source, NoteAt::Response, |losing| {
-                    encode_response::report_absent(&usage, losing);
-                });
-                let mut unused = Report::default();
-                let losing = Losing::new(self.source, Protocol::OpenaiChat, &mut unused);
+                self.losses
+                    .add(self.source, NoteAt::Response, |losing| USAGE.report(&usage, losing));
+                let stating = Stating::between(self.source, Protocol::OpenaiChat);
                 self.frame(out, |writer| {
                     writer.key("choices");
                     writer.array(|_| {});
-                    writer.key("usage");
-                    encode_response::write_usage(writer, &usage, &losing);
+                    writer.key(USAGE.member);
+                    USAGE.write(writer, &usage, None, stating);
                 });
             }
             out.push_str("data: [DONE]\n\n");
@@ -268,10 +268,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(self.source, NoteAt::Response, |losing| {
-                losing.usage(usage);
-                encode_response::report_usage(usage, losing);
-            });
+            self.losses.add(self.source, NoteAt::Response, |losing| losing.usage(usage));
         }
     }
 
