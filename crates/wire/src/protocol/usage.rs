@@ -93,17 +93,6 @@ pub(in crate::protocol) enum Stating {
     WhatIsNeeded,
 }
 
-impl Stating {
-    pub(in crate::protocol) fn of(losing: &Losing<'_>) -> Self {
-        if losing.is_same() { Self::AsRead } else { Self::WhatIsNeeded }
-    }
-
-    /// How much a report of `source` states in `target`.
-    pub(in crate::protocol) fn between(source: Protocol, target: Protocol) -> Self {
-        if source == target { Self::AsRead } else { Self::WhatIsNeeded }
-    }
-}
-
 /// A usage report with the counts as the vendor states them.
 #[derive(Debug, Default)]
 pub(in crate::protocol) struct Report<'a> {
@@ -117,14 +106,18 @@ impl Count {
         Field::ALL[Field::UsageInput as usize + self as usize]
     }
 
-    /// The count that a field of usage is.
-    pub(in crate::protocol) const fn of(field: Field) -> Self {
-        Self::ALL[field as usize - Field::UsageInput as usize]
+    /// The count that a field is, if it is one of the usage: those stand last.
+    pub(in crate::protocol) const fn of(field: Field) -> Option<Self> {
+        match (field as usize).checked_sub(Field::UsageInput as usize) {
+            Some(at) => Some(Self::ALL[at]),
+            None => None,
+        }
     }
 }
 
 const _: () = assert!(matches!(Count::Input.field(), Field::UsageInput));
-const _: () = assert!(matches!(Count::Total.field(), Field::UsageTotal));
+const _: () = assert!(matches!(Count::of(Field::UsageTotal), Some(Count::Total)));
+const _: () = assert!(Count::Total.field() as usize + 1 == Field::ALL.len());
 
 impl Protocol {
     /// Where a whole answer has its usage report.
@@ -184,6 +177,11 @@ impl<S: Speller> Table<S> {
             at += 1;
         }
         &self.rows[at]
+    }
+
+    /// How much a report states here that came from `source`.
+    pub(in crate::protocol) fn stating(&self, source: Protocol) -> Stating {
+        if source == S::PROTOCOL { Stating::AsRead } else { Stating::WhatIsNeeded }
     }
 
     /// Reads a usage report that stands alone.

@@ -19,7 +19,6 @@ use crate::protocol::gemini;
 use crate::protocol::openai_chat;
 use crate::protocol::openai_responses;
 use crate::protocol::semantics::Speller;
-use crate::protocol::usage::Report;
 use crate::protocol::usage::Table;
 use crate::sse::Frame;
 
@@ -61,12 +60,10 @@ pub(in crate::protocol) struct Progress {
 pub(in crate::protocol) struct Candidates {
     begun: u64,
     ended: u64,
-    /// Those that are in the middle of a call, so that an end is none.
-    calling: u64,
     /// Whether there are none because the prompt was blocked.
     pub(in crate::protocol) are_blocked: bool,
-    /// Whether their calls come in pieces.
-    pub(in crate::protocol) have_pieces: bool,
+    /// Whether one is in the middle of a call, so that an end is none.
+    pub(in crate::protocol) are_calling: bool,
 }
 
 impl Watch {
@@ -163,10 +160,15 @@ impl Watch {
 }
 
 impl Progress {
-    /// Takes a usage report of a stream.
-    pub(in crate::protocol) fn count<S: Speller>(&mut self, table: &Table<S>, report: Report<'_>) {
-        let usage = table.following(report, &mut self.stated);
-        self.counts.update(usage.counts);
+    /// Reads a usage report of a stream.
+    pub(in crate::protocol) fn count<S: Speller>(
+        &mut self,
+        table: &Table<S>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        let report = table.read(reader, Place::default())?;
+        self.counts.update(table.following(report, &mut self.stated).counts);
+        Ok(())
     }
 
     /// Looks through a whole answer, and says whether it has an error.
@@ -205,15 +207,6 @@ impl Candidates {
         self.ended |= bit(number);
     }
 
-    /// A call of the candidate has begun and goes on.
-    pub(in crate::protocol) fn begin_call(&mut self, number: u64) {
-        self.calling |= bit(number);
-    }
-
-    pub(in crate::protocol) fn end_call(&mut self, number: u64) {
-        self.calling &= !bit(number);
-    }
-
     pub(in crate::protocol) fn end_all(&mut self) {
         self.ended = u64::MAX;
     }
@@ -221,7 +214,7 @@ impl Candidates {
     fn have_ended(&self) -> bool {
         match self.begun {
             0 => self.are_blocked || self.ended != 0,
-            begun => begun & !self.ended == 0 && self.calling == 0,
+            begun => begun & !self.ended == 0 && !self.are_calling,
         }
     }
 }

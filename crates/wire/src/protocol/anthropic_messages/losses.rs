@@ -17,7 +17,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     match field {
         Field::OutputFormat if shape.has(OUTPUT_FORMAT) => "/output_format",
         Field::OutputSchema if shape.has(OUTPUT_FORMAT) => "/output_format/schema",
-        _ => TABLE[field as usize].pointer,
+        _ => row_of(field).pointer,
     }
 }
 
@@ -26,7 +26,7 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// What this protocol says to one canonical field.
@@ -38,8 +38,15 @@ struct Row {
     fate: Fate,
 }
 
-/// Every field, in the order of their declaration: one that is missing breaks the build.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", depends("other protocols may have it outside the body")),
     row(Field::Stream, "/stream", CARRIED),
@@ -132,15 +139,6 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/stop_reason", depends("the reasons that it has")),
     row(Field::StopSequence, "/stop_sequence", CARRIED),
     row(Field::FinishDetails, "/stop_details", depends("whose words they are")),
-    usage(Count::Input),
-    usage(Count::CacheRead),
-    usage(Count::CacheWrite),
-    usage(Count::CacheWrite5m),
-    usage(Count::CacheWrite1h),
-    usage(Count::ToolPrompt),
-    usage(Count::Output),
-    usage(Count::Reasoning),
-    usage(Count::Total),
 ];
 
 // Rows are found by the number of their field.
@@ -160,12 +158,6 @@ const STRICT: &str = "/output_config/format/strict";
 const SERIAL: &str = "/tool_choice/disable_parallel_tool_use";
 
 const CARRIED: Fate = Fate::Carried;
-
-/// A count of the usage, as the table of reports has it.
-const fn usage(count: Count) -> Row {
-    let stated = USAGE.row(count);
-    row(count.field(), stated.pointer, stated.fate)
-}
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

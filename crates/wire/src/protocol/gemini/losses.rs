@@ -8,6 +8,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::field::usage_field;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -21,6 +22,7 @@ use crate::protocol::gemini::types::spelled;
 use crate::protocol::gemini::types::spelled_below;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Spelling;
+use crate::protocol::usage::Row;
 
 /// The pointer of a field of `generationConfig`, in the spellings that the request uses.
 macro_rules! generation {
@@ -147,15 +149,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         Field::ResponseServiceTier => "/usageMetadata/serviceTier",
         Field::FinishReason | Field::StopSequence => "/finishReason",
         Field::FinishDetails => "/finishMessage",
-        Field::UsageInput
-        | Field::UsageCacheRead
-        | Field::UsageCacheWrite
-        | Field::UsageCacheWrite5m
-        | Field::UsageCacheWrite1h
-        | Field::UsageToolPrompt
-        | Field::UsageOutput
-        | Field::UsageReasoning
-        | Field::UsageTotal => USAGE.row(Count::of(field)).pointer,
+        usage_field!() => usage(field).pointer,
     }
 }
 
@@ -275,14 +269,11 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::ResponseServiceTier => Fate::Depends("the value"),
         Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
         Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
-        Field::UsageInput
-        | Field::UsageCacheRead
-        | Field::UsageCacheWrite
-        | Field::UsageCacheWrite5m
-        | Field::UsageCacheWrite1h
-        | Field::UsageToolPrompt
-        | Field::UsageOutput
-        | Field::UsageReasoning
-        | Field::UsageTotal => USAGE.row(Count::of(field)).fate,
+        usage_field!() => usage(field).fate,
     }
+}
+
+/// The row of a field of usage.
+const fn usage(field: Field) -> &'static Row {
+    const { &USAGE }.row(Count::of(field).expect("a field of usage is a count"))
 }

@@ -7,9 +7,6 @@ use memchr::memmem::Finder;
 use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
-use crate::place::Place;
-use crate::protocol::gemini::decode_response::partial::call_piece;
-use crate::protocol::gemini::types::WILL_CONTINUE;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::protocol::watch::has_value;
@@ -17,8 +14,10 @@ use crate::sse::Frame;
 
 pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
     let candidates = &mut progress.candidates;
-    candidates.have_pieces |= PIECE_KEY.find(frame.data.as_bytes()).is_some();
-    if candidates.first_has_begun() && !candidates.have_pieces && says_little(frame.data) {
+    if has_value(&CALL_KEY, frame.data, |_| true) {
+        candidates.are_calling = has_value(&PIECE_KEY, frame.data, |it| it.starts_with(b"true"));
+    }
+    if candidates.first_has_begun() && says_little(frame.data) {
         return Ok(());
     }
     let mut reader = Reader::new(frame.data);
@@ -31,6 +30,7 @@ pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> 
 static USAGE_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"usageMetadata\""));
 static ERROR_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"error\""));
 static FINISH_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"finishReason\""));
+static CALL_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"functionCall\""));
 static PIECE_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"willContinue\""));
 static INDEX_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"index\""));
 
@@ -47,11 +47,7 @@ fn read(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
         ("candidates", Kind::Array) => {
             reader.array(|position, reader| read_candidate(reader, position as u64, progress))
         }
-        ("usageMetadata", Kind::Object) => {
-            let report = USAGE.read(reader, Place::default())?;
-            progress.count(&USAGE, report);
-            Ok(())
-        }
+        ("usageMetadata", Kind::Object) => progress.count(&USAGE, reader),
         ("promptFeedback", Kind::Object) => {
             progress.candidates.are_blocked |= reader.peek_tag("blockReason")?.is_some();
             reader.skip()
@@ -65,7 +61,7 @@ fn read(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
 }
 
 fn read_candidate(reader: &mut Reader<'_>, position: u64, progress: &mut Progress) -> Result<()> {
-    let (mut number, mut has_ended, mut call) = (position, false, None);
+    let (mut number, mut has_ended) = (position, false);
     reader.object(|key, reader| {
         match (&*key, reader.kind()?) {
             ("index", Kind::Number) => {
@@ -73,43 +69,13 @@ fn read_candidate(reader: &mut Reader<'_>, position: u64, progress: &mut Progres
                 return Ok(());
             }
             ("finishReason", Kind::String) => has_ended = true,
-            ("content", Kind::Object) if progress.candidates.have_pieces => {
-                return read_pieces(reader, &mut call);
-            }
             _ => {}
         }
         reader.skip()
     })?;
     progress.candidates.begin(number);
-    match call {
-        Some(Call::GoesOn) => progress.candidates.begin_call(number),
-        Some(Call::Ends) => progress.candidates.end_call(number),
-        None => {}
-    }
     if has_ended {
         progress.candidates.end(number);
     }
     Ok(())
-}
-
-/// What a piece of a call says of it.
-enum Call {
-    GoesOn,
-    Ends,
-}
-
-/// Reads whether the last call of a content goes on, if there is one.
-fn read_pieces(reader: &mut Reader<'_>, call: &mut Option<Call>) -> Result<()> {
-    reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("parts", Kind::Array) => reader.array(|_, reader| {
-            if let Ok(Some(piece)) = call_piece(&mut reader.checkpoint(), Place::default()) {
-                *call = Some(match piece.semantics().has_shape(WILL_CONTINUE) {
-                    true => Call::GoesOn,
-                    false => Call::Ends,
-                });
-            }
-            reader.skip()
-        }),
-        _ => reader.skip(),
-    })
 }

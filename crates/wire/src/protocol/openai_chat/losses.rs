@@ -31,7 +31,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         {
             in_function(field)
         }
-        _ => TABLE[field as usize].pointer,
+        _ => row_of(field).pointer,
     }
 }
 
@@ -46,7 +46,7 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// Where a field of a function stands below the function itself.
@@ -69,8 +69,15 @@ struct Row {
     fate: Fate,
 }
 
-/// Every field, in the order of their declaration: one that is missing breaks the build.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
@@ -208,15 +215,6 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/finish_reason", depends("whether the reason has a word here")),
     row(Field::StopSequence, "", dropped("Chat does not tell which stop sequence was met")),
     row(Field::FinishDetails, "", dropped("Chat tells no details of an answer's end")),
-    usage(Count::Input),
-    usage(Count::CacheRead),
-    usage(Count::CacheWrite),
-    usage(Count::CacheWrite5m),
-    usage(Count::CacheWrite1h),
-    usage(Count::ToolPrompt),
-    usage(Count::Output),
-    usage(Count::Reasoning),
-    usage(Count::Total),
 ];
 
 const _: () = {
@@ -228,12 +226,6 @@ const _: () = {
 };
 
 const CARRIED: Fate = Fate::Carried;
-
-/// A count of the usage, as the table of reports has it.
-const fn usage(count: Count) -> Row {
-    let stated = USAGE.row(count);
-    row(count.field(), stated.pointer, stated.fate)
-}
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

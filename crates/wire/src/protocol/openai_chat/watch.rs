@@ -51,11 +51,7 @@ fn read(data: &str, progress: &mut Progress) -> Result<()> {
             reader.skip()
         }
         ("choices", Kind::Array) => reader.array(|_, reader| read_choice(reader, progress)),
-        ("usage", Kind::Object) => {
-            let report = USAGE.read(reader, Place::default())?;
-            progress.count(&USAGE, report);
-            Ok(())
-        }
+        ("usage", Kind::Object) => progress.count(&USAGE, reader),
         ("x_groq", Kind::Object) => read_groq(reader, progress),
         _ => reader.skip(),
     })

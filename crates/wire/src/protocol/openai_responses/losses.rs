@@ -11,7 +11,7 @@ use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
-    TABLE[field as usize].pointer
+    row_of(field).pointer
 }
 
 /// The fields that never arrive here as they were.
@@ -19,18 +19,26 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// One field: where it stands, and what becomes of it.
+#[derive(Clone, Copy)]
 struct Row {
     field: Field,
     pointer: &'static str,
     fate: Fate,
 }
 
-/// Every field in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
+const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
     row(Field::MaxOutputTokens, "/max_output_tokens", depends("the limit is at least 16")),
@@ -154,15 +162,6 @@ const TABLE: [Row; Field::ALL.len()] = [
         "/incomplete_details",
         dropped("Responses has no details of this kind"),
     ),
-    usage(Count::Input),
-    usage(Count::CacheRead),
-    usage(Count::CacheWrite),
-    usage(Count::CacheWrite5m),
-    usage(Count::CacheWrite1h),
-    usage(Count::ToolPrompt),
-    usage(Count::Output),
-    usage(Count::Reasoning),
-    usage(Count::Total),
 ];
 
 // Rows are found by the number of their field.
@@ -175,12 +174,6 @@ const _: () = {
 };
 
 const CARRIED: Fate = Fate::Carried;
-
-/// A count of the usage, as the table of reports has it.
-const fn usage(count: Count) -> Row {
-    let stated = USAGE.row(count);
-    row(count.field(), stated.pointer, stated.fate)
-}
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

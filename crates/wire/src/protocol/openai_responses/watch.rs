@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
-use crate::place::Place;
 use crate::protocol::openai_responses::decode_stream::Moment;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::watch::Progress;
@@ -32,11 +31,7 @@ pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> 
 
 fn read_response(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
     reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("usage", Kind::Object) => {
-            let report = USAGE.read(reader, Place::default())?;
-            progress.count(&USAGE, report);
-            Ok(())
-        }
+        ("usage", Kind::Object) => progress.count(&USAGE, reader),
         ("error", Kind::Object) => {
             progress.has_failed = true;
             reader.skip()

@@ -24,10 +24,7 @@ use crate::protocol::gemini::types::WILL_CONTINUE;
 use crate::protocol::semantics::NodeSemantics;
 
 /// Reads a piece of a call, if the part is one: it has pieces of arguments, says that more follow, or names no function.
-pub(in crate::protocol::gemini) fn call_piece<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Option<Part<'a>>> {
+pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
     let (mut piece, mut signature) = (None, None);
     reader.object(|key, reader| {
         match (&*key, reader.kind()?) {

@@ -51,7 +51,6 @@ use crate::protocol::object::Object;
 use crate::protocol::semantics::Fidelity;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
-use crate::protocol::usage::Stating;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -132,7 +131,7 @@ impl<'x> Answer<'x, '_> {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
             USAGE.report(usage, &mut self.losing);
-            let stating = Stating::of(&self.losing);
+            let stating = USAGE.stating(self.losing.source());
             USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), stating);
         }
     }

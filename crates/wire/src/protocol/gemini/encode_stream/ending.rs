@@ -29,9 +29,7 @@ use crate::sse;
 
 use super::Encoder;
 use super::part::OpenPart;
-use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::usage::Stating;
 
 /// How one candidate ends.
 #[derive(Debug, Default)]
@@ -85,7 +83,7 @@ impl Encoder<'_> {
                 object.field("promptFeedback", &BLOCKED);
             }
             if let Some(usage) = &self.usage {
-                let stating = Stating::between(self.source, GEMINI);
+                let stating = USAGE.stating(self.source);
                 USAGE.write(object.key(USAGE.member), usage, self.tier.as_ref(), stating);
             }
             object.optional("modelVersion", self.model.as_ref());

@@ -40,7 +40,6 @@ use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
 use crate::protocol::tier;
 use crate::protocol::tier::Asking;
-use crate::protocol::usage::Stating;
 
 pub(super) use annotation::is_cited;
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
@@ -73,7 +72,7 @@ pub(in crate::protocol) fn encode_response(
     }
     let is_apart = |usage: &&Usage<'_>| same && usage.semantics().has_shape(shape::IN_X_GROQ);
     if let Some(usage) = response.usage.as_ref().filter(|usage| !is_apart(usage)) {
-        USAGE.write(object.key(USAGE.member), usage, None, Stating::of(&losing));
+        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(source));
         USAGE.report(usage, &mut losing);
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {

@@ -30,7 +30,6 @@ use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::usage::Stating;
 use crate::sse;
 
 /// Events in, frames out.
@@ -134,7 +133,7 @@ impl<'a> Encoder<'a> {
             } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
                 self.losses
                     .add(self.source, NoteAt::Response, |losing| USAGE.report(&usage, losing));
-                let stating = Stating::between(self.source, Protocol::OpenaiChat);
+                let stating = USAGE.stating(self.source);
                 self.frame(out, |writer| {
                     writer.key("choices");
                     writer.array(|_| {});

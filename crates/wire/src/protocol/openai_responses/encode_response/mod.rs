@@ -49,7 +49,6 @@ pub(super) use item::write_added_item;
 pub(super) use item::write_item;
 
 use crate::protocol::openai_responses::usage::USAGE;
-use crate::protocol::usage::Stating;
 use item::is_unsaid;
 use item::output_len;
 
@@ -350,7 +349,9 @@ pub(super) fn write_response(
         None => object.key("output").array(|_| {}),
     }
     match end.usage {
-        Some(usage) => USAGE.write(object.key(USAGE.member), usage, None, Stating::of(losing)),
+        Some(usage) => {
+            USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()))
+        }
         None if is_own => {}
         None => object.key("usage").null(),
     }
