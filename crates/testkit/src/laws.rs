@@ -20,6 +20,7 @@ mod pointers;
 mod prefix;
 mod returned;
 mod streams;
+mod watched;
 
 /// A law that a sample breaks.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub enum Law {
     PrefixStable,
     /// 10: an entry of the report names a place of the input.
     PointsIntoInput,
+    /// Who watches a passing answer and who decodes it learn the same.
+    WatchedAlike,
 }
 
 /// Runs every law that applies to a sample.
@@ -107,6 +110,7 @@ fn responses(sample: &Sample) -> Vec<Violation> {
     let mut violations =
         bodies(sample.protocol, &sample.body, &translate::response, &[&translate::response]);
     violations.extend(streams::unfold(sample));
+    violations.extend(watched::whole(sample));
     violations
 }
 

@@ -126,10 +126,15 @@ pub fn decode_stream<'c>(
 
 /// The data of each frame of a stream, up to the first that cannot be read.
 pub fn frames(bytes: &[u8]) -> Vec<String> {
+    named_frames(bytes).into_iter().map(|(_, data)| data).collect()
+}
+
+/// The same with the name of each frame.
+pub fn named_frames(bytes: &[u8]) -> Vec<(Option<String>, String)> {
     let mut frames = Vec::new();
     // A stream that cannot be read to its end is another law's concern.
     let _ = read_frames([bytes], &mut |frame| {
-        frames.push(frame.data.to_owned());
+        frames.push((frame.event.map(str::to_owned), frame.data.to_owned()));
         Ok(())
     });
     frames

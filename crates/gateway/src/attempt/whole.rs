@@ -12,11 +12,12 @@ use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Loss;
 use sabir_wire::Protocol;
+use sabir_wire::conversation::Counts;
 use sabir_wire::conversation::Response;
 use sabir_wire::json::Json;
 use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Counts;
 use sabir_wire::protocol::Fold;
+use sabir_wire::protocol::Watch;
 use sabir_wire::protocol::unfold;
 use sabir_wire::target::Target;
 use sabir_wire::utf8;
@@ -28,14 +29,11 @@ use crate::attempt::open::unreadable;
 use crate::call::Call;
 use crate::call::Recipient;
 use crate::egress::Translation;
-use crate::egress::counts_of;
-use crate::egress::states_error;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Trace;
 use crate::observe::Whose;
 use crate::pool::LARGE_BYTES;
-use crate::surface;
 
 /// An answer as a provider gave it.
 #[derive(Debug)]
@@ -151,26 +149,16 @@ fn own(protocol: Protocol, is_proven: bool, body: Bytes, tally: &mut Tally) -> R
     if !is_whole {
         return Err(unreadable());
     }
-    if let Some(counts) = text.and_then(|text| protocol.counts_in(text)) {
-        tally.counts = counts;
+    let mut watch = Watch::new(protocol);
+    if let Some(text) = text {
+        watch.whole(text);
     }
-    match text.and_then(|text| fault_in(protocol, text)) {
+    tally.counts = watch.counts();
+    match watch.take_fault() {
         Some(fault) => Err(failed_at_first(fault)),
         None => Ok(Content::Body(body)),
     }
 }
-
-/// The error that a provider states under a status that says that all is well.
-fn fault_in(protocol: Protocol, body: &str) -> Option<Fault<'static>> {
-    let body = Some(body).filter(|body| states_error(body))?;
-    match surface::of(protocol).errors_stand_apart {
-        true => Some(protocol.decode_fault(None, body.as_bytes())),
-        false => protocol.decode_response(body.as_bytes()).ok()?.fault.map(Fault::into_owned),
-    }
-}
-
-/// Enough of a body to see whether it is an error.
-const BEGINNING_BYTES: usize = 64;
 
 /// A whole answer, for a client that may have asked for a stream.
 fn whole(
@@ -179,14 +167,9 @@ fn whole(
     body: &[u8],
     tally: &mut Tally,
 ) -> Result<Content> {
-    if states_error(&String::from_utf8_lossy(&body[..body.len().min(BEGINNING_BYTES)]))
-        && let Some(fault) = utf8::text(body).ok().and_then(|text| fault_in(protocol, text))
-    {
-        return Err(failed_at_first(fault));
-    }
     let response = protocol.decode_response(body).map_err(|_| unreadable())?;
     if let Some(usage) = &response.usage {
-        tally.counts = counts_of(usage);
+        tally.counts = usage.counts;
     }
     if let Some(fault) = response.fault {
         return Err(failed_at_first(fault.into_owned()));
@@ -216,7 +199,7 @@ fn folded(
     crate::egress::decode_all(protocol, body, &mut |event| fold.step(event));
     let response = fold.finish();
     if let Some(usage) = &response.usage {
-        tally.counts = counts_of(usage);
+        tally.counts = usage.counts;
     }
     if let Some(fault) = response.fault {
         return Err(failed_at_first(fault.into_owned()));

@@ -10,7 +10,6 @@ mod rescue;
 mod translation;
 
 pub(crate) use along::Along;
-pub(crate) use along::states_error;
 pub(crate) use frames::Beginning;
 pub(crate) use frames::Frames;
 pub(crate) use frames::decode_all;
@@ -26,4 +25,3 @@ pub(crate) use reply::opened;
 pub(crate) use reply::text;
 pub(crate) use rescue::rescue;
 pub(crate) use translation::Translation;
-pub(crate) use translation::counts_of;

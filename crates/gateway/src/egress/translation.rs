@@ -4,9 +4,8 @@ use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
-use sabir_wire::conversation::Usage;
+use sabir_wire::conversation::Counts;
 use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Counts;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
@@ -183,7 +182,7 @@ impl Writing {
                 return;
             }
             Event::Fault(fault) => self.fault = Some(fault.kind),
-            Event::Usage(usage) => self.counts.update(counts_of(usage)),
+            Event::Usage(usage) => self.counts.update(usage.counts),
             Event::Finish { candidate, .. } => self.ended |= bit(*candidate),
             Event::Open(open) => self.spoken |= bit(open.candidate),
             Event::Start(_) | Event::Delta(..) | Event::Note(_) | Event::Close(_) => {}
@@ -219,14 +218,5 @@ impl Writing {
             let frames = self.out.split_off(from);
             array.push(&frames, &mut self.out);
         }
-    }
-}
-
-pub(crate) fn counts_of(usage: &Usage<'_>) -> Counts {
-    Counts {
-        input: usage.input,
-        cache_read: usage.cache_read,
-        output: usage.output,
-        reasoning: usage.reasoning,
     }
 }

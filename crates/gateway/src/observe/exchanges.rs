@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use sabir_wire::Loss;
 use sabir_wire::Protocol;
+use sabir_wire::conversation::Count;
+use sabir_wire::conversation::Counts;
 use sabir_wire::json::Writer;
-use sabir_wire::protocol::Counts;
 
 use crate::observe::Ending;
 use crate::observe::losses::Losses;
@@ -210,12 +211,11 @@ impl Seen {
     }
 
     fn write_usage(&self, writer: &mut Writer) {
-        let Counts { input, cache_read, output, reasoning } = self.counts;
         writer.object(|it| {
-            it.optional("input_tokens", input.as_ref());
-            it.optional("cache_read_tokens", cache_read.as_ref());
-            it.optional("output_tokens", output.as_ref());
-            it.optional("reasoning_tokens", reasoning.as_ref());
+            it.optional("input_tokens", self.counts[Count::Input].as_ref());
+            it.optional("cache_read_tokens", self.counts[Count::CacheRead].as_ref());
+            it.optional("output_tokens", self.counts[Count::Output].as_ref());
+            it.optional("reasoning_tokens", self.counts[Count::Reasoning].as_ref());
         });
     }
 }

@@ -16,6 +16,7 @@ use crate::config::types::Log;
 use crate::config::types::LogFormat;
 use crate::observe::Outlet;
 use crate::observe::Seen;
+use sabir_wire::conversation::Count;
 
 /// Standard error, once somebody logs to it.
 static LOG: OnceLock<Arc<Outlet>> = OnceLock::new();
@@ -87,8 +88,8 @@ pub(super) fn exchange(seen: &Seen) {
         status = seen.status,
         outcome = seen.ending.as_str(),
         ms = u64::try_from(seen.duration.as_millis()).unwrap_or(u64::MAX),
-        input_tokens = seen.counts.input,
-        output_tokens = seen.counts.output,
+        input_tokens = seen.counts[Count::Input],
+        output_tokens = seen.counts[Count::Output],
         losses = seen.losses.that_matter(),
         "exchange"
     );

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Counts;
+use sabir_wire::conversation::Count;
+use sabir_wire::conversation::Counts;
 
 use crate::observe::Ending;
 use crate::observe::Whose;
@@ -106,8 +107,8 @@ impl Metrics {
         self.in_flight.fetch_sub(1, Relaxed);
         let series = &self.series[self.index(place)];
         series.endings[outcome.ending.index()].fetch_add(1, Relaxed);
-        series.input_tokens.fetch_add(outcome.counts.input.unwrap_or_default(), Relaxed);
-        series.output_tokens.fetch_add(outcome.counts.output.unwrap_or_default(), Relaxed);
+        series.input_tokens.fetch_add(outcome.counts[Count::Input].unwrap_or_default(), Relaxed);
+        series.output_tokens.fetch_add(outcome.counts[Count::Output].unwrap_or_default(), Relaxed);
         for loss in outcome.losses {
             series.losses[loss.kind as usize].fetch_add(1, Relaxed);
         }

@@ -11,7 +11,7 @@ use sabir_wire::Loss;
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
-use sabir_wire::protocol::Counts;
+use sabir_wire::conversation::Counts;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Gateway;

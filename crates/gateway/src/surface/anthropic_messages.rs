@@ -50,7 +50,6 @@ pub(super) static SURFACE: Surface = Surface {
         refuse: refuse_thread,
     },
     repeats_request: false,
-    errors_stand_apart: true,
     closing_frame: "",
     auth: Auth {
         header: HeaderName::from_static("x-api-key"),

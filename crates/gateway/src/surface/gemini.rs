@@ -42,7 +42,6 @@ pub(super) static SURFACE: Surface = Surface {
     model_in_body: |model| format!("{COLLECTION}{}", without_collection(model)).into(),
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     repeats_request: false,
-    errors_stand_apart: false,
     closing_frame: "",
     auth: Auth { header: KEY_HEADER, scheme: None, query: Some("key"), signer: None },
     headers: Headers {

@@ -69,8 +69,6 @@ pub(crate) struct Surface {
     pub(crate) session: Session,
     /// Whether an answer repeats the settings of its request.
     pub(crate) repeats_request: bool,
-    /// Whether an error is told from an answer by its shape. Else an answer may hold an error beside its content.
-    pub(crate) errors_stand_apart: bool,
     /// What follows the last frame of a stream that the encoder writes.
     pub(crate) closing_frame: &'static str,
     pub(crate) auth: Auth,

@@ -30,7 +30,6 @@ pub(super) static SURFACE: Surface = Surface {
     model_in_body: |model| model.into(),
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     repeats_request: false,
-    errors_stand_apart: false,
     closing_frame: "",
     auth: openai::auth(),
     headers: openai::headers(),

@@ -46,7 +46,6 @@ pub(super) static SURFACE: Surface = Surface {
         refuse: session::refuse,
     },
     repeats_request: true,
-    errors_stand_apart: false,
     // The vendor sends none, its clients take it, and readers of the open specification wait for it.
     closing_frame: "data: [DONE]\n\n",
     auth: openai::auth(),

@@ -23,3 +23,4 @@ mod signatures;
 mod stopping;
 mod targets;
 mod translate;
+mod usage;

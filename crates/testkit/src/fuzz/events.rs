@@ -6,6 +6,7 @@ use sabir_wire::Place;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::CallForm;
 use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Count;
 use sabir_wire::conversation::Finish;
 use sabir_wire::conversation::FinishKind;
 use sabir_wire::conversation::Media;
@@ -150,11 +151,11 @@ fn note(part: PartId, candidate: u32, says: u8) -> Note<'static> {
 fn usage(says: u8) -> Usage<'static> {
     let count = if says == 255 { u64::MAX } else { u64::from(says) };
     let mut usage = Usage::default();
-    usage.input = Some(count);
-    usage.cache_read = says.is_multiple_of(3).then_some(u64::MAX);
-    usage.cache_write = says.is_multiple_of(5).then_some(7);
-    usage.output = says.is_multiple_of(2).then_some(count);
-    usage.reasoning = says.is_multiple_of(4).then_some(u64::MAX);
+    usage.counts[Count::Input] = Some(count);
+    usage.counts[Count::CacheRead] = says.is_multiple_of(3).then_some(u64::MAX);
+    usage.counts[Count::CacheWrite] = says.is_multiple_of(5).then_some(7);
+    usage.counts[Count::Output] = says.is_multiple_of(2).then_some(count);
+    usage.counts[Count::Reasoning] = says.is_multiple_of(4).then_some(u64::MAX);
     usage
 }
 

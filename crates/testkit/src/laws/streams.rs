@@ -18,6 +18,7 @@ use crate::laws::first_difference;
 use crate::laws::frames;
 use crate::laws::pointers;
 use crate::laws::violation;
+use crate::laws::watched;
 use crate::sample::Sample;
 use crate::translate;
 
@@ -35,6 +36,7 @@ pub(super) fn check(sample: &Sample) -> Vec<Violation> {
     violations.extend(stable_fold(protocol, &whole.response));
     violations.extend(splits(protocol, bytes, &whole));
     violations.extend(cuts(protocol, bytes, &whole));
+    violations.extend(watched::stream(sample));
     for target in Protocol::ALL {
         violations.extend(pair(protocol, target, bytes, &whole.response));
     }

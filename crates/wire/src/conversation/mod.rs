@@ -50,4 +50,6 @@ pub use tool::NamespaceTool;
 pub use tool::Tool;
 pub use tool::ToolChoice;
 pub use tool::ToolKind;
+pub use usage::Count;
+pub use usage::Counts;
 pub use usage::Usage;

@@ -1,28 +1,92 @@
 //! What an answer cost, in counts that mean the same for every vendor.
 
+use std::ops::Index;
+use std::ops::IndexMut;
+
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::NodeSemantics;
 
+/// One of the counts of a usage report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// All input: uncached, read from cache, written to cache and tool results fed back.
+    Input,
+    CacheRead,
+    CacheWrite,
+    CacheWrite5m,
+    CacheWrite1h,
+    /// Results of hosted tools that were fed back; part of the input.
+    ToolPrompt,
+    /// All output, reasoning included.
+    Output,
+    Reasoning,
+    /// The vendor's own sum of everything.
+    Total,
+}
+
+impl Count {
+    pub const ALL: [Self; 9] = [
+        Self::Input,
+        Self::CacheRead,
+        Self::CacheWrite,
+        Self::CacheWrite5m,
+        Self::CacheWrite1h,
+        Self::ToolPrompt,
+        Self::Output,
+        Self::Reasoning,
+        Self::Total,
+    ];
+
+    /// The name of the count where Sabir shows what it understood.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::CacheRead => "cacheRead",
+            Self::CacheWrite => "cacheWrite",
+            Self::CacheWrite5m => "cacheWrite5m",
+            Self::CacheWrite1h => "cacheWrite1h",
+            Self::ToolPrompt => "toolPrompt",
+            Self::Output => "output",
+            Self::Reasoning => "reasoning",
+            Self::Total => "total",
+        }
+    }
+}
+
 /// Token counts. What the vendor did not report is absent, not zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts([Option<u64>; Count::ALL.len()]);
+
+impl Counts {
+    /// Takes what a later report says and keeps the rest: reports of usage are cumulative.
+    pub fn update(&mut self, later: Self) {
+        for (count, later) in self.0.iter_mut().zip(later.0) {
+            *count = later.or(*count);
+        }
+    }
+}
+
+impl Index<Count> for Counts {
+    type Output = Option<u64>;
+
+    fn index(&self, count: Count) -> &Option<u64> {
+        &self.0[count as usize]
+    }
+}
+
+impl IndexMut<Count> for Counts {
+    fn index_mut(&mut self, count: Count) -> &mut Option<u64> {
+        &mut self.0[count as usize]
+    }
+}
+
+/// A usage report.
 #[derive(Clone, Debug, Default)]
 pub struct Usage<'a> {
-    /// All input: uncached, read from cache, written to cache and tool results fed back.
-    pub input: Option<u64>,
-    pub cache_read: Option<u64>,
-    pub cache_write: Option<u64>,
-    pub cache_write_5m: Option<u64>,
-    pub cache_write_1h: Option<u64>,
-    /// Results of hosted tools that were fed back; part of `input`.
-    pub tool_prompt: Option<u64>,
-    /// All output, reasoning included.
-    pub output: Option<u64>,
-    pub reasoning: Option<u64>,
-    /// The vendor's own sum of everything.
-    pub total: Option<u64>,
+    pub counts: Counts,
     pub(crate) semantics: NodeSemantics<'a>,
     /// Where the counts stand that only a later report of a stream had.
-    pub(crate) later: Vec<(Field, Place)>,
+    pub(crate) later: Vec<(Count, Place)>,
 }
 
 impl<'a> Usage<'a> {
@@ -35,62 +99,25 @@ impl<'a> Usage<'a> {
         &mut self.semantics
     }
 
-    /// Takes what a later report says and keeps the rest: reports of usage are cumulative.
+    /// Takes what a later report says and keeps the rest.
     pub fn update(&mut self, later: Usage<'a>) {
-        let Usage {
-            input,
-            cache_read,
-            cache_write,
-            cache_write_5m,
-            cache_write_1h,
-            tool_prompt,
-            output,
-            reasoning,
-            total,
-            semantics,
-            later: _,
-        } = later;
+        let Usage { counts, semantics, later: _ } = later;
         let place = semantics.place();
-        let is_elsewhere = place != self.semantics.place();
-        let counts = [
-            (Field::UsageInput, &mut self.input, input),
-            (Field::UsageCacheRead, &mut self.cache_read, cache_read),
-            (Field::UsageCacheWrite, &mut self.cache_write, cache_write),
-            (Field::UsageCacheWrite5m, &mut self.cache_write_5m, cache_write_5m),
-            (Field::UsageCacheWrite1h, &mut self.cache_write_1h, cache_write_1h),
-            (Field::UsageToolPrompt, &mut self.tool_prompt, tool_prompt),
-            (Field::UsageOutput, &mut self.output, output),
-            (Field::UsageReasoning, &mut self.reasoning, reasoning),
-            (Field::UsageTotal, &mut self.total, total),
-        ];
-        for (field, old, new) in counts {
-            if old.is_none() && new.is_some() && is_elsewhere {
-                self.later.push((field, place));
-            }
-            *old = new.or(*old);
+        if place != self.semantics.place() {
+            let is_new = |it: &Count| self.counts[*it].is_none() && counts[*it].is_some();
+            self.later.extend(Count::ALL.into_iter().filter(is_new).map(|count| (count, place)));
         }
+        self.counts.update(counts);
         self.semantics.update(semantics);
     }
 
     /// Where the report stands that first had a count. A later report may take a count over from an earlier one.
-    pub(crate) fn place_of(&self, count: Field) -> Place {
-        let later = self.later.iter().find(|(field, _)| *field == count);
+    pub(crate) fn place_of(&self, count: Count) -> Place {
+        let later = self.later.iter().find(|(it, _)| *it == count);
         later.map_or(self.semantics.place(), |(_, place)| *place)
     }
 
     pub fn into_owned(self) -> Usage<'static> {
-        Usage {
-            input: self.input,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            cache_write_5m: self.cache_write_5m,
-            cache_write_1h: self.cache_write_1h,
-            tool_prompt: self.tool_prompt,
-            output: self.output,
-            reasoning: self.reasoning,
-            total: self.total,
-            semantics: self.semantics.into_owned(),
-            later: self.later,
-        }
+        Usage { counts: self.counts, semantics: self.semantics.into_owned(), later: self.later }
     }
 }

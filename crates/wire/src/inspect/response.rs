@@ -4,6 +4,7 @@ use super::Show;
 use super::list;
 use super::optional;
 use crate::conversation::Candidate;
+use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Response;
@@ -75,27 +76,9 @@ impl Show for Usage<'_> {
 
 /// Writes the counts and what stands beside them.
 pub(super) fn show_usage(usage: &Usage<'_>, writer: &mut Writer) {
-    let Usage {
-        input,
-        cache_read,
-        cache_write,
-        cache_write_5m,
-        cache_write_1h,
-        tool_prompt,
-        output,
-        reasoning,
-        total,
-        semantics,
-        later: _,
-    } = usage;
-    writer.optional("input", input.as_ref());
-    writer.optional("cacheRead", cache_read.as_ref());
-    writer.optional("cacheWrite", cache_write.as_ref());
-    writer.optional("cacheWrite5m", cache_write_5m.as_ref());
-    writer.optional("cacheWrite1h", cache_write_1h.as_ref());
-    writer.optional("toolPrompt", tool_prompt.as_ref());
-    writer.optional("output", output.as_ref());
-    writer.optional("reasoning", reasoning.as_ref());
-    writer.optional("total", total.as_ref());
+    let Usage { counts, semantics, later: _ } = usage;
+    for count in Count::ALL {
+        writer.optional(count.name(), counts[count].as_ref());
+    }
     semantics.show_members(writer);
 }

@@ -1,6 +1,5 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
-mod along;
 pub(crate) mod arguments;
 mod asked;
 mod asking;
@@ -27,7 +26,9 @@ mod sharing;
 mod showing;
 mod splice;
 mod tier;
+mod usage;
 mod waiting;
+mod watch;
 mod words;
 
 pub mod anthropic_messages;
@@ -35,7 +36,6 @@ pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 
-pub use along::Counts;
 pub use asked::Asked;
 pub use echo::Echo;
 pub use event::Closed;
@@ -72,6 +72,7 @@ pub use semantics::NodeSemantics;
 pub use semantics::Semantics;
 pub use semantics::Session;
 pub use splice::splice_model;
+pub use watch::Watch;
 
 /// One of the four wire protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

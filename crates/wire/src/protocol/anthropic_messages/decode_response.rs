@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::decode_request::blocks;
+use super::fault::read_fault;
 use super::types::NO_CONTENT;
 use super::types::NO_ROLE;
 use super::types::NO_TYPE;
+use super::usage::USAGE;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Finish;
@@ -14,8 +16,8 @@ use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::Role;
-use crate::conversation::Usage;
 use crate::error::Result;
+use crate::fault::FaultKind;
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
@@ -31,13 +33,20 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::usage::Report;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let mut message = Answer::default();
     message.read(&mut reader, Place::default())?;
     reader.finish()?;
-    Ok(message.into_response())
+    // Here an answer and an error have nothing in common.
+    let is_error = message.has_error && message.semantics.has_shape(NO_CONTENT);
+    let mut response = message.into_response();
+    if is_error {
+        response.fault = Some(read_fault(FaultKind::UNSTATED, Json::parse(body)?));
+    }
+    Ok(response)
 }
 
 /// A message of the assistant as the vendor states it, whole or as it begins.
@@ -45,10 +54,11 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 pub(super) struct Answer<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) model: Option<Text<'a>>,
-    pub(super) usage: Option<Counts<'a>>,
+    pub(super) usage: Option<Report<'a>>,
     pub(super) semantics: NodeSemantics<'a>,
     pub(super) parts: Vec<Part<'a>>,
     pub(super) ending: Ending<'a>,
+    has_error: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -74,9 +84,11 @@ impl<'a> Answer<'a> {
                     self.read_content(reader, place)?;
                 }
                 ("usage", Kind::Object) => {
-                    let mut counts = Counts::default();
-                    counts.read(reader, place.step(Step::Usage))?;
-                    self.usage = Some(counts);
+                    self.usage = Some(USAGE.read(reader, place.step(Step::Usage))?);
+                }
+                ("error", Kind::Object | Kind::String) => {
+                    self.has_error = true;
+                    return Ok(Member::Unknown);
                 }
                 _ => return self.ending.member(key, reader),
             }
@@ -111,9 +123,9 @@ impl<'a> Answer<'a> {
         response.id = self.id;
         response.model = self.model;
         response.candidates.push(candidate);
-        if let Some(counts) = self.usage {
-            response.service_tier = counts.service_tier.clone();
-            response.usage = Some(counts.into_usage());
+        if let Some(report) = self.usage {
+            response.service_tier = report.service_tier.clone();
+            response.usage = Some(USAGE.usage(report));
         }
         response
     }
@@ -234,141 +246,4 @@ fn lose_reason(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
         let reason = "calls make the reason";
         losing.field(place, Field::FinishReason, LossKind::Renamed, reason);
     }
-}
-
-/// The counts of a usage report as the vendor states them: the input without what the cache had to do with.
-#[derive(Debug, Default)]
-pub(super) struct Counts<'a> {
-    input: Option<u64>,
-    cache_read: Option<u64>,
-    cache_write: Option<u64>,
-    cache_write_5m: Option<u64>,
-    cache_write_1h: Option<u64>,
-    output: Option<u64>,
-    reasoning: Option<u64>,
-    pub(super) service_tier: Option<Text<'a>>,
-    place: Place,
-    extras: Extras<'a>,
-}
-
-impl<'a> Counts<'a> {
-    pub(super) fn read(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
-        self.place = place;
-        let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, extras| match key {
-            "input_tokens" => read_count(reader, &mut self.input),
-            "cache_read_input_tokens" => read_count(reader, &mut self.cache_read),
-            "cache_creation_input_tokens" => read_count(reader, &mut self.cache_write),
-            "output_tokens" => read_count(reader, &mut self.output),
-            "service_tier" if reader.kind()? == Kind::String => {
-                self.service_tier = Some(reader.string()?);
-                Ok(Member::Read)
-            }
-            "cache_creation" => self.read_writes(reader, extras),
-            "output_tokens_details" => self.read_details(reader, extras),
-            _ => Ok(Member::Unknown),
-        })?;
-        self.extras = extras;
-        Ok(())
-    }
-
-    fn read_writes(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Member> {
-        let before = (self.cache_write_5m, self.cache_write_1h);
-        let member = read_inner(reader, "cache_creation", extras, |key, reader| match key {
-            "ephemeral_5m_input_tokens" => read_count(reader, &mut self.cache_write_5m),
-            "ephemeral_1h_input_tokens" => read_count(reader, &mut self.cache_write_1h),
-            _ => Ok(Member::Unknown),
-        });
-        if !matches!(member, Ok(Member::Read)) {
-            (self.cache_write_5m, self.cache_write_1h) = before;
-        }
-        member
-    }
-
-    fn read_details(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Member> {
-        read_inner(reader, "output_tokens_details", extras, |key, reader| match key {
-            "thinking_tokens" => read_count(reader, &mut self.reasoning),
-            _ => Ok(Member::Unknown),
-        })
-    }
-
-    /// The report in counts that mean the same for every vendor.
-    pub(super) fn into_usage(self) -> Usage<'a> {
-        let sum = self.sum_of_input();
-        let mut extras = self.extras;
-        if let (Some(input), None) = (self.input, sum) {
-            // A sum beyond counting stays as the vendor states it.
-            let json = Json::trusted(input.to_string().into());
-            extras.keep("", Cow::Borrowed("input_tokens"), json);
-        }
-        let mut usage = Usage::default();
-        *usage.semantics_mut() = NodeSemantics::at(self.place);
-        usage.semantics_mut().keep(extras);
-        usage.input = sum;
-        usage.cache_read = self.cache_read;
-        usage.cache_write = self.cache_write;
-        usage.cache_write_5m = self.cache_write_5m;
-        usage.cache_write_1h = self.cache_write_1h;
-        usage.output = self.output;
-        usage.reasoning = self.reasoning;
-        usage
-    }
-
-    /// The input with what the cache had to do with.
-    fn sum_of_input(&self) -> Option<u64> {
-        let cached = self.cache_read.unwrap_or(0).checked_add(self.cache_write.unwrap_or(0))?;
-        self.input?.checked_add(cached)
-    }
-
-    /// Fills in from an earlier report what this one does not repeat, so that the sum of the input is right.
-    pub(super) fn complete(&mut self, earlier: &Counts<'_>) {
-        self.input = self.input.or(earlier.input);
-        self.cache_read = self.cache_read.or(earlier.cache_read);
-        self.cache_write = self.cache_write.or(earlier.cache_write);
-    }
-
-    /// The counts alone.
-    pub(super) fn bare(&self) -> Counts<'static> {
-        Counts {
-            input: self.input,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            ..Counts::default()
-        }
-    }
-}
-
-/// Reads a whole number; anything else is left for the extras.
-fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
-    let mut ahead = reader.checkpoint();
-    let Ok(value) = ahead.u64() else { return Ok(Member::Unknown) };
-    *reader = ahead;
-    *count = Some(value);
-    Ok(Member::Read)
-}
-
-/// Reads an object inside the usage; one that holds nothing we know is left for the extras, whole.
-fn read_inner<'a>(
-    reader: &mut Reader<'a>,
-    scope: &'static str,
-    extras: &mut Extras<'a>,
-    mut member: impl FnMut(&str, &mut Reader<'a>) -> Result<Member>,
-) -> Result<Member> {
-    if reader.kind()? != Kind::Object {
-        return Ok(Member::Unknown);
-    }
-    let mut ahead = reader.checkpoint();
-    let mut inner = Extras::default();
-    let mut has_known = false;
-    read_object(&mut ahead, scope, &mut inner, |key, reader, _| {
-        let read = member(key, reader)?;
-        has_known |= read == Member::Read;
-        Ok(read)
-    })?;
-    if !has_known {
-        return Ok(Member::Unknown);
-    }
-    *reader = ahead;
-    extras.update(inner);
-    Ok(Member::Read)
 }

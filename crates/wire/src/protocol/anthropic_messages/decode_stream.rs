@@ -1,17 +1,17 @@
 //! Reading streams.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
 use super::decode_request::blocks;
 use super::decode_response::Answer;
-use super::decode_response::Counts;
 use super::decode_response::Ending;
 use super::fault::read_fault;
 use super::types::HERE;
+use super::usage::USAGE;
 use crate::conversation::Arguments;
 use crate::conversation::Content;
+use crate::conversation::Counts;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Opaque;
@@ -53,8 +53,8 @@ pub struct Decoder {
     /// How many blocks have begun.
     begun: usize,
     parts: u32,
-    /// What the input came to so far, since later reports need not repeat it.
-    counts: Counts<'static>,
+    /// What was counted so far, since later reports need not repeat it.
+    counts: Counts,
     ending: Ending<'static>,
     /// Where the ending was told.
     ending_place: Place,
@@ -83,6 +83,36 @@ enum Block {
     Held { opaque: Opaque<'static>, place: Place, input: Text<'static> },
 }
 
+/// What an event is for the stream as a whole.
+pub(super) enum Moment {
+    MessageStart,
+    MessageDelta,
+    MessageStop,
+    BlockStart,
+    BlockDelta,
+    BlockStop,
+    Error,
+    /// Pings, and events that are yet to be invented.
+    Unknown,
+}
+
+impl Moment {
+    /// Its data says what an event is, else its name.
+    pub(super) fn of(frame: &Frame<'_>, data: &Reader<'_>) -> Result<Self> {
+        let kind = data.peek_tag("type")?.map(Text::into_str);
+        Ok(match kind.as_deref().or(frame.event).unwrap_or_default() {
+            "content_block_delta" => Self::BlockDelta,
+            "content_block_start" => Self::BlockStart,
+            "content_block_stop" => Self::BlockStop,
+            "message_start" => Self::MessageStart,
+            "message_delta" => Self::MessageDelta,
+            "message_stop" => Self::MessageStop,
+            "error" => Self::Error,
+            _ => Self::Unknown,
+        })
+    }
+}
+
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
         &mut self,
@@ -95,18 +125,15 @@ impl Decoder {
             return Ok(());
         }
         let mut reader = Reader::new(frame.data);
-        let kind = reader.peek_tag("type")?;
-        let kind = kind.map(Text::into_str).or(frame.event.map(Cow::Borrowed)).unwrap_or_default();
-        match &*kind {
-            "content_block_delta" => self.grow(&mut reader, place, emit)?,
-            "content_block_start" => self.begin_block(&mut reader, place, emit)?,
-            "content_block_stop" => self.end_block(&mut reader, emit)?,
-            "message_start" => self.begin(&mut reader, place, emit)?,
-            "message_delta" => self.close_message(&mut reader, place, emit)?,
-            "message_stop" => self.stop(emit),
-            "error" => self.fail(&mut reader, emit)?,
-            // Pings, and events that are yet to be invented.
-            _ => reader.skip()?,
+        match Moment::of(frame, &reader)? {
+            Moment::BlockDelta => self.grow(&mut reader, place, emit)?,
+            Moment::BlockStart => self.begin_block(&mut reader, place, emit)?,
+            Moment::BlockStop => self.end_block(&mut reader, emit)?,
+            Moment::MessageStart => self.begin(&mut reader, place, emit)?,
+            Moment::MessageDelta => self.close_message(&mut reader, place, emit)?,
+            Moment::MessageStop => self.stop(emit),
+            Moment::Error => self.fail(&mut reader, emit)?,
+            Moment::Unknown => reader.skip()?,
         }
         Ok(())
     }
@@ -133,7 +160,7 @@ impl Decoder {
             ("message", Kind::Object) => answer.read(reader, place.step(Step::Message)),
             _ => reader.skip(),
         })?;
-        let counts = answer.usage.take();
+        let report = answer.usage.take();
         self.ending = answer.ending.into_owned();
         self.ending_place = place.step(Step::Message);
         self.given = (0..).zip(answer.parts.into_iter().map(Part::into_owned)).collect();
@@ -142,13 +169,13 @@ impl Decoder {
                 id: answer.id,
                 model: answer.model,
                 created: None,
-                service_tier: counts.as_ref().and_then(|counts| counts.service_tier.clone()),
+                service_tier: report.as_ref().and_then(|report| report.service_tier.clone()),
                 semantics: answer.semantics,
             },
             emit,
         );
-        if let Some(counts) = counts {
-            self.tell(counts, emit);
+        if let Some(report) = report {
+            emit(Event::Usage(USAGE.following(report, &mut self.counts)));
         }
         Ok(())
     }
@@ -165,12 +192,6 @@ impl Decoder {
             let semantics = NodeSemantics::at(place);
             emit(Event::Start(Start { semantics, ..Start::default() }));
         }
-    }
-
-    fn tell<'f>(&mut self, mut counts: Counts<'f>, emit: &mut dyn FnMut(Event<'f>)) {
-        counts.complete(&self.counts);
-        self.counts = counts.bare();
-        emit(Event::Usage(counts.into_usage()));
     }
 
     /// Tells the blocks that the message began with, up to the one that the stream itself tells now.
@@ -378,7 +399,7 @@ impl Decoder {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
         let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
         let mut ending = Ending::default();
-        let mut counts = None;
+        let mut report = None;
         read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {
                 ("type", _) => reader.skip()?,
@@ -389,9 +410,7 @@ impl Decoder {
                     read_object(reader, "", &mut of_delta, member)?;
                 }
                 ("usage", Kind::Object) => {
-                    let mut report = Counts::default();
-                    report.read(reader, place.step(Step::Usage))?;
-                    counts = Some(report);
+                    report = Some(USAGE.read(reader, place.step(Step::Usage))?);
                 }
                 _ => return Ok(Member::Unknown),
             }
@@ -410,8 +429,8 @@ impl Decoder {
                 emit(Event::Note(Note { at: NoteAt::Response, kind }));
             }
         }
-        if let Some(counts) = counts {
-            self.tell(counts, emit);
+        if let Some(report) = report {
+            emit(Event::Usage(USAGE.following(report, &mut self.counts)));
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use super::types::OUTPUT_FORMAT;
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::Shape;
+use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::semantics::Spelling;
@@ -15,7 +17,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     match field {
         Field::OutputFormat if shape.has(OUTPUT_FORMAT) => "/output_format",
         Field::OutputSchema if shape.has(OUTPUT_FORMAT) => "/output_format/schema",
-        _ => TABLE[field as usize].pointer,
+        _ => row_of(field).pointer,
     }
 }
 
@@ -24,7 +26,7 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// What this protocol says to one canonical field.
@@ -36,8 +38,15 @@ struct Row {
     fate: Fate,
 }
 
-/// Every field, in the order of their declaration: one that is missing breaks the build.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", depends("other protocols may have it outside the body")),
     row(Field::Stream, "/stream", CARRIED),
@@ -130,15 +139,6 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/stop_reason", depends("the reasons that it has")),
     row(Field::StopSequence, "/stop_sequence", CARRIED),
     row(Field::FinishDetails, "/stop_details", depends("whose words they are")),
-    row(Field::UsageInput, "/input_tokens", depends("required")),
-    row(Field::UsageCacheRead, "/cache_read_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/cache_creation_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite5m, "/cache_creation/ephemeral_5m_input_tokens", CARRIED),
-    row(Field::UsageCacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", CARRIED),
-    row(Field::UsageToolPrompt, "/tool_prompt_tokens", implied("part of the input")),
-    row(Field::UsageOutput, "/output_tokens", depends("required")),
-    row(Field::UsageReasoning, THOUGHT, CARRIED),
-    row(Field::UsageTotal, "/total_tokens", implied("the sum of the other counts")),
 ];
 
 // Rows are found by the number of their field.
@@ -156,7 +156,6 @@ const NAME: &str = "/output_config/format/name";
 const DESCRIPTION: &str = "/output_config/format/description";
 const STRICT: &str = "/output_config/format/strict";
 const SERIAL: &str = "/tool_choice/disable_parallel_tool_use";
-const THOUGHT: &str = "/output_tokens_details/thinking_tokens";
 
 const CARRIED: Fate = Fate::Carried;
 

@@ -12,6 +12,8 @@ mod losses;
 #[cfg(test)]
 mod tests;
 mod types;
+mod usage;
+mod watch;
 
 pub(in crate::protocol) use decode_request::decode_request;
 pub(in crate::protocol) use decode_request::lose_on_return;
@@ -29,3 +31,5 @@ pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::pointer;
 pub use types::AnthropicSemantics;
 pub(in crate::protocol) use types::DECLARED;
+pub(in crate::protocol) use usage::USAGE;
+pub(in crate::protocol) use watch::watch;

@@ -8,7 +8,7 @@ use crate::protocol::semantics::namespace;
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::anthropic_messages) struct Speaker;
+pub(in crate::protocol) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::AnthropicMessages;
@@ -130,3 +130,9 @@ pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(11);
 
 /// A document: it is the result of a search, whose texts are the document.
 pub(super) const SEARCH_RESULT: Shape = Shape::bit(12);
+
+/// A usage report states its object of cache writes by time.
+pub(super) const CACHE_CREATION: Shape = Shape::bit(14);
+
+/// A usage report states its object of details on the output.
+pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(15);

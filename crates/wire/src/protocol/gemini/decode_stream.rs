@@ -3,14 +3,18 @@
 use crate::characters::Characters;
 use crate::conversation::Arguments;
 use crate::conversation::Content;
+use crate::conversation::Counts;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
+use crate::conversation::Usage;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
+use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::json::Writer;
 use crate::limit::CANDIDATES_MAX;
 use crate::limit::FRAME_BYTES_MAX;
 use crate::place::Place;
@@ -29,7 +33,6 @@ use crate::protocol::Start;
 use crate::protocol::gemini::decode_response::CandidateDraft;
 use crate::protocol::gemini::decode_response::Chunk;
 use crate::protocol::gemini::decode_response::ContentSeen;
-use crate::protocol::gemini::decode_response::Counts;
 use crate::protocol::gemini::decode_response::Grounding;
 use crate::protocol::gemini::decode_response::Telling;
 use crate::protocol::gemini::decode_response::finish;
@@ -46,6 +49,7 @@ use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::WILL_CONTINUE;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 
@@ -56,7 +60,8 @@ pub struct Decoder {
     stage: Stage,
     next_part: u32,
     candidates: Vec<Running>,
-    counts: Counts<'static>,
+    /// What was counted so far, since later reports need not repeat it.
+    counts: Counts,
     has_tier: bool,
     /// Why the prompt was blocked.
     blocked: Option<Text<'static>>,
@@ -159,7 +164,7 @@ impl Decoder {
             self.stage = Stage::Failed;
             return emit(Event::Fault(fault_of(None, error)));
         }
-        let tier = chunk.service_tier.take();
+        let tier = chunk.usage.as_mut().and_then(|report| report.service_tier.take());
         let late_tier =
             if self.stage == Stage::Waiting || self.has_tier { None } else { tier.clone() };
         self.start(&mut chunk, tier, place, emit);
@@ -169,13 +174,12 @@ impl Decoder {
         for candidate in chunk.candidates {
             self.candidate(candidate, emit);
         }
-        if let Some(mut counts) = chunk.counts {
-            counts.after(&self.counts);
-            self.counts = counts.bare();
+        if let Some(report) = chunk.usage {
+            let mut usage = USAGE.following(report, &mut self.counts);
             if let Some(tier) = &late_tier {
-                counts.keep_tier(tier);
+                keep_tier(&mut usage, tier);
             }
-            emit(Event::Usage(counts.usage(place.step(Step::UsageMetadata))));
+            emit(Event::Usage(usage));
         }
     }
 
@@ -230,6 +234,14 @@ impl Decoder {
             running.close(emit);
         }
     }
+}
+
+/// Keeps a service tier that came too late to be the answer's own.
+fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
+    let mut writer = Writer::default();
+    writer.value(tier);
+    let json = Json::trusted(writer.into_string().into());
+    usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), json);
 }
 
 /// Where the next part opens.

@@ -1,5 +1,6 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
@@ -7,6 +8,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::field::usage_field;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -18,7 +20,9 @@ use crate::protocol::gemini::types::TOOLS_JSON_SCHEMA;
 use crate::protocol::gemini::types::is_respelled;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::gemini::types::spelled_below;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Spelling;
+use crate::protocol::usage::Row;
 
 /// The pointer of a field of `generationConfig`, in the spellings that the request uses.
 macro_rules! generation {
@@ -145,13 +149,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         Field::ResponseServiceTier => "/usageMetadata/serviceTier",
         Field::FinishReason | Field::StopSequence => "/finishReason",
         Field::FinishDetails => "/finishMessage",
-        Field::UsageInput => "/promptTokenCount",
-        Field::UsageCacheRead | Field::UsageCacheWrite => "/cachedContentTokenCount",
-        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => "/cachedContentTokenCount",
-        Field::UsageToolPrompt => "/toolUsePromptTokenCount",
-        Field::UsageOutput => "/candidatesTokenCount",
-        Field::UsageReasoning => "/thoughtsTokenCount",
-        Field::UsageTotal => "/totalTokenCount",
+        usage_field!() => usage(field).pointer,
     }
 }
 
@@ -197,7 +195,6 @@ fn tool_choice(shape: Shape) -> &'static str {
 const NO_CACHE: &str = "the prompt cache works by itself";
 const NO_STATE: &str = "the protocol has no conversation on the server";
 const NO_ITEMS: &str = "parts have no names of their own";
-const ONLY_READ: &str = "only reads from the cache are counted";
 
 /// The fields that never arrive here as they were.
 pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
@@ -272,13 +269,11 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::ResponseServiceTier => Fate::Depends("the value"),
         Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
         Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
-        Field::UsageInput
-        | Field::UsageCacheRead
-        | Field::UsageToolPrompt
-        | Field::UsageOutput
-        | Field::UsageReasoning
-        | Field::UsageTotal => Fate::Depends("whether it is zero"),
-        Field::UsageCacheWrite => Fate::Lost(Dropped, ONLY_READ),
-        Field::UsageCacheWrite5m | Field::UsageCacheWrite1h => Fate::Lost(Dropped, ONLY_READ),
+        usage_field!() => usage(field).fate,
     }
+}
+
+/// The row of a field of usage.
+const fn usage(field: Field) -> &'static Row {
+    const { &USAGE }.row(Count::of(field).expect("a field of usage is a count"))
 }

@@ -12,6 +12,8 @@ mod losses;
 #[cfg(test)]
 mod tests;
 mod types;
+mod usage;
+mod watch;
 
 pub(in crate::protocol) use decode_request::decode_request;
 pub(in crate::protocol) use decode_response::decode_response;
@@ -35,3 +37,5 @@ pub(in crate::protocol) use types::dialect_of_output;
 pub(in crate::protocol) use types::dialect_of_parameters;
 pub(in crate::protocol) use types::dialect_of_results;
 pub(in crate::protocol) use types::has_summed_output;
+pub(in crate::protocol) use usage::USAGE;
+pub(in crate::protocol) use watch::watch;

@@ -3,6 +3,7 @@
 use super::Losing;
 use super::RESPELLED;
 use crate::conversation::Candidate;
+use crate::conversation::Count;
 use crate::conversation::FinishKind;
 use crate::conversation::Response;
 use crate::conversation::Usage;
@@ -93,25 +94,14 @@ impl Losing<'_> {
         }
         if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
             let reason = "it is what the total leaves beside the other counts";
-            self.count(usage, Field::UsageOutput, (LossKind::Synthesised, reason));
+            self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
-        let counts = [
-            (Field::UsageInput, usage.input),
-            (Field::UsageCacheRead, usage.cache_read),
-            (Field::UsageCacheWrite, usage.cache_write),
-            (Field::UsageCacheWrite5m, usage.cache_write_5m),
-            (Field::UsageCacheWrite1h, usage.cache_write_1h),
-            (Field::UsageToolPrompt, usage.tool_prompt),
-            (Field::UsageOutput, usage.output),
-            (Field::UsageReasoning, usage.reasoning),
-            (Field::UsageTotal, usage.total),
-        ];
-        for (field, count) in counts {
-            match (count, self.target.fate(field)) {
+        for count in Count::ALL {
+            match (usage.counts[count], self.target.fate(count.field())) {
                 (Some(0), Fate::Lost(..)) => {
-                    self.count(usage, field, (LossKind::Implied, "a count of zero"));
+                    self.count(usage, count, (LossKind::Implied, "a count of zero"));
                 }
-                (Some(_), Fate::Lost(kind, reason)) => self.count(usage, field, (kind, reason)),
+                (Some(_), Fate::Lost(kind, reason)) => self.count(usage, count, (kind, reason)),
                 (Some(_) | None, _) => {}
             }
         }
@@ -124,10 +114,10 @@ impl Losing<'_> {
     pub(in crate::protocol) fn count(
         &mut self,
         usage: &Usage<'_>,
-        count: Field,
+        count: Count,
         (kind, reason): (LossKind, &'static str),
     ) {
-        self.field(usage.place_of(count), count, kind, reason);
+        self.field(usage.place_of(count), count.field(), kind, reason);
     }
 
     fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {

@@ -6,7 +6,6 @@ use crate::conversation::FinishKind;
 use crate::conversation::Message;
 use crate::conversation::Response;
 use crate::conversation::Role;
-use crate::conversation::Usage;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Kind;
@@ -23,6 +22,7 @@ use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -43,7 +43,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
         }
         ("usage", Kind::Object) => {
             let place = Place::default().step(Step::Usage);
-            read(read_usage(reader, place).map(|usage| response.usage = Some(usage)))
+            read(USAGE.decode(reader, place).map(|usage| response.usage = Some(usage)))
         }
         ("error", Kind::Object) => {
             let fault = fault_within(&reader.checkpoint().raw()?);
@@ -317,60 +317,4 @@ pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
     let mut finish = Finish::new(kind);
     finish.raw = Some(word);
     finish
-}
-
-/// Reads a usage object; counts that are not whole numbers stay as they are.
-pub(super) fn read_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
-    let mut usage = Usage::default();
-    let mut shapes = Shape::default();
-    let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
-        let count = match key {
-            "prompt_tokens" => &mut usage.input,
-            "completion_tokens" => &mut usage.output,
-            "total_tokens" => &mut usage.total,
-            "prompt_tokens_details" if reader.kind()? == Kind::Object => {
-                shapes = shapes.with(shape::PROMPT_DETAILS);
-                return read_object(reader, "prompt_tokens_details", extras, |key, reader, _| {
-                    match key {
-                        "cached_tokens" => read_count(reader, &mut usage.cache_read),
-                        "cache_write_tokens" => read_count(reader, &mut usage.cache_write),
-                        _ => Ok(Member::Unknown),
-                    }
-                })
-                .map(|()| Member::Read);
-            }
-            "completion_tokens_details" if reader.kind()? == Kind::Object => {
-                shapes = shapes.with(shape::COMPLETION_DETAILS);
-                return read_object(
-                    reader,
-                    "completion_tokens_details",
-                    extras,
-                    |key, reader, _| match key {
-                        "reasoning_tokens" => read_count(reader, &mut usage.reasoning),
-                        _ => Ok(Member::Unknown),
-                    },
-                )
-                .map(|()| Member::Read);
-            }
-            _ => return Ok(Member::Unknown),
-        };
-        read_count(reader, count)
-    })?;
-    let semantics = usage.semantics_mut();
-    *semantics = NodeSemantics::at(place).shaped(shapes);
-    semantics.keep(extras);
-    Ok(usage)
-}
-
-fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
-    let mut ahead = reader.checkpoint();
-    match ahead.u64() {
-        Ok(number) => {
-            *reader = ahead;
-            *count = Some(number);
-            Ok(Member::Read)
-        }
-        Err(_) => Ok(Member::Unknown),
-    }
 }

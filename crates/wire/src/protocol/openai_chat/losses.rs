@@ -1,5 +1,6 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
@@ -7,6 +8,7 @@ use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -29,7 +31,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         {
             in_function(field)
         }
-        _ => TABLE[field as usize].pointer,
+        _ => row_of(field).pointer,
     }
 }
 
@@ -44,7 +46,7 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// Where a field of a function stands below the function itself.
@@ -67,8 +69,15 @@ struct Row {
     fate: Fate,
 }
 
-/// Every field, in the order of their declaration: one that is missing breaks the build.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
+const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
@@ -206,23 +215,6 @@ const TABLE: [Row; Field::ALL.len()] = [
     row(Field::FinishReason, "/finish_reason", depends("whether the reason has a word here")),
     row(Field::StopSequence, "", dropped("Chat does not tell which stop sequence was met")),
     row(Field::FinishDetails, "", dropped("Chat tells no details of an answer's end")),
-    row(Field::UsageInput, "/prompt_tokens", CARRIED),
-    row(Field::UsageCacheRead, "/prompt_tokens_details/cached_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/prompt_tokens_details/cache_write_tokens", CARRIED),
-    row(
-        Field::UsageCacheWrite5m,
-        "/prompt_tokens_details/cache_write_tokens",
-        dropped("Chat does not split cache writes by time"),
-    ),
-    row(
-        Field::UsageCacheWrite1h,
-        "/prompt_tokens_details/cache_write_tokens",
-        dropped("Chat does not split cache writes by time"),
-    ),
-    row(Field::UsageToolPrompt, "", dropped("Chat counts the results of hosted tools as input")),
-    row(Field::UsageOutput, "/completion_tokens", CARRIED),
-    row(Field::UsageReasoning, "/completion_tokens_details/reasoning_tokens", CARRIED),
-    row(Field::UsageTotal, "/total_tokens", CARRIED),
 ];
 
 const _: () = {

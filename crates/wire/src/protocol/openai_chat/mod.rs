@@ -12,6 +12,8 @@ mod losses;
 #[cfg(test)]
 mod tests;
 mod types;
+mod usage;
+mod watch;
 
 pub(in crate::protocol) use decode_request::decode_request;
 pub(in crate::protocol) use decode_response::decode_response;
@@ -31,3 +33,5 @@ pub(in crate::protocol) use losses::pointer;
 pub use types::ChatSemantics;
 pub(in crate::protocol) use types::DECLARED;
 pub(in crate::protocol) use types::UNNAMED_FILE;
+pub(in crate::protocol) use usage::USAGE;
+pub(in crate::protocol) use watch::watch;

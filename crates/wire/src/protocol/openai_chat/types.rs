@@ -8,7 +8,7 @@ use crate::protocol::semantics::namespace;
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::openai_chat) struct Speaker;
+pub(in crate::protocol) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::OpenaiChat;

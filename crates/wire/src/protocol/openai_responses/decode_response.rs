@@ -22,12 +22,10 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
-use crate::protocol::openai_responses::types::INPUT_DETAILS;
 use crate::protocol::openai_responses::types::OBJECT;
-use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::Shape;
+use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -71,7 +69,7 @@ impl<'a> Answer<'a> {
                 ("error", Kind::Object) => answer.error = Some(reader.raw()?),
                 ("output", Kind::Array) => answer.output = Some(reader.raw()?),
                 ("usage", Kind::Object) => {
-                    answer.usage = Some(decode_usage(reader, place.step(Step::Usage))?);
+                    answer.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
                 }
                 _ => return Ok(Member::Unknown),
             }
@@ -176,61 +174,4 @@ fn decode_output<'a>(output: &Json<'a>) -> Result<Vec<Part<'a>>> {
         Ok(())
     })?;
     Ok(parts)
-}
-
-/// Reads a usage report. A count of unexpected spelling stays as it is.
-fn decode_usage<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
-    let mut usage = Usage::default();
-    let mut semantics = NodeSemantics::at(place);
-    let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| {
-        let count = match (key, reader.kind()?) {
-            ("input_tokens_details", Kind::Object) => {
-                semantics.add_shape(INPUT_DETAILS);
-                decode_details(reader, "input_tokens_details", &mut usage, extras)?;
-                return Ok(Member::Read);
-            }
-            ("output_tokens_details", Kind::Object) => {
-                semantics.add_shape(OUTPUT_DETAILS);
-                decode_details(reader, "output_tokens_details", &mut usage, extras)?;
-                return Ok(Member::Read);
-            }
-            ("input_tokens", _) => &mut usage.input,
-            ("output_tokens", _) => &mut usage.output,
-            ("total_tokens", _) => &mut usage.total,
-            _ => return Ok(Member::Unknown),
-        };
-        read_count(reader, count)
-    })?;
-    semantics.keep(extras);
-    *usage.semantics_mut() = semantics;
-    Ok(usage)
-}
-
-fn decode_details<'a>(
-    reader: &mut Reader<'a>,
-    scope: &'static str,
-    usage: &mut Usage<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
-    read_object(reader, scope, extras, |key, reader, _| {
-        let count = match (scope, key) {
-            ("input_tokens_details", "cached_tokens") => &mut usage.cache_read,
-            ("input_tokens_details", "cache_write_tokens") => &mut usage.cache_write,
-            ("output_tokens_details", "reasoning_tokens") => &mut usage.reasoning,
-            _ => return Ok(Member::Unknown),
-        };
-        read_count(reader, count)
-    })
-}
-
-fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
-    match reader.checkpoint().u64() {
-        Ok(value) => {
-            reader.skip()?;
-            *count = Some(value);
-            Ok(Member::Read)
-        }
-        Err(_) => Ok(Member::Unknown),
-    }
 }

@@ -1,15 +1,17 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
+use crate::conversation::Count;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
-    TABLE[field as usize].pointer
+    row_of(field).pointer
 }
 
 /// The fields that never arrive here as they were.
@@ -17,18 +19,26 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    TABLE[field as usize].fate
+    row_of(field).fate
 }
 
 /// One field: where it stands, and what becomes of it.
+#[derive(Clone, Copy)]
 struct Row {
     field: Field,
     pointer: &'static str,
     fate: Fate,
 }
 
-/// Every field in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
-const TABLE: [Row; Field::ALL.len()] = [
+const fn row_of(field: Field) -> Row {
+    match Count::of(field) {
+        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
+        None => TABLE[field as usize],
+    }
+}
+
+/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
+const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
     row(Field::MaxOutputTokens, "/max_output_tokens", depends("the limit is at least 16")),
@@ -152,27 +162,6 @@ const TABLE: [Row; Field::ALL.len()] = [
         "/incomplete_details",
         dropped("Responses has no details of this kind"),
     ),
-    row(Field::UsageInput, "/input_tokens", CARRIED),
-    row(Field::UsageCacheRead, "/input_tokens_details/cached_tokens", CARRIED),
-    row(Field::UsageCacheWrite, "/input_tokens_details/cache_write_tokens", CARRIED),
-    row(
-        Field::UsageCacheWrite5m,
-        "/input_tokens_details/cache_write_tokens",
-        approximated("cache writes are counted together"),
-    ),
-    row(
-        Field::UsageCacheWrite1h,
-        "/input_tokens_details/cache_write_tokens",
-        approximated("cache writes are counted together"),
-    ),
-    row(
-        Field::UsageToolPrompt,
-        "/input_tokens_details/tool_tokens",
-        approximated("it is counted with the input"),
-    ),
-    row(Field::UsageOutput, "/output_tokens", CARRIED),
-    row(Field::UsageReasoning, "/output_tokens_details/reasoning_tokens", CARRIED),
-    row(Field::UsageTotal, "/total_tokens", CARRIED),
 ];
 
 // Rows are found by the number of their field.
@@ -196,10 +185,6 @@ const fn depends(words: &'static str) -> Fate {
 
 const fn implied(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Implied, reason)
-}
-
-const fn approximated(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Approximated, reason)
 }
 
 const fn dropped(reason: &'static str) -> Fate {

@@ -13,7 +13,7 @@ use crate::protocol::tier::Asking;
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::openai_responses) struct Speaker;
+pub(in crate::protocol) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::OpenaiResponses;

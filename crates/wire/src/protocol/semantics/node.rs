@@ -328,10 +328,10 @@ impl<'a> Item<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::Count;
     use crate::conversation::Usage;
     use crate::place::Step;
     use crate::protocol::ArtefactKind;
-    use crate::protocol::Field;
     use crate::protocol::Protocol;
 
     fn frame(number: usize) -> Place {
@@ -360,14 +360,19 @@ mod tests {
     #[test]
     fn a_count_stands_in_the_report_that_first_had_it() {
         let report = |number, output| {
-            let mut usage = Usage { input: Some(1), output, ..Usage::default() };
+            let mut usage = Usage::default();
+            usage.counts[Count::Input] = Some(1);
+            usage.counts[Count::Output] = output;
             *usage.semantics_mut() = NodeSemantics::at(frame(number));
             usage
         };
         let mut usage = report(0, None);
         usage.update(report(3, Some(2)));
         usage.update(report(5, Some(4)));
-        assert_eq!((usage.output, usage.place_of(Field::UsageOutput)), (Some(4), frame(3)));
-        assert_eq!(usage.place_of(Field::UsageInput), frame(0));
+        assert_eq!(
+            (usage.counts[Count::Output], usage.place_of(Count::Output)),
+            (Some(4), frame(3))
+        );
+        assert_eq!(usage.place_of(Count::Input), frame(0));
     }
 }

@@ -1,18 +1,14 @@
 //! Writing whole answers.
 
 pub(super) mod finish;
-pub(super) mod usage;
+pub(super) mod tier;
 
 use std::collections::HashSet;
 
 use self::finish::Said;
 use self::finish::write_finish;
 use self::finish::write_foreign_finish;
-use self::usage::Told;
-use self::usage::lose_absent_usage;
-use self::usage::lose_counts;
-use self::usage::tier_word;
-use self::usage::write_usage;
+use self::tier::tier_word;
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
@@ -42,10 +38,13 @@ use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::NO_CONTENT;
 use crate::protocol::anthropic_messages::types::NO_ROLE;
 use crate::protocol::anthropic_messages::types::NO_TYPE;
+use crate::protocol::anthropic_messages::usage::USAGE;
+use crate::protocol::anthropic_messages::usage::lose_absent_usage;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::usage::Stating;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -86,7 +85,8 @@ fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Aske
     }
     if response.usage.is_some() || response.service_tier.is_some() {
         let usage = response.usage.clone().unwrap_or_default();
-        write_usage(object.key("usage"), &usage, response.service_tier.as_ref(), Told::AsItWas);
+        let tier = response.service_tier.as_ref();
+        USAGE.write(object.key(USAGE.member), &usage, tier, Stating::AsRead);
     }
     object.close();
 }
@@ -136,11 +136,11 @@ fn write_foreign_response(
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
     let tier = tier.map(Text::literal);
     match &response.usage {
-        Some(usage) => lose_counts(usage, losing),
+        Some(usage) => USAGE.report(usage, losing),
         None => lose_absent_usage(root, losing),
     }
     let usage = response.usage.clone().unwrap_or_default();
-    write_usage(object.key("usage"), &usage, tier.as_ref(), Told::AtLeastTotals);
+    USAGE.write(object.key(USAGE.member), &usage, tier.as_ref(), Stating::WhatIsNeeded);
     object.close();
 }
 

@@ -11,13 +11,13 @@ use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::finish::write_finish;
 use crate::protocol::anthropic_messages::encode_response::finish::write_foreign_finish;
-use crate::protocol::anthropic_messages::encode_response::usage::Told;
-use crate::protocol::anthropic_messages::encode_response::usage::write_usage;
 use crate::protocol::anthropic_messages::encode_response::write_kind;
 use crate::protocol::anthropic_messages::fault::write_fault;
+use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::usage::Stating;
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.
@@ -46,11 +46,7 @@ pub(super) fn own_start(
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        let writer = message.key("usage");
-        match usage {
-            Some(usage) => write_usage(writer, usage, start.service_tier.as_ref(), Told::AsItWas),
-            None => write_usage(writer, &Usage::default(), None, Told::AtLeastTotals),
-        }
+        write_own_usage(message.key(USAGE.member), usage, start.service_tier.as_ref());
         message.close();
     });
 }
@@ -74,10 +70,10 @@ pub(super) fn foreign_start(
             message.null();
             message.key("stop_sequence");
             message.null();
-            message.key("usage");
+            message.key(USAGE.member);
             let none = Usage::default();
             let tier = tier.map(Text::literal);
-            write_usage(message, usage.unwrap_or(&none), tier.as_ref(), Told::AtLeastTotals);
+            USAGE.write(message, usage.unwrap_or(&none), tier.as_ref(), Stating::WhatIsNeeded);
         });
     });
 }
@@ -135,11 +131,8 @@ pub(super) fn own_end(
         let mut delta = Object::open(event, late.extras().map(|extras| (extras, "")));
         write_finish(&mut delta, Some(finish));
         delta.close();
-        event.key("usage");
-        match usage {
-            Some(usage) => write_usage(event, usage, None, Told::AsItWas),
-            None => write_usage(event, &Usage::default(), None, Told::AtLeastTotals),
-        }
+        event.key(USAGE.member);
+        write_own_usage(event, usage, None);
     });
     frame(out, "message_stop", |_| {});
 }
@@ -155,10 +148,18 @@ pub(super) fn foreign_end(
         let mut delta = Object::open(event, None);
         write_foreign_finish(&mut delta, Some(finish), said, (place, losing));
         delta.close();
-        event.key("usage");
-        write_usage(event, usage, None, Told::AtLeastTotals);
+        event.key(USAGE.member);
+        USAGE.write(event, usage, None, Stating::WhatIsNeeded);
     });
     frame(out, "message_stop", |_| {});
+}
+
+/// Writes a report as it was read; every frame that may have one has at least the counts that are needed.
+fn write_own_usage(writer: &mut Writer, usage: Option<&Usage<'_>>, tier: Option<&Text<'_>>) {
+    match usage {
+        Some(usage) => USAGE.write(writer, usage, tier, Stating::AsRead),
+        None => USAGE.write(writer, &Usage::default(), None, Stating::WhatIsNeeded),
+    }
 }
 
 pub(super) fn error(out: &mut String, fault: &Fault<'_>) {

@@ -29,10 +29,10 @@ use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::encode_response::response_id;
 use crate::protocol::anthropic_messages::encode_response::response_model;
-use crate::protocol::anthropic_messages::encode_response::usage::lose_absent_usage;
-use crate::protocol::anthropic_messages::encode_response::usage::lose_counts;
-use crate::protocol::anthropic_messages::encode_response::usage::tier_word;
+use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::usage::USAGE;
+use crate::protocol::anthropic_messages::usage::lose_absent_usage;
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
@@ -322,7 +322,7 @@ impl Writing<'_> {
         match &usage {
             Some(usage) => {
                 losing.usage(usage);
-                lose_counts(usage, &mut losing);
+                USAGE.report(usage, &mut losing);
             }
             None => lose_absent_usage(Place::default(), &mut losing),
         }

@@ -15,7 +15,6 @@ use crate::protocol::gemini::decode_request::content_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::partial::call_piece;
-use crate::protocol::gemini::decode_response::usage::Counts;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
@@ -26,10 +25,12 @@ use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::usage::Report;
 
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
@@ -39,8 +40,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
     pub candidates_stated: bool,
-    pub counts: Option<Counts<'a>>,
-    pub service_tier: Option<Text<'a>>,
+    pub usage: Option<Report<'a>>,
     /// Why the prompt was blocked.
     pub blocked: Option<Text<'a>>,
     pub error: Option<Json<'a>>,
@@ -115,9 +115,7 @@ impl<'a> Chunk<'a> {
             ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
             ("candidates", Kind::Array) => self.candidates(reader, place)?,
             ("usageMetadata", Kind::Object) => {
-                let (counts, service_tier) = Counts::read(reader)?;
-                self.counts = Some(counts);
-                self.service_tier = service_tier;
+                self.usage = Some(USAGE.read(reader, place.step(Step::UsageMetadata))?);
             }
             ("promptFeedback", Kind::Object) => {
                 self.blocked = reader.peek_tag("blockReason").unwrap_or_default();

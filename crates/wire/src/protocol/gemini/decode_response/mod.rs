@@ -4,7 +4,6 @@ mod chunk;
 mod citation;
 mod logprobs;
 pub(super) mod partial;
-mod usage;
 
 pub(super) use chunk::CandidateDraft;
 pub(super) use chunk::Chunk;
@@ -12,7 +11,6 @@ pub(super) use chunk::ContentSeen;
 pub(super) use chunk::Telling;
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
-pub(super) use usage::Counts;
 
 use crate::conversation::Candidate;
 use crate::conversation::Content;
@@ -36,6 +34,7 @@ use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -44,7 +43,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let root = Place::default();
     let chunk = Chunk::read(&mut reader, root, Telling::AtOnce)?;
     reader.finish()?;
-    let Chunk { id, model, candidates, candidates_stated, counts, service_tier, .. } = chunk;
+    let Chunk { id, model, candidates, candidates_stated, usage, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);
     semantics.keep(chunk.extras);
     if !candidates_stated {
@@ -54,7 +53,8 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     if let (true, Some(reason)) = (candidates.is_empty(), chunk.blocked) {
         candidates.push(blocked(root, reason));
     }
-    let usage = counts.map(|counts| counts.usage(root.step(Step::UsageMetadata)));
+    let service_tier = usage.as_ref().and_then(|report| report.service_tier.clone());
+    let usage = usage.map(|report| USAGE.usage(report));
     let fault = chunk.error.map(|error| fault_of(None, &error));
     let mut response = Response::default();
     (response.id, response.model, response.service_tier) = (id, model, service_tier);

@@ -3,16 +3,14 @@
 mod finish;
 mod grounding;
 mod logprobs;
-mod usage;
+mod tier;
 
 pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
 pub(super) use logprobs::logprobs_result;
-pub(super) use usage::report_usage;
-pub(super) use usage::tier_word;
-pub(super) use usage::write_usage;
+pub(super) use tier::tier_word;
 
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
@@ -47,6 +45,7 @@ use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::ROLE_ABSENT;
+use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Fidelity;
@@ -131,9 +130,9 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
-            report_usage(&mut self.losing, usage);
-            let same = self.losing.is_same();
-            write_usage(object.key("usageMetadata"), usage, tier.as_ref(), same);
+            USAGE.report(usage, &mut self.losing);
+            let stating = USAGE.stating(self.losing.source());
+            USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), stating);
         }
     }
 

@@ -16,7 +16,6 @@ use crate::protocol::gemini::encode_response::finish_word;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
-use crate::protocol::gemini::encode_response::write_usage;
 use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::LOGPROBS;
@@ -30,6 +29,7 @@ use crate::sse;
 
 use super::Encoder;
 use super::part::OpenPart;
+use crate::protocol::gemini::usage::USAGE;
 
 /// How one candidate ends.
 #[derive(Debug, Default)]
@@ -83,8 +83,8 @@ impl Encoder<'_> {
                 object.field("promptFeedback", &BLOCKED);
             }
             if let Some(usage) = &self.usage {
-                let same = self.is_same();
-                write_usage(object.key("usageMetadata"), usage, self.tier.as_ref(), same);
+                let stating = USAGE.stating(self.source);
+                USAGE.write(object.key(USAGE.member), usage, self.tier.as_ref(), stating);
             }
             object.optional("modelVersion", self.model.as_ref());
             object.optional("responseId", self.id.as_ref());

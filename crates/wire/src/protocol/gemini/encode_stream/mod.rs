@@ -24,7 +24,6 @@ use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::gemini::encode_response::finish_fate;
 use crate::protocol::gemini::encode_response::report_finish;
-use crate::protocol::gemini::encode_response::report_usage;
 use crate::protocol::gemini::encode_response::tier_word;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
@@ -32,6 +31,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse;
 
+use crate::protocol::gemini::usage::USAGE;
 use ending::Ending;
 use part::OpenPart;
 
@@ -98,7 +98,7 @@ impl<'a> Encoder<'a> {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
             self.lose(|losing| {
                 losing.usage(&usage);
-                report_usage(losing, &usage);
+                USAGE.report(&usage, losing);
             });
             self.usage = Some(usage);
         }

@@ -6,6 +6,7 @@ use super::value;
 use crate::Protocol;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
+use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -77,8 +78,9 @@ fn counts_add_up() {
     let body = r#"{"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":3,
         "candidatesTokenCount":15,"thoughtsTokenCount":804,"totalTokenCount":832}}"#;
     let usage = GEMINI.decode_response(body.as_bytes()).unwrap().usage.unwrap();
-    let counts = (usage.input, usage.output, usage.reasoning, usage.total);
-    assert_eq!(counts, (Some(13), Some(819), Some(804), Some(832)));
+    let counts = [Count::Input, Count::Output, Count::Reasoning, Count::Total]
+        .map(|count| usage.counts[count]);
+    assert_eq!(counts, [Some(13), Some(819), Some(804), Some(832)]);
 }
 
 #[test]
@@ -116,8 +118,10 @@ fn a_refusal_ends_for_safety() {
 fn foreign_usage_is_taken_apart() {
     let mut response = answer(Part::text("a"), FinishKind::Length);
     let mut usage = Usage::default();
-    (usage.input, usage.cache_read) = (Some(10), Some(4));
-    (usage.output, usage.reasoning) = (Some(9), Some(2));
+    usage.counts[Count::Input] = Some(10);
+    usage.counts[Count::CacheRead] = Some(4);
+    usage.counts[Count::Output] = Some(9);
+    usage.counts[Count::Reasoning] = Some(2);
     response.usage = Some(usage);
     let body = GEMINI.encode_response(&response, Protocol::OpenaiChat, &Asked::default()).body;
     let expected = r#"{"promptTokenCount":10,"candidatesTokenCount":7,"cachedContentTokenCount":4,

@@ -48,6 +48,7 @@ pub(super) use shape::ROLE_ABSENT;
 pub(super) use shape::SEALED_APART;
 pub(super) use shape::SLOT;
 pub(super) use shape::Shape;
+pub(super) use shape::Speaker;
 pub(super) use shape::TEXT_ABSENT;
 pub(super) use shape::THOUGHT_FALSE;
 pub(super) use shape::THOUGHT_TRUE;

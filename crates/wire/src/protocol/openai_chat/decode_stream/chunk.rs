@@ -8,18 +8,18 @@ use crate::json::Text;
 
 /// One element of a chunk's `choices`.
 #[derive(Default)]
-pub(super) struct Chunk<'f> {
-    pub(super) index: Option<u64>,
-    pub(super) delta: Option<Reader<'f>>,
-    pub(super) finish: Option<Text<'f>>,
-    pub(super) logprobs: Option<Json<'f>>,
+pub(in crate::protocol::openai_chat) struct Chunk<'f> {
+    pub(in crate::protocol::openai_chat) index: Option<u64>,
+    pub(in crate::protocol::openai_chat) delta: Option<Reader<'f>>,
+    pub(in crate::protocol::openai_chat) finish: Option<Text<'f>>,
+    pub(in crate::protocol::openai_chat) logprobs: Option<Json<'f>>,
     /// Whether `logprobs` was a stated null.
-    pub(super) has_null_logprobs: bool,
-    pub(super) others: Vec<(String, Json<'f>)>,
+    pub(in crate::protocol::openai_chat) has_null_logprobs: bool,
+    pub(in crate::protocol::openai_chat) others: Vec<(String, Json<'f>)>,
 }
 
 impl<'f> Chunk<'f> {
-    pub(super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
+    pub(in crate::protocol::openai_chat) fn read(reader: &mut Reader<'f>) -> Result<Self> {
         let mut chunk = Self::default();
         reader.object(|key, reader| {
             let kind = reader.kind()?;

@@ -8,6 +8,8 @@ mod gathered;
 mod pattern;
 mod sink;
 
+pub(super) use chunk::Chunk;
+
 use std::borrow::Cow;
 
 use crate::conversation::Usage;
@@ -29,9 +31,7 @@ use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Start;
-use crate::protocol::openai_chat::decode_response::read_usage;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
-use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Held;
 use crate::protocol::openai_chat::decode_stream::pattern::Pattern;
 use crate::protocol::openai_chat::decode_stream::pattern::Said;
@@ -39,6 +39,7 @@ use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
@@ -256,7 +257,7 @@ impl Decoder {
             }),
             ("usage", Kind::Object) => {
                 self.is_counted = true;
-                let usage = read_usage(reader, place.step(Step::Usage))?;
+                let usage = USAGE.decode(reader, place.step(Step::Usage))?;
                 self.tell(Event::Usage(usage), emit);
                 Ok(())
             }
@@ -328,7 +329,7 @@ fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<U
     let mut usage = None;
     reader.object(|key, reader| match (&*key, reader.kind()?) {
         ("usage", Kind::Object) => {
-            let mut read = read_usage(reader, place.step(Step::XGroqUsage))?;
+            let mut read = USAGE.decode(reader, place.step(Step::XGroqUsage))?;
             read.semantics_mut().add_shape(shape::IN_X_GROQ.with(Shape::RESPELLED));
             usage = Some(read);
             Ok(())
@@ -338,7 +339,8 @@ fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<U
     Ok(usage)
 }
 
-const DONE: &str = "[DONE]";
+/// The word for the end of a stream.
+pub(super) const DONE: &str = "[DONE]";
 
 /// What a first chunk speaks of.
 #[derive(Default)]

@@ -2,7 +2,6 @@
 
 mod annotation;
 mod finish;
-mod usage;
 
 use std::borrow::Cow;
 
@@ -36,6 +35,7 @@ use crate::protocol::openai_chat::encode_request::signature::Side;
 use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
 use crate::protocol::tier;
@@ -47,9 +47,6 @@ pub(super) use annotation::report_citations;
 pub(super) use annotation::write_annotation;
 pub(super) use finish::Said;
 pub(super) use finish::finish_word;
-pub(super) use usage::report_absent;
-pub(super) use usage::report_usage;
-pub(super) use usage::write_usage;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -75,9 +72,8 @@ pub(in crate::protocol) fn encode_response(
     }
     let is_apart = |usage: &&Usage<'_>| same && usage.semantics().has_shape(shape::IN_X_GROQ);
     if let Some(usage) = response.usage.as_ref().filter(|usage| !is_apart(usage)) {
-        write_usage(object.key("usage"), usage, &losing);
-        report_usage(usage, &mut losing);
-        report_absent(usage, &mut losing);
+        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(source));
+        USAGE.report(usage, &mut losing);
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
         object.key("error").object(|error| fault::write_error(error, fault));

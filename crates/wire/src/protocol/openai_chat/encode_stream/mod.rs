@@ -27,6 +27,7 @@ use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse;
@@ -130,16 +131,14 @@ impl<'a> Encoder<'a> {
                     writer.array(|_| {});
                 });
             } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
-                self.losses.add(self.source, NoteAt::Response, |losing| {
-                    encode_response::report_absent(&usage, losing);
-                });
-                let mut unused = Report::default();
-                let losing = Losing::new(self.source, Protocol::OpenaiChat, &mut unused);
+                self.losses
+                    .add(self.source, NoteAt::Response, |losing| USAGE.report(&usage, losing));
+                let stating = USAGE.stating(self.source);
                 self.frame(out, |writer| {
                     writer.key("choices");
                     writer.array(|_| {});
-                    writer.key("usage");
-                    encode_response::write_usage(writer, &usage, &losing);
+                    writer.key(USAGE.member);
+                    USAGE.write(writer, &usage, None, stating);
                 });
             }
             out.push_str("data: [DONE]\n\n");
@@ -268,10 +267,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(self.source, NoteAt::Response, |losing| {
-                losing.usage(usage);
-                encode_response::report_usage(usage, losing);
-            });
+            self.losses.add(self.source, NoteAt::Response, |losing| losing.usage(usage));
         }
     }
 

@@ -51,6 +51,28 @@ enum Stage {
     Ended,
 }
 
+/// What an event is for the stream as a whole; the names are without their prefix.
+pub(super) enum Moment<'k> {
+    /// It holds the response as it begins.
+    Start,
+    /// It holds the response as it ended.
+    End(&'k str),
+    Error,
+    /// It speaks of an item, or of something unknown.
+    Item(&'k str),
+}
+
+impl<'k> Moment<'k> {
+    pub(super) fn of(kind: &'k str) -> Self {
+        match kind.strip_prefix("response.").unwrap_or(kind) {
+            "created" | "queued" | "in_progress" => Self::Start,
+            name @ ("completed" | "incomplete" | "failed" | "cancelled") => Self::End(name),
+            "error" => Self::Error,
+            name => Self::Item(name),
+        }
+    }
+}
+
 impl Decoder {
     pub(in crate::protocol) fn step<'f>(
         &mut self,
@@ -85,19 +107,18 @@ impl Decoder {
         place: Place,
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
-        let name = kind.strip_prefix("response.").unwrap_or(kind);
-        match name {
-            "created" | "queued" | "in_progress" => self.start(fields.response, place, emit),
-            "completed" | "incomplete" | "failed" | "cancelled" => {
+        match Moment::of(kind) {
+            Moment::Start => self.start(fields.response, place, emit),
+            Moment::End(name) => {
                 self.start(fields.response.clone(), place, emit)?;
                 self.terminal(name, fields.response, place, emit)
             }
-            "error" => {
+            Moment::Error => {
                 self.stage = Stage::Ended;
                 emit(Event::Fault(fault_of_error(Json::parse(data)?)));
                 Ok(())
             }
-            _ => {
+            Moment::Item(name) => {
                 self.start(None, place, emit)?;
                 self.item_event(name, fields, place, emit)
             }

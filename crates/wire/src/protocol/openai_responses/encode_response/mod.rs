@@ -27,9 +27,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::own_extras;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::types::INPUT_DETAILS;
 use crate::protocol::openai_responses::types::OBJECT;
-use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::NodeSemantics;
@@ -50,6 +48,7 @@ pub(super) use item::withhold;
 pub(super) use item::write_added_item;
 pub(super) use item::write_item;
 
+use crate::protocol::openai_responses::usage::USAGE;
 use item::is_unsaid;
 use item::output_len;
 
@@ -85,7 +84,7 @@ pub(in crate::protocol) fn encode_response(
     };
     report_made_up(&mut losing, response);
     if let Some(usage) = &response.usage {
-        report_counts(&mut losing, usage);
+        USAGE.report(usage, &mut losing);
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
@@ -197,28 +196,6 @@ fn report_tier(losing: &mut Losing<'_>, place: Place, tier: &Text<'_>) {
         None => (LossKind::Dropped, "only its own vendor has this tier"),
     };
     losing.field(place, Field::ResponseServiceTier, kind, reason);
-}
-
-/// Reports the counts that clients expect and another vendor did not report.
-pub(super) fn report_counts(losing: &mut Losing<'_>, usage: &Usage<'_>) {
-    let counts = [
-        (Field::UsageInput, usage.input),
-        (Field::UsageCacheRead, usage.cache_read),
-        (Field::UsageCacheWrite, usage.cache_write),
-        (Field::UsageOutput, usage.output),
-        (Field::UsageReasoning, usage.reasoning),
-        (Field::UsageTotal, usage.total),
-    ];
-    if usage.tool_prompt.is_some_and(|count| count > 0) {
-        let reason = "results of hosted tools are counted with the input";
-        losing.count(usage, Field::UsageInput, (LossKind::Approximated, reason));
-    }
-    for (field, count) in counts {
-        if count.is_none() {
-            let reason = "clients expect this count";
-            losing.count(usage, field, (LossKind::Synthesised, reason));
-        }
-    }
 }
 
 /// Reports ends that a status says less of; `called` says that a tool was called.
@@ -372,7 +349,9 @@ pub(super) fn write_response(
         None => object.key("output").array(|_| {}),
     }
     match end.usage {
-        Some(usage) => write_usage(object.key("usage"), losing, usage),
+        Some(usage) => {
+            USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()))
+        }
         None if is_own => {}
         None => object.key("usage").null(),
     }
@@ -500,35 +479,4 @@ fn write_boilerplate(object: &mut Object<'_, '_>) {
     object.field("tool_choice", "auto");
     object.key("tools").array(|_| {});
     object.field("truncation", "disabled");
-}
-
-fn write_usage(writer: &mut Writer, losing: &Losing<'_>, usage: &Usage<'_>) {
-    let semantics = usage.semantics();
-    let same = losing.is_same();
-    // Clients count on every total; what another vendor did not report is zero to them.
-    let count = |count: Option<u64>| if same { count } else { Some(count.unwrap_or_default()) };
-    let total = match usage.total {
-        None if !same => {
-            Some(usage.input.unwrap_or_default().saturating_add(usage.output.unwrap_or_default()))
-        }
-        total => total,
-    };
-    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    object.optional("input_tokens", count(usage.input).as_ref());
-    if !same || usage.cache_read.is_some() || semantics.has_shape(INPUT_DETAILS) {
-        let extras = own_extras(losing, semantics, "input_tokens_details");
-        let mut details = Object::open(object.key("input_tokens_details"), extras);
-        details.optional("cached_tokens", count(usage.cache_read).as_ref());
-        details.optional("cache_write_tokens", count(usage.cache_write).as_ref());
-        details.close();
-    }
-    object.optional("output_tokens", count(usage.output).as_ref());
-    if !same || usage.reasoning.is_some() || semantics.has_shape(OUTPUT_DETAILS) {
-        let extras = own_extras(losing, semantics, "output_tokens_details");
-        let mut details = Object::open(object.key("output_tokens_details"), extras);
-        details.optional("reasoning_tokens", count(usage.reasoning).as_ref());
-        details.close();
-    }
-    object.optional("total_tokens", total.as_ref());
-    object.close();
 }

@@ -38,7 +38,6 @@ use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::encode_response::Head;
 use crate::protocol::openai_responses::encode_response::is_call;
 use crate::protocol::openai_responses::encode_response::is_refusal;
-use crate::protocol::openai_responses::encode_response::report_counts;
 use crate::protocol::openai_responses::encode_response::report_finish;
 use crate::protocol::openai_responses::encode_response::report_made_up;
 use crate::protocol::openai_responses::encode_response::response_id;
@@ -47,6 +46,7 @@ use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::own_code;
 use crate::protocol::openai_responses::fault::response_code;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -358,7 +358,7 @@ impl<'a> Encoder<'a> {
             losing.late_seal(thought.semantics());
         }
         if let Some(usage) = self.usage.take() {
-            report_counts(&mut losing, &usage);
+            USAGE.report(&usage, &mut losing);
             losing.usage(&usage);
         }
         response.candidates.push(candidate);

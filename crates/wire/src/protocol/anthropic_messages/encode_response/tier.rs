@@ -1,0 +1,29 @@
+//! The word for the service tier of an answer.
+
+use crate::json::Text;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Field;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::losing::Losing;
+use crate::protocol::tier;
+use crate::protocol::tier::Asking;
+
+/// What this protocol calls the tier that served the answer.
+pub(in crate::protocol::anthropic_messages) fn tier_word(
+    tier: &Text<'_>,
+    root: Place,
+    losing: &mut Losing<'_>,
+) -> Option<&'static str> {
+    let served = tier.to_str();
+    let word = tier::translated(&served, losing.source(), HERE, Asking::Answer);
+    let lost = match word {
+        Some(word) if *served == *word => None,
+        Some(_) => Some((LossKind::Renamed, "the vendor's own word")),
+        None => Some((LossKind::Dropped, "the vendor has no such tier")),
+    };
+    if let Some((kind, reason)) = lost {
+        losing.field(root, Field::ResponseServiceTier, kind, reason);
+    }
+    word
+}

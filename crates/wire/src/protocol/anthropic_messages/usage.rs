@@ -1,0 +1,56 @@
+//! The usage reports of Messages: what the cache had to do with is counted beside the input.
+
+use crate::conversation::Count;
+use crate::loss::LossKind;
+use crate::loss::LossKind::Implied;
+use crate::loss::LossKind::Renamed;
+use crate::place::Place;
+use crate::protocol::Fate;
+use crate::protocol::anthropic_messages::types::CACHE_CREATION;
+use crate::protocol::anthropic_messages::types::OUTPUT_DETAILS;
+use crate::protocol::anthropic_messages::types::Speaker;
+use crate::protocol::losing::Losing;
+use crate::protocol::usage::Sum;
+use crate::protocol::usage::Table;
+use crate::protocol::usage::Zero;
+use crate::protocol::usage::absent;
+use crate::protocol::usage::count;
+
+pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+    member: "usage",
+    rows: [
+        count(Count::Input, "/input_tokens", REQUIRED).needed(RELIED_ON),
+        count(Count::CacheWrite, "/cache_creation_input_tokens", Fate::Carried),
+        count(Count::CacheRead, "/cache_read_input_tokens", Fate::Carried),
+        count(Count::CacheWrite5m, "/cache_creation/ephemeral_5m_input_tokens", Fate::Carried),
+        count(Count::CacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", Fate::Carried),
+        count(Count::Output, "/output_tokens", REQUIRED).needed(RELIED_ON),
+        count(Count::Reasoning, "/output_tokens_details/thinking_tokens", Fate::Carried),
+        absent(Count::Total, "/total_tokens", Fate::Lost(Implied, "the sum of the other counts")),
+        absent(Count::ToolPrompt, "/tool_prompt_tokens", Fate::Lost(Implied, "part of the input"))
+            .in_input(Renamed, "results that the vendor fed back are input"),
+    ],
+    objects: &[("cache_creation", CACHE_CREATION), ("output_tokens_details", OUTPUT_DETAILS)],
+    sums: &[Sum {
+        count: Count::Input,
+        beside: &[Count::CacheRead, Count::CacheWrite],
+        stated_zero: None,
+        exceeded: "the cache had to do with more than all of the input",
+    }],
+    tier: Some("service_tier"),
+    zero: Zero::Stated,
+    output_by_total: None,
+};
+
+const REQUIRED: Fate = Fate::Depends("required");
+const RELIED_ON: &str = "clients rely on the count";
+
+/// Reports that clients are given counts which nobody has stated.
+pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
+    root: Place,
+    losing: &mut Losing<'_>,
+) {
+    let pointer = losing.source().usage_pointer();
+    let reason = "clients rely on counts, so that they are zero";
+    losing.below(root, pointer, LossKind::Synthesised, reason);
+}

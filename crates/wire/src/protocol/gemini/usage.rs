@@ -1,0 +1,54 @@
+//! The usage reports of Gemini: thoughts and tool results fed back are counted beside the output and the input, and zeros
+//! are left out, as Protocol Buffers have it.
+
+use crate::conversation::Count;
+use crate::loss::LossKind::Dropped;
+use crate::loss::LossKind::Renamed;
+use crate::protocol::Fate;
+use crate::protocol::gemini::types::CANDIDATES_SUMMED;
+use crate::protocol::gemini::types::CANDIDATES_ZERO;
+use crate::protocol::gemini::types::PROMPT_ZERO;
+use crate::protocol::gemini::types::Speaker;
+use crate::protocol::usage::Sum;
+use crate::protocol::usage::Table;
+use crate::protocol::usage::Zero;
+use crate::protocol::usage::absent;
+use crate::protocol::usage::count;
+
+pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+    member: "usageMetadata",
+    rows: [
+        count(Count::Input, "/promptTokenCount", UNLESS_ZERO),
+        count(Count::Output, "/candidatesTokenCount", UNLESS_ZERO),
+        count(Count::CacheRead, CACHED, UNLESS_ZERO),
+        count(Count::ToolPrompt, "/toolUsePromptTokenCount", UNLESS_ZERO),
+        count(Count::Reasoning, "/thoughtsTokenCount", UNLESS_ZERO),
+        count(Count::Total, "/totalTokenCount", UNLESS_ZERO),
+        absent(Count::CacheWrite, CACHED, ONLY_READ)
+            .in_input(Renamed, "tokens written to the cache are counted with the input"),
+        absent(Count::CacheWrite5m, CACHED, ONLY_READ),
+        absent(Count::CacheWrite1h, CACHED, ONLY_READ),
+    ],
+    objects: &[],
+    sums: &[
+        Sum {
+            count: Count::Input,
+            beside: &[Count::ToolPrompt],
+            stated_zero: Some(PROMPT_ZERO),
+            exceeded: "more was fed back than there is input",
+        },
+        Sum {
+            count: Count::Output,
+            beside: &[Count::Reasoning],
+            stated_zero: Some(CANDIDATES_ZERO),
+            exceeded: "there are more thoughts than there is output",
+        },
+    ],
+    tier: Some("serviceTier"),
+    zero: Zero::LeftOut,
+    output_by_total: Some(CANDIDATES_SUMMED),
+};
+
+const UNLESS_ZERO: Fate = Fate::Depends("whether it is zero");
+const CACHED: &str = "/cachedContentTokenCount";
+const ONLY_READ: Fate = Fate::Lost(Dropped, "only reads from the cache are counted");

@@ -1,0 +1,44 @@
+//! The usage reports of Chat Completions.
+
+use crate::conversation::Count;
+use crate::loss::LossKind::Dropped;
+use crate::loss::LossKind::Renamed;
+use crate::protocol::Fate;
+use crate::protocol::openai_chat::types::Speaker;
+use crate::protocol::openai_chat::types::shape;
+use crate::protocol::usage::Table;
+use crate::protocol::usage::Zero;
+use crate::protocol::usage::absent;
+use crate::protocol::usage::count;
+
+pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+    member: "usage",
+    rows: [
+        count(Count::Input, "/prompt_tokens", Fate::Carried).needed(ALWAYS),
+        count(Count::Output, "/completion_tokens", Fate::Carried).needed(ALWAYS),
+        count(Count::Total, "/total_tokens", Fate::Carried),
+        count(Count::CacheRead, "/prompt_tokens_details/cached_tokens", Fate::Carried),
+        count(Count::CacheWrite, WRITES, Fate::Carried),
+        count(Count::Reasoning, "/completion_tokens_details/reasoning_tokens", Fate::Carried),
+        absent(Count::CacheWrite5m, WRITES, NOT_BY_TIME),
+        absent(Count::CacheWrite1h, WRITES, NOT_BY_TIME),
+        absent(
+            Count::ToolPrompt,
+            "",
+            Fate::Lost(Dropped, "Chat counts the results of hosted tools as input"),
+        )
+        .in_input(Renamed, "the results of hosted tools count as input"),
+    ],
+    objects: &[
+        ("prompt_tokens_details", shape::PROMPT_DETAILS),
+        ("completion_tokens_details", shape::COMPLETION_DETAILS),
+    ],
+    sums: &[],
+    tier: None,
+    zero: Zero::Stated,
+    output_by_total: None,
+};
+
+const ALWAYS: &str = "Chat always has this count";
+const WRITES: &str = "/prompt_tokens_details/cache_write_tokens";
+const NOT_BY_TIME: Fate = Fate::Lost(Dropped, "Chat does not split cache writes by time");

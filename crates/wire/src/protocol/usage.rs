@@ -1,0 +1,447 @@
+//! Usage by table: each protocol says once where its counts stand and what they include, and reading, writing, loss reports
+//! and the watching of passing answers all follow that table.
+
+use std::borrow::Cow;
+
+use crate::conversation::Count;
+use crate::conversation::Counts;
+use crate::conversation::Usage;
+use crate::error::Result;
+use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Member;
+use crate::protocol::object::Object;
+use crate::protocol::object::read_object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Shape;
+use crate::protocol::semantics::Speller;
+
+/// The usage reports of one protocol.
+pub(in crate::protocol) struct Table<S: 'static> {
+    /// The member of an answer that holds the report.
+    pub(in crate::protocol) member: &'static str,
+    /// Every count, in the order in which a report states them.
+    pub(in crate::protocol) rows: [Row; Count::ALL.len()],
+    /// The objects inside a report, and how it is remembered that one was stated.
+    pub(in crate::protocol) objects: &'static [(&'static str, Shape<S>)],
+    /// The counts that the vendor states without some of their parts.
+    pub(in crate::protocol) sums: &'static [Sum<S>],
+    /// The member that names the service tier, if it stands in the report.
+    pub(in crate::protocol) tier: Option<&'static str>,
+    pub(in crate::protocol) zero: Zero,
+    /// How it is remembered that the output was not stated and is what the total leaves beside the other counts.
+    pub(in crate::protocol) output_by_total: Option<Shape<S>>,
+}
+
+/// One count of a protocol.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct Row {
+    count: Count,
+    pub(in crate::protocol) pointer: &'static str,
+    pub(in crate::protocol) fate: Fate,
+    scope: &'static str,
+    key: &'static str,
+    standing: Standing,
+}
+
+#[derive(Clone, Copy)]
+enum Standing {
+    Optional,
+    /// Clients rely on it, so that a count that is unknown is written as zero, for this reason.
+    Needed(&'static str),
+    /// Reports do not have it.
+    Nowhere,
+    /// Reports count it with the input, which is told so.
+    InInput(LossKind, &'static str),
+}
+
+/// A count that the vendor states without some of its parts, which stand beside it.
+pub(in crate::protocol) struct Sum<S> {
+    pub(in crate::protocol) count: Count,
+    pub(in crate::protocol) beside: &'static [Count],
+    /// How it is remembered that a zero was stated, where zeros are left out.
+    pub(in crate::protocol) stated_zero: Option<Shape<S>>,
+    /// What is told where the parts are more than the whole.
+    pub(in crate::protocol) exceeded: &'static str,
+}
+
+/// What a count of zero is in a protocol.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::protocol) enum Zero {
+    /// A count like others.
+    Stated,
+    /// The same as no count, and left out.
+    LeftOut,
+}
+
+/// How much a report that is written states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Stating {
+    /// What the report stated that was read.
+    AsRead,
+    /// What is known and what clients of the protocol rely on.
+    WhatIsNeeded,
+}
+
+/// A usage report with the counts as the vendor states them.
+#[derive(Debug, Default)]
+pub(in crate::protocol) struct Report<'a> {
+    stated: Counts,
+    pub(in crate::protocol) service_tier: Option<Text<'a>>,
+    semantics: NodeSemantics<'a>,
+}
+
+impl Count {
+    pub(in crate::protocol) const fn field(self) -> Field {
+        Field::ALL[Field::UsageInput as usize + self as usize]
+    }
+
+    /// The count that a field is, if it is one of the usage: those stand last.
+    pub(in crate::protocol) const fn of(field: Field) -> Option<Self> {
+        match (field as usize).checked_sub(Field::UsageInput as usize) {
+            Some(at) => Some(Self::ALL[at]),
+            None => None,
+        }
+    }
+}
+
+const _: () = assert!(matches!(Count::Input.field(), Field::UsageInput));
+const _: () = assert!(matches!(Count::of(Field::UsageTotal), Some(Count::Total)));
+const _: () = assert!(Count::Total.field() as usize + 1 == Field::ALL.len());
+
+impl Protocol {
+    /// Where a whole answer has its usage report.
+    pub(in crate::protocol) fn usage_pointer(self) -> &'static str {
+        match self {
+            Self::OpenaiChat | Self::OpenaiResponses | Self::AnthropicMessages => "/usage",
+            Self::Gemini => "/usageMetadata",
+        }
+    }
+}
+
+/// A count that stands at `pointer` in a report.
+pub(in crate::protocol) const fn count(count: Count, pointer: &'static str, fate: Fate) -> Row {
+    let (scope, key) = split(pointer);
+    Row { count, pointer, fate, scope, key, standing: Standing::Optional }
+}
+
+/// A count that reports do not have; `pointer` is the place that comes closest.
+pub(in crate::protocol) const fn absent(count: Count, pointer: &'static str, fate: Fate) -> Row {
+    Row { count, pointer, fate, scope: "", key: "", standing: Standing::Nowhere }
+}
+
+impl Row {
+    /// Clients rely on it.
+    pub(in crate::protocol) const fn needed(self, reason: &'static str) -> Self {
+        Self { standing: Standing::Needed(reason), ..self }
+    }
+
+    /// It is counted with the input.
+    pub(in crate::protocol) const fn in_input(self, kind: LossKind, reason: &'static str) -> Self {
+        Self { standing: Standing::InInput(kind, reason), ..self }
+    }
+
+    const fn is_here(&self) -> bool {
+        matches!(self.standing, Standing::Optional | Standing::Needed(_))
+    }
+}
+
+/// The object and the member that a pointer of one or two steps names.
+const fn split(pointer: &'static str) -> (&'static str, &'static str) {
+    let (_, path) = pointer.split_at(1);
+    let mut at = 0;
+    while at < path.len() {
+        if path.as_bytes()[at] == b'/' {
+            let (scope, rest) = path.split_at(at);
+            return (scope, rest.split_at(1).1);
+        }
+        at += 1;
+    }
+    ("", path)
+}
+
+impl<S: Speller> Table<S> {
+    pub(in crate::protocol) const fn row(&self, count: Count) -> &Row {
+        let mut at = 0;
+        while self.rows[at].count as usize != count as usize {
+            at += 1;
+        }
+        &self.rows[at]
+    }
+
+    /// How much a report states here that came from `source`.
+    pub(in crate::protocol) fn stating(&self, source: Protocol) -> Stating {
+        if source == S::PROTOCOL { Stating::AsRead } else { Stating::WhatIsNeeded }
+    }
+
+    /// Reads a usage report that stands alone.
+    pub(in crate::protocol) fn decode<'a>(
+        &self,
+        reader: &mut Reader<'a>,
+        place: Place,
+    ) -> Result<Usage<'a>> {
+        Ok(self.usage(self.read(reader, place)?))
+    }
+
+    /// Reads a usage report. What is no whole number stays as it is.
+    pub(in crate::protocol) fn read<'a>(
+        &self,
+        reader: &mut Reader<'a>,
+        place: Place,
+    ) -> Result<Report<'a>> {
+        let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
+        let mut extras = Extras::default();
+        self.read_members("", reader, &mut report, &mut extras)?;
+        report.semantics.keep(extras);
+        Ok(report)
+    }
+
+    fn read_members<'a>(
+        &self,
+        scope: &'static str,
+        reader: &mut Reader<'a>,
+        report: &mut Report<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<()> {
+        read_object(reader, scope, extras, |key, reader, extras| {
+            if let Some(row) = self.row_at(scope, key) {
+                return read_count(reader, &mut report.stated[row.count]);
+            }
+            match reader.kind()? {
+                Kind::Object if scope.is_empty() => {
+                    let inner = self.objects.iter().find(|(object, _)| *object == key);
+                    let Some((object, shape)) = inner else { return Ok(Member::Unknown) };
+                    report.semantics.add_shape(*shape);
+                    self.read_members(object, reader, report, extras)?;
+                }
+                Kind::String if self.tier == Some(key) && scope.is_empty() => {
+                    report.service_tier = Some(reader.string()?);
+                }
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })
+    }
+
+    fn row_at(&self, scope: &str, key: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key == key && row.scope == scope && row.is_here())
+    }
+
+    /// The canonical usage of a later report of a stream. What it does not repeat is known from `earlier` ones.
+    pub(in crate::protocol) fn following<'a>(
+        &self,
+        mut report: Report<'a>,
+        earlier: &mut Counts,
+    ) -> Usage<'a> {
+        let mut known = *earlier;
+        known.update(report.stated);
+        if self.output_by_total.is_some()
+            && earlier[Count::Output].is_some()
+            && report.stated[Count::Output].is_none()
+        {
+            // A report with a total of its own tells the output by that total: an earlier count of it is old.
+            let total = report.stated[Count::Total];
+            let left = total.and_then(|total| self.left_by(total, &known));
+            known[Count::Output] = left.or(known[Count::Output]);
+        }
+        *earlier = known;
+        report.stated = known;
+        self.usage(report)
+    }
+
+    /// The canonical usage: counts that include what the vendor counts beside them.
+    pub(in crate::protocol) fn usage<'a>(&self, report: Report<'a>) -> Usage<'a> {
+        let Report { stated, service_tier: _, mut semantics } = report;
+        let mut counts = stated;
+        if let (Some(shape), Some(left)) = (self.output_by_total, self.output_left(&stated)) {
+            counts[Count::Output] = Some(left);
+            semantics.add_shape(shape);
+        }
+        for sum in self.sums {
+            if let (Some(shape), Some(0)) = (sum.stated_zero, stated[sum.count]) {
+                semantics.add_shape(shape);
+            }
+            let whole = self.whole(sum, &counts);
+            if let (Some(count), None) = (counts[sum.count], whole) {
+                // A sum beyond counting stays as the vendor states it.
+                let json = Json::trusted(count.to_string().into());
+                semantics.extras_mut().keep("", Cow::Borrowed(self.row(sum.count).key), json);
+            }
+            counts[sum.count] = whole;
+        }
+        Usage { counts, semantics, later: Vec::new() }
+    }
+
+    /// A count with what stands beside it.
+    fn whole(&self, sum: &Sum<S>, counts: &Counts) -> Option<u64> {
+        let mut beside = sum.beside.iter().filter_map(|part| counts[*part]).peekable();
+        let alone = match self.zero {
+            Zero::LeftOut if beside.peek().is_some() => counts[sum.count].unwrap_or_default(),
+            Zero::LeftOut | Zero::Stated => counts[sum.count]?,
+        };
+        beside.try_fold(alone, u64::checked_add)
+    }
+
+    /// The output where only the total tells of it.
+    fn output_left(&self, stated: &Counts) -> Option<u64> {
+        let total = stated[Count::Total].filter(|_| stated[Count::Output].is_none())?;
+        self.left_by(total, stated).filter(|count| *count > 0)
+    }
+
+    /// What a total leaves for the output beside all other counts.
+    fn left_by(&self, total: u64, stated: &Counts) -> Option<u64> {
+        let beside = self.sums.iter().flat_map(|sum| sum.beside);
+        let rest = beside.map(|part| stated[*part].unwrap_or_default());
+        rest.chain([stated[Count::Input]?]).try_fold(total, u64::checked_sub)
+    }
+
+    /// Writes a usage report.
+    pub(in crate::protocol) fn write(
+        &self,
+        writer: &mut Writer,
+        usage: &Usage<'_>,
+        tier: Option<&Text<'_>>,
+        stating: Stating,
+    ) {
+        let extras = usage.semantics().extras().filter(|_| stating == Stating::AsRead);
+        let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
+        for rows in self.rows.chunk_by(|one, next| one.scope == next.scope) {
+            let scope = rows[0].scope;
+            if scope.is_empty() {
+                self.write_counts(&mut object, rows, usage, stating);
+            } else if self.has_object(scope, usage, stating)
+                || rows.iter().any(|row| self.value(row, usage, stating).is_some())
+            {
+                let extras = extras.map(|extras| (extras, scope));
+                let mut inner = Object::open(object.key(scope), extras);
+                self.write_counts(&mut inner, rows, usage, stating);
+                inner.close();
+            }
+        }
+        if let Some(member) = self.tier {
+            object.optional(member, tier);
+        }
+        object.close();
+    }
+
+    fn write_counts(
+        &self,
+        object: &mut Object<'_, '_>,
+        rows: &[Row],
+        usage: &Usage<'_>,
+        stating: Stating,
+    ) {
+        for row in rows.iter().filter(|row| row.is_here()) {
+            object.optional(row.key, self.value(row, usage, stating).as_ref());
+        }
+    }
+
+    /// Whether an object inside the report was stated, if only as an empty one.
+    fn has_object(&self, scope: &str, usage: &Usage<'_>, stating: Stating) -> bool {
+        let is_stated =
+            |(object, shape): &(&str, _)| *object == scope && usage.semantics().has_shape(*shape);
+        stating == Stating::AsRead && self.objects.iter().any(is_stated)
+    }
+
+    /// The number that a report states for a count.
+    fn value(&self, row: &Row, usage: &Usage<'_>, stating: Stating) -> Option<u64> {
+        let sum = self.sums.iter().find(|sum| sum.count == row.count);
+        let count = usage.counts[row.count];
+        let alone = |count: u64| match sum {
+            Some(sum) => count.saturating_sub(sum.parts(&usage.counts)),
+            None => count,
+        };
+        match stating {
+            Stating::AsRead => {
+                let count = count.map(alone).filter(|_| !row.is_beyond_counting(usage));
+                count.filter(|count| self.was_stated(*count, sum, usage))
+            }
+            Stating::WhatIsNeeded => {
+                let is_total = row.count == Count::Total;
+                let count = count.or_else(|| is_total.then(|| total(&usage.counts))).map(alone);
+                let is_needed = matches!(row.standing, Standing::Needed(_));
+                count
+                    .or(is_needed.then_some(0))
+                    .filter(|count| self.zero == Zero::Stated || *count > 0)
+            }
+        }
+    }
+
+    /// Whether a count that was put together from others was stated itself.
+    fn was_stated(&self, count: u64, sum: Option<&Sum<S>>, usage: &Usage<'_>) -> bool {
+        let has = |shape: Option<Shape<S>>| shape.is_some_and(|it| usage.semantics().has_shape(it));
+        match sum {
+            Some(Sum { count: Count::Output, .. }) if has(self.output_by_total) => false,
+            Some(sum) if self.zero == Zero::LeftOut && count == 0 => has(sum.stated_zero),
+            Some(_) | None => true,
+        }
+    }
+
+    /// Reports what the counts of another vendor become here.
+    pub(in crate::protocol) fn report(&self, usage: &Usage<'_>, losing: &mut Losing<'_>) {
+        for row in &self.rows {
+            match (row.standing, usage.counts[row.count]) {
+                (Standing::Needed(reason), None) => {
+                    losing.count(usage, row.count, (LossKind::Synthesised, reason));
+                }
+                (Standing::InInput(kind, reason), Some(1..)) => {
+                    losing.count(usage, Count::Input, (kind, reason));
+                }
+                (Standing::Optional | Standing::Needed(_), Some(0))
+                    if self.zero == Zero::LeftOut =>
+                {
+                    let reason = "a count of zero is left out";
+                    losing.count(usage, row.count, (LossKind::Implied, reason));
+                }
+                _ => {}
+            }
+        }
+        for sum in self.sums {
+            let whole = usage.counts[sum.count].or((self.zero == Zero::LeftOut).then_some(0));
+            if whole.is_some_and(|whole| sum.parts(&usage.counts) > whole) {
+                losing.count(usage, sum.count, (LossKind::Repaired, sum.exceeded));
+            }
+        }
+    }
+}
+
+impl<S> Sum<S> {
+    fn parts(&self, counts: &Counts) -> u64 {
+        let parts = self.beside.iter().filter_map(|part| counts[*part]);
+        parts.fold(0, u64::saturating_add)
+    }
+}
+
+impl Row {
+    /// Whether a later number beyond counting takes the place of an earlier count.
+    fn is_beyond_counting(&self, usage: &Usage<'_>) -> bool {
+        let mut within =
+            usage.semantics().extras().into_iter().flat_map(|extras| extras.within(self.scope));
+        within.any(|extra| extra.key == self.key && extra.json.kind() == Kind::Number)
+    }
+}
+
+/// The sum where the vendor gave none.
+fn total(counts: &Counts) -> u64 {
+    let [input, output] = [Count::Input, Count::Output].map(|it| counts[it].unwrap_or_default());
+    input.saturating_add(output)
+}
+
+/// Reads a whole number; anything else is left unread.
+fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
+    let mut ahead = reader.checkpoint();
+    let Ok(number) = ahead.u64() else { return Ok(Member::Unknown) };
+    *reader = ahead;
+    *count = Some(number);
+    Ok(Member::Read)
+}
