@@ -97,12 +97,14 @@ impl Losing<'_> {
             self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
         for count in Count::ALL {
-            match (usage.counts[count], self.target.fate(count.field())) {
-                (Some(0), Fate::Lost(..)) => {
+            let is_lost = |_: &u64| self.lost.has(count.field());
+            let Some(number) = usage.counts[count].filter(is_lost) else { continue };
+            match self.target.fate(count.field()) {
+                Fate::Lost(..) if number == 0 => {
                     self.count(usage, count, (LossKind::Implied, "a count of zero"));
                 }
-                (Some(_), Fate::Lost(kind, reason)) => self.count(usage, count, (kind, reason)),
-                (Some(_) | None, _) => {}
+                Fate::Lost(kind, reason) => self.count(usage, count, (kind, reason)),
+                Fate::Carried | Fate::Depends(_) => {}
             }
         }
         if let Some(extras) = usage.semantics().extras() {
