@@ -7,8 +7,6 @@ use http::HeaderMap;
 use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
 
-use crate::ingress;
-
 /// A request that names a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'b> {
@@ -53,7 +51,7 @@ impl LargeCall {
             headers: &self.headers,
             query: self.query.as_deref(),
             body: &self.body,
-            survey: Survey::new(ingress::unmarked(&self.body)),
+            survey: Survey::new(unmarked(&self.body)),
             model_at: self.model_at.clone(),
             session: self.session,
             large: Some(self),
@@ -117,4 +115,9 @@ impl Call<'_> {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
+}
+
+/// A body without the mark that some editors put before it.
+pub(crate) fn unmarked(body: &str) -> &str {
+    body.strip_prefix('\u{feff}').unwrap_or(body)
 }

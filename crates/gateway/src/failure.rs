@@ -7,8 +7,6 @@ use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
-use crate::observe::Whose;
-
 /// A request that failed. Only `egress::rescue` makes a reply of it.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -38,6 +36,15 @@ pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: bytes::Bytes,
+}
+
+/// Whose fault a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Client,
+    Upstream,
+    Gateway,
+    Policy,
 }
 
 pub(crate) type Result<T, E = Box<Failure>> = std::result::Result<T, E>;
@@ -95,5 +102,39 @@ impl From<sabir_wire::Error> for Box<Failure> {
             failure.fault.param = Some(Text::plain(param));
         }
         failure
+    }
+}
+
+impl Whose {
+    pub(crate) const ALL: [Self; 4] = [Self::Client, Self::Upstream, Self::Gateway, Self::Policy];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Upstream => "upstream",
+            Self::Gateway => "gateway",
+            Self::Policy => "policy",
+        }
+    }
+
+    /// Whose fault it is that a provider refused: a bad request is the client's, the rest is not.
+    pub(crate) fn of_upstream(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::BadRequest
+            | FaultKind::ContextTooLong
+            | FaultKind::TooLarge
+            | FaultKind::Conflict
+            | FaultKind::Unprocessable => Self::Client,
+            FaultKind::Authentication
+            | FaultKind::Billing
+            | FaultKind::Permission
+            | FaultKind::NotFound
+            | FaultKind::RateLimit
+            | FaultKind::Internal
+            | FaultKind::Overloaded
+            | FaultKind::Timeout
+            | FaultKind::Cancelled
+            | FaultKind::Truncated => Self::Upstream,
+        }
     }
 }

@@ -18,6 +18,7 @@ use sabir_wire::Protocol;
 use sabir_wire::json::Json;
 
 use crate::Gateway;
+use crate::call::unmarked;
 use crate::config;
 use crate::ingress;
 use crate::ingress::Endpoint;
@@ -86,10 +87,9 @@ fn check_body(body: &[u8], headers: &HeaderMap) {
     let Some(body) = unpacked(body.to_vec(), headers) else { return };
     assert!(body.len() <= BODY_BYTES_MAX || !headers.contains_key("content-encoding"));
     let Ok(body) = ingress::text(&body) else { return };
-    let _ = ingress::early_model(body);
     for protocol in Protocol::ALL {
         let Ok(skimmed) = ingress::skim(protocol, body) else { continue };
-        let whole = Json::parse(ingress::unmarked(body));
+        let whole = Json::parse(unmarked(body));
         assert!(whole.is_ok(), "what is skimmed is JSON");
         if let (Some(model), Some(at)) = (skimmed.model, skimmed.model_at) {
             let value = body.get(at).expect("the model stands in the body");

@@ -7,7 +7,7 @@ use sabir_wire::FaultKind;
 use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 /// Bytes of bodies that are held, counted until this is dropped.
 #[derive(Debug)]

@@ -1,4 +1,30 @@
 //! The server: any of four protocols in, any provider out, the answer in the client's own protocol.
+//!
+//! The modules from the lowest to the highest. Each uses only those before it; `cargo xtask tidy` reads this list.
+//!
+//! - `call`: what a client asks of a model
+//! - `surface`: what the gateway knows of each protocol
+//! - `authority`: hosts and origins
+//! - `config`: what the operator decides
+//! - `failure`: what ends a request without an answer, and whose fault it is
+//! - `redact`: a provider's secrets, taken out of what it sends
+//! - `route`: from the name of a model to its targets
+//! - `pool`: threads for large bodies
+//! - `observe`: counters, the last exchanges, the log
+//! - `tap`: what may watch answers
+//! - `upstream`: providers, their state, and the one way to ask them
+//! - `state`: what all requests share
+//! - `held`: the memory that bodies take
+//! - `admission`: what one request may take
+//! - `trace`: the facts about one request
+//! - `ingress`: who may ask, what is asked of whom, and the body that says it
+//! - `answer`: the way of every answer from a provider to a client
+//! - `attempt`: one target after the other until one begins to answer
+//! - `egress`: replies, and failures made replies
+//! - `admin`: what the gateway answers itself
+//! - `stack`: every layer that a request passes, in order
+//! - `server`: sockets, threads, and their end
+//! - `fuzz`: what must hold for any bytes that a client sends
 
 pub mod config;
 pub mod route;
@@ -9,6 +35,8 @@ pub mod server;
 pub mod fuzz;
 
 mod admin;
+mod admission;
+mod answer;
 mod attempt;
 mod authority;
 mod call;
@@ -22,7 +50,11 @@ mod redact;
 mod stack;
 mod state;
 mod surface;
-mod understand;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod upstream;
 
 pub use observe::Outlet;
 pub use observe::start_log;

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 /// From this size on a body is worth a thread of its own. Below it a translation takes about as long as what else a
 /// connection does in one go; `docs/decisions/0013` has the figures.

@@ -24,9 +24,11 @@ use sabir_wire::FaultKind;
 
 use crate::Gateway;
 use crate::admin;
+use crate::admission::Admission;
+use crate::answer::Answering;
+use crate::answer::InFlight;
 use crate::attempt;
-use crate::attempt::Means;
-use crate::attempt::Opened;
+use crate::attempt::Handles;
 use crate::call::Action;
 use crate::call::LargeCall;
 use crate::egress;
@@ -34,15 +36,12 @@ use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
+use crate::ingress::Arrived;
 use crate::ingress::Endpoint;
-use crate::observe::Trace;
+use crate::ingress::Routed;
 use crate::pool;
 use crate::route;
 use crate::surface;
-use crate::understand::Asked;
-use crate::understand::Understood;
-use crate::understand::understand;
-use crate::understand::understand_large;
 
 /// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
 /// makes of that.
@@ -93,13 +92,15 @@ where
     });
     let key = match admitted {
         Ok(key) => key,
-        Err(failure) => return egress::rescue(manner, *failure, Trace::begin(gateway, manner)),
+        Err(failure) => {
+            return egress::rescue(manner, *failure, InFlight::begin(gateway, manner, None));
+        }
     };
     // What is not a call is boxed: every connection has room for the largest future of all.
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {
-            let asked = Asked { protocol, action, from_path, headers, uri, key };
-            call(gateway, client, &asked, body).await
+            let arrived = Arrived { protocol, action, from_path, headers, uri, key };
+            call(gateway, client, &arrived, body).await
         }
         Endpoint::Own(own) => Box::pin(admin::own(gateway, own, (headers, key), body)).await,
         Endpoint::Models { shape, listing } => {
@@ -117,85 +118,96 @@ where
             let (path, advice) = (route::shown(uri.path()), surface::advice(uri.path()));
             let message = format!("{method} {path} is not served here; {advice}");
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
-            egress::rescue(protocol, *failure, Trace::begin(gateway, protocol).with_key(key))
+            egress::rescue(protocol, *failure, InFlight::begin(gateway, protocol, key))
         }
     }
 }
 
-async fn call<B>(gateway: &Arc<Gateway>, client: &Client, asked: &Asked<'_>, body: &mut B) -> Reply
+async fn call<B>(
+    gateway: &Arc<Gateway>,
+    client: &Client,
+    arrived: &Arrived<'_>,
+    body: &mut B,
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let protocol = asked.protocol;
-    let mut trace = Trace::begin(gateway, protocol).with_key(asked.key);
-    let body = match read(asked, body, &mut trace).await {
+    let protocol = arrived.protocol;
+    let mut flight = InFlight::begin(gateway, protocol, arrived.key);
+    let body = match read(arrived, body, &mut flight.admission).await {
         Ok(body) => body,
-        Err(failure) => return egress::rescue(protocol, *failure, trace),
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
     // A body that takes long to read is read on another thread, so that others do not wait for it on this one.
     if body.len() >= pool::LARGE_BYTES {
-        return Box::pin(large_call(Means { gateway, client }, asked, body, trace)).await;
+        return Box::pin(large_call(Handles { gateway, client }, arrived, body, flight)).await;
     }
-    let mut understood = match understand(gateway, asked, &body, &mut trace) {
-        Ok(understood) => understood,
-        Err(failure) => return egress::rescue(protocol, *failure, trace),
+    let routed = match ingress::route_call(gateway, arrived, &body, &mut flight.trace) {
+        Ok(routed) => routed,
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
     let outcome = {
-        let means = Means { gateway, client };
-        let answering = pin!(answer(means, &mut understood, asked.action, &mut trace));
+        let handles = Handles { gateway, client };
+        let answering = pin!(answer(handles, &routed, arrived.action, &mut flight));
         gateway.until_over(answering).await
     };
     match outcome {
-        Ok(opened) => egress::opened(&understood.call, opened, trace),
-        Err(failure) => egress::rescue(protocol, *failure, trace),
+        Ok(answering) => egress::answer(&routed.call, answering, flight),
+        Err(failure) => egress::rescue(protocol, *failure, flight),
     }
 }
 
 /// The same, for a body whose every reading is left to other threads.
-async fn large_call(means: Means<'_>, asked: &Asked<'_>, body: Vec<u8>, mut trace: Trace) -> Reply {
+async fn large_call(
+    handles: Handles<'_>,
+    arrived: &Arrived<'_>,
+    body: Vec<u8>,
+    mut flight: InFlight,
+) -> Reply {
     let outcome = {
-        let answering = pin!(answer_large(means, asked, body, &mut trace));
-        means.gateway.until_over(answering).await
+        let answering = pin!(answer_large(handles, arrived, body, &mut flight));
+        handles.gateway.until_over(answering).await
     };
     match outcome {
-        Ok((call, opened)) => egress::opened(&call.lend(), opened, trace),
-        Err(failure) => egress::rescue(asked.protocol, *failure, trace),
+        Ok((call, answering)) => egress::answer(&call.lend(), answering, flight),
+        Err(failure) => egress::rescue(arrived.protocol, *failure, flight),
     }
 }
 
 async fn answer_large(
-    means: Means<'_>,
-    asked: &Asked<'_>,
+    handles: Handles<'_>,
+    arrived: &Arrived<'_>,
     body: Vec<u8>,
-    trace: &mut Trace,
-) -> Result<(Arc<LargeCall>, Opened)> {
-    let (call, resolved) = understand_large(means.gateway, asked, body, trace).await?;
-    let opened = {
-        let mut understood = Understood { call: call.lend(), resolved, decoded: None };
-        answer(means, &mut understood, asked.action, trace).await?
+    flight: &mut InFlight,
+) -> Result<(Arc<LargeCall>, Box<Answering>)> {
+    let (call, resolved) =
+        ingress::route_large_call(handles.gateway, arrived, body, &mut flight.trace).await?;
+    let answering = {
+        let routed = Routed { call: call.lend(), resolved };
+        answer(handles, &routed, arrived.action, flight).await?
     };
-    Ok((call, opened))
+    Ok((call, answering))
 }
 
-async fn read<B>(asked: &Asked<'_>, body: &mut B, trace: &mut Trace) -> Result<Vec<u8>>
+async fn read<B>(arrived: &Arrived<'_>, body: &mut B, admission: &mut Admission) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     // A place among the requests in flight comes before the body: bodies are what takes memory.
-    trace.enters()?;
-    ingress::read_body(body, asked.headers, trace).await
+    admission.admit()?;
+    ingress::read_body(body, arrived.headers, admission).await
 }
 
 async fn answer(
-    means: Means<'_>,
-    understood: &mut Understood<'_>,
+    handles: Handles<'_>,
+    routed: &Routed<'_>,
     action: Action,
-    trace: &mut Trace,
-) -> Result<Opened> {
-    let Understood { call, resolved, decoded } = understood;
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let Routed { call, resolved } = routed;
     match action {
-        Action::Generate => attempt::answer(means, call, decoded.take(), resolved, trace).await,
-        Action::CountTokens => Box::pin(attempt::count(means, call, resolved, trace)).await,
+        Action::Generate => attempt::answer(handles, call, resolved, flight).await,
+        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
     }
 }
 

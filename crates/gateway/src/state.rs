@@ -11,13 +11,14 @@ use std::task::Poll;
 
 use tokio::sync::Semaphore;
 
-use crate::attempt::Upstream;
 use crate::config::types::Config;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Exchanges;
 use crate::observe::Metrics;
 use crate::pool::Pool;
+use crate::tap::TapMakers;
+use crate::upstream::Upstream;
 
 /// A gateway, apart from the sockets it listens on.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Gateway {
     pub(crate) exchanges: Exchanges,
     /// Threads for large bodies.
     pub(crate) pool: Pool,
+    /// Who watches answers.
+    pub(crate) taps: TapMakers,
     /// A place for each request that may be served at once.
     pub(crate) places: Arc<Semaphore>,
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
@@ -56,6 +59,7 @@ impl Gateway {
                 .collect(),
             exchanges: Exchanges::new(threads()),
             pool: Pool::new(threads().max(2)),
+            taps: TapMakers::default(),
             places: Arc::new(Semaphore::new(config.limits.requests_max)),
             instance,
             requests: AtomicU64::new(0),

@@ -6,6 +6,7 @@ mod code;
 mod fixtures;
 mod layout;
 mod links;
+mod modules;
 mod protocols;
 mod size;
 mod source;
@@ -40,6 +41,7 @@ const RULES: &[Rule] = &[
     layout::module_headers,
     layout::protocol_folders,
     links::local_links,
+    modules::module_order,
     protocols::protocols_are_named_by_their_own,
     size::long_files,
     size::overlong_functions,

@@ -6,7 +6,6 @@ mod models;
 mod passthrough;
 mod translate;
 
-pub(crate) use models::Cached;
 pub(crate) use models::ModelsAsked;
 pub(crate) use models::models;
 pub(crate) use passthrough::Raw;

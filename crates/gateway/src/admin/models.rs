@@ -16,18 +16,20 @@ use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
 use crate::Gateway;
+use crate::answer::InFlight;
+use crate::answer::Incoming;
 use crate::attempt;
-use crate::attempt::Means;
-use crate::attempt::Payload;
-use crate::attempt::RawRequest;
+use crate::attempt::Handles;
 use crate::config::SIMULATED_MODEL;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::ingress::Listing;
-use crate::observe::Trace;
 use crate::route;
 use crate::surface;
+use crate::upstream;
+use crate::upstream::Payload;
+use crate::upstream::Request;
 
 /// How long a provider's list is good for.
 const GOOD_FOR: Duration = Duration::from_secs(300);
@@ -39,9 +41,6 @@ const FAILED_FOR: Duration = Duration::from_secs(30);
 const DEADLINE: Duration = Duration::from_secs(3);
 
 const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
-
-/// A provider's own list, and until when it need not be asked again.
-pub(crate) type Cached = Option<(Instant, Vec<String>)>;
 
 /// A question for models.
 pub(crate) struct ModelsAsked<'r> {
@@ -68,7 +67,7 @@ pub(crate) async fn models(
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
-                egress::rescue(shape, *failure, Trace::begin(gateway, shape).with_key(key))
+                egress::rescue(shape, *failure, InFlight::begin(gateway, shape, key))
             }
         },
     }
@@ -82,7 +81,7 @@ async fn all(gateway: &Arc<Gateway>, client: &Client, headers: &HeaderMap) -> Ve
     if route::resolve(config, SIMULATED_MODEL, surface::DEFAULT).is_ok() {
         names.push(SIMULATED_MODEL.to_owned());
     }
-    let before: Arc<[HeaderValue]> = attempt::gateways(headers).cloned().collect();
+    let before: Arc<[HeaderValue]> = upstream::gateways(headers).cloned().collect();
     let lists = all_lists(gateway, client, &before).await;
     for (provider, own) in config.providers.iter().zip(lists) {
         names.extend(own.into_iter().map(|id| format!("{}/{id}", provider.name)));
@@ -103,7 +102,7 @@ async fn all_lists(
             let (gateway, client) = (Arc::clone(gateway), client.clone());
             let before = Arc::clone(before);
             let list = async move {
-                provider_list(Means { gateway: &gateway, client: &client }, index, &before).await
+                provider_list(Handles { gateway: &gateway, client: &client }, index, &before).await
             };
             tokio::task::spawn_local(list)
         })
@@ -116,15 +115,16 @@ async fn all_lists(
 }
 
 /// A provider's own list, from memory if it is fresh. One that gives none keeps its last, if it ever gave one.
-async fn provider_list(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Vec<String> {
-    let cached = &means.gateway.upstreams[index].models;
+async fn provider_list(handles: Handles<'_>, index: usize, before: &[HeaderValue]) -> Vec<String> {
+    let cached = &handles.gateway.upstreams[index].models;
     let remembered = cached.lock().unwrap_or_else(|it| it.into_inner()).clone();
     let last = match remembered {
         Some((until, list)) if Instant::now() < until => return list,
         Some((_, list)) => list,
         None => Vec::new(),
     };
-    let fetched = tokio::time::timeout(DEADLINE, fetch(means, index, before)).await.ok().flatten();
+    let fetched =
+        tokio::time::timeout(DEADLINE, fetch(handles, index, before)).await.ok().flatten();
     let good_for = if fetched.is_some() { GOOD_FOR } else { FAILED_FOR };
     let list = fetched.unwrap_or(last);
     let remembered = Some((Instant::now() + good_for, list.clone()));
@@ -132,27 +132,26 @@ async fn provider_list(means: Means<'_>, index: usize, before: &[HeaderValue]) -
     list
 }
 
-async fn fetch(means: Means<'_>, index: usize, before: &[HeaderValue]) -> Option<Vec<String>> {
-    let provider = &means.gateway.config.providers[index];
-    let endpoint = means.gateway.upstreams[index].endpoints.first()?;
+async fn fetch(handles: Handles<'_>, index: usize, before: &[HeaderValue]) -> Option<Vec<String>> {
+    let provider = &handles.gateway.config.providers[index];
+    let endpoint = handles.gateway.upstreams[index].endpoints.first()?;
     let mut headers: HeaderMap =
-        attempt::base_headers(&means.gateway.instance, provider, endpoint.protocol);
+        upstream::base_headers(&handles.gateway.instance, provider, endpoint.protocol);
     for hop in before {
         headers.append(VIA, hop.clone());
     }
     headers.extend(provider.headers.iter().cloned());
     let query = surface::of(endpoint.protocol).model_list.whole_page;
     let path = format!("{}/models{query}", endpoint.base_path);
-    let request = RawRequest {
+    let request = Request {
         method: &Method::GET,
         path: &path,
         headers: &headers,
         body: &Payload::default(),
         afterwards: Afterwards::Keep,
     };
-    let begun = attempt::begin_alone(means, index, endpoint, request, || {}).await;
-    let (status, headers, mut feed) = begun.ok()?;
-    let body =
-        attempt::whole_body(means.gateway, &mut feed, &headers, LIST_BYTES_MAX).await.ok()?;
-    (status == 200).then(|| surface::listed_ids(&body))
+    let begun = attempt::send_alone(handles, index, endpoint, request, || {}).await;
+    let Incoming { head, mut feed, .. } = begun.ok()?;
+    let body = feed.collect_unpacked(handles.gateway, &head.headers, LIST_BYTES_MAX).await.ok()?;
+    (head.status == 200).then(|| surface::listed_ids(&body))
 }

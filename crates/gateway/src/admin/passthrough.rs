@@ -16,29 +16,31 @@ use sabir_backend::http::Afterwards;
 use sabir_backend::http::Client;
 use sabir_backend::http::connection_options;
 use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
 
 use crate::Gateway;
+use crate::admission::Admission;
+use crate::answer;
+use crate::answer::Answering;
+use crate::answer::InFlight;
 use crate::attempt;
-use crate::attempt::Means;
-use crate::attempt::RawRequest;
+use crate::attempt::Handles;
 use crate::call::Call;
 use crate::call::Delivery;
+use crate::call::unmarked;
 use crate::egress;
-use crate::egress::Live;
 use crate::egress::Reply;
 use crate::egress::ReplyBody;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
-use crate::observe::Ending;
-use crate::observe::Trace;
 use crate::observe::Upstream;
-use crate::observe::Whose;
 use crate::route;
 use crate::route::Route;
 use crate::surface;
+use crate::tap::Head;
+use crate::upstream;
+use crate::upstream::Request;
 
 /// A request that goes on as it is.
 pub(crate) struct Raw<'h> {
@@ -67,31 +69,31 @@ where
         return egress::rescue(
             surface::DEFAULT,
             *failure,
-            Trace::begin(gateway, surface::DEFAULT).with_key(raw.key),
+            InFlight::begin(gateway, surface::DEFAULT, raw.key),
         );
     };
     let manner = gateway.config.providers[index].endpoints[0].protocol;
-    let mut trace = Trace::begin(gateway, manner).with_key(raw.key);
-    if let Err(failure) = trace.enters() {
-        return egress::rescue(manner, *failure, trace);
+    let mut flight = InFlight::begin(gateway, manner, raw.key);
+    if let Err(failure) = flight.admission.admit() {
+        return egress::rescue(manner, *failure, flight);
     }
-    let outcome = match read(&raw, body, &mut trace).await {
+    let outcome = match read(&raw, body, &mut flight.admission).await {
         Ok(body) => {
-            let means = Means { gateway, client };
-            let passing = pin!(pass(means, index, raw, body, &mut trace));
+            let handles = Handles { gateway, client };
+            let passing = pin!(pass(handles, index, raw, body, &mut flight));
             gateway.until_over(passing).await
         }
         Err(failure) => Err(failure),
     };
     match outcome {
-        Ok(passed) => passed.reply(trace),
-        Err(failure) => egress::rescue(manner, *failure, trace),
+        Ok(passed) => passed.reply(flight),
+        Err(failure) => egress::rescue(manner, *failure, flight),
     }
 }
 
 /// Reads the body of a method that has one. Servers differ on whether they read it with others, and one that does not takes
 /// it for another request.
-async fn read<B>(raw: &Raw<'_>, body: B, trace: &mut Trace) -> Result<Vec<u8>>
+async fn read<B>(raw: &Raw<'_>, body: B, admission: &mut Admission) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -100,7 +102,7 @@ where
         let message = format!("{method} is not sent on to providers");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }
-    let body = ingress::read_raw(body, raw.headers, trace).await?;
+    let body = ingress::read_raw(body, raw.headers, admission).await?;
     if matches!(*method, Method::GET | Method::HEAD) && !body.is_empty() {
         let message = format!("expected no body with {method}, found one");
         return Err(Failure::client(FaultKind::BadRequest, message));
@@ -118,30 +120,30 @@ pub(crate) async fn embeddings<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, surface::DEFAULT).with_key(key);
+    let mut flight = InFlight::begin(gateway, surface::DEFAULT, key);
     let outcome = {
-        let embedding = pin!(embed(Means { gateway, client }, headers, body, &mut trace));
+        let embedding = pin!(embed(Handles { gateway, client }, headers, body, &mut flight));
         gateway.until_over(embedding).await
     };
     match outcome {
-        Ok(passed) => passed.reply(trace),
-        Err(failure) => egress::rescue(surface::DEFAULT, *failure, trace),
+        Ok(passed) => passed.reply(flight),
+        Err(failure) => egress::rescue(surface::DEFAULT, *failure, flight),
     }
 }
 
 async fn embed<B>(
-    means: Means<'_>,
+    handles: Handles<'_>,
     headers: &HeaderMap,
     body: B,
-    trace: &mut Trace,
+    flight: &mut InFlight,
 ) -> Result<Passed>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    trace.enters()?;
-    let config = &means.gateway.config;
-    let body = ingress::read_body(body, headers, trace).await?;
-    let skimmed = means.gateway.pool.run_on(body.len(), move |_| {
+    flight.admission.admit()?;
+    let config = &handles.gateway.config;
+    let body = ingress::read_body(body, headers, &mut flight.admission).await?;
+    let skimmed = handles.gateway.pool.run_on(body.len(), move |_| {
         let body = ingress::into_text(body)?;
         let skimmed = ingress::skim(surface::DEFAULT, &body)?;
         Ok((skimmed.model, skimmed.model_at, body))
@@ -152,7 +154,7 @@ where
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
     };
-    trace.asks(&model, false);
+    flight.trace.set_model(&model, false);
     let resolved = route::resolve(config, &model, surface::DEFAULT).map_err(|not_found| {
         let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
         failure.with_param("model").with_code("model_not_found")
@@ -164,103 +166,49 @@ where
         headers,
         query: None,
         body,
-        survey: Survey::new(ingress::unmarked(body)),
+        survey: Survey::new(unmarked(body)),
         model_at,
         session: None,
         large: None,
     };
-    let attempt::Embedded { status, headers, feed } =
-        attempt::embed(means, &call, resolved, trace).await?;
-    Passed { status, headers, body: PassedBody::Live(feed) }.unsealed(means.gateway).await
+    let incoming = attempt::embed(handles, &call, resolved, flight).await?;
+    let answering = answer::open_raw(handles.gateway, incoming, flight).await?;
+    Ok(Passed { answering, length: None })
 }
 
 /// What came back, before it is sent on.
 struct Passed {
-    status: u16,
-    headers: HeaderMap,
-    body: PassedBody,
-}
-
-enum PassedBody {
-    /// An answer that has no body, whatever its headers say of one.
-    None,
-    Live(Box<attempt::Feed>),
-    Whole(Bytes),
-    /// An error, and whose fault it is.
-    Error(Bytes, Whose),
+    answering: Box<Answering>,
+    /// How long the body would be, which is what some ask for instead of it.
+    length: Option<HeaderValue>,
 }
 
 impl Passed {
-    /// The answer without a compression that nobody asked for: nothing could be redacted beneath it.
-    async fn unsealed(mut self, gateway: &Arc<Gateway>) -> Result<Self> {
-        if let PassedBody::Live(feed) = &mut self.body
-            && attempt::is_packed(&self.headers)
-            && !feed.redactor().is_empty()
-        {
-            let bytes_max = gateway.config.limits.answer_bytes_max;
-            let body = attempt::whole_body(gateway, feed, &self.headers, bytes_max).await?;
-            self.headers.remove(header::CONTENT_ENCODING);
-            self.body = PassedBody::Whole(body);
-        }
-        Ok(self)
-    }
-
-    /// An answer with an error status is read to its end: it says whose fault it was.
-    async fn judged(mut self, protocol: Protocol, bytes_max: usize) -> Result<Self> {
-        let body = match self.body {
-            PassedBody::Live(mut feed) => attempt::collect(&mut feed, bytes_max).await?,
-            PassedBody::Whole(body) => body,
-            PassedBody::None | PassedBody::Error(..) => return Ok(self),
-        };
-        let whose = Whose::of_upstream(protocol.decode_fault(self.status, &body).kind);
-        self.body = PassedBody::Error(body, whose);
-        Ok(self)
-    }
-
-    fn reply(self, mut trace: Trace) -> Reply {
-        trace.forgets_body();
-        trace.answers(self.status);
+    fn reply(self, mut flight: InFlight) -> Reply {
+        let Self { answering, length } = self;
+        let Head { status, headers } = &answering.head;
+        flight.admission.release_body();
+        flight.trace.set_status(*status);
         let mut reply = Response::new(ReplyBody::Whole(None));
-        *reply.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
-        let own = end_to_end(&self.headers);
+        *reply.status_mut() = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let own = end_to_end(headers);
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
-        egress::add_own_headers(reply.headers_mut(), &trace);
-        egress::add_request_id(reply.headers_mut(), &trace);
-        match self.body {
-            PassedBody::Live(feed) => {
-                *reply.body_mut() = ReplyBody::Live(Box::new(Live::raw(feed, trace)));
-                return reply;
-            }
-            PassedBody::Error(body, whose) => {
-                *reply.body_mut() = ReplyBody::Whole(Some(body));
-                trace.ends(Ending::Failed(whose));
-                return reply;
-            }
-            PassedBody::Whole(body) => {
-                *reply.body_mut() = ReplyBody::Whole(Some(body));
-                trace.ends(Ending::Answered);
-                return reply;
-            }
-            PassedBody::None => {}
-        }
-        // How long the body would be is what some ask for.
-        let length = self.headers.get(header::CONTENT_LENGTH).cloned();
-        if let Some(length) = length.filter(|_| reply.status() != StatusCode::NO_CONTENT) {
-            reply.headers_mut().insert(header::CONTENT_LENGTH, length);
-        }
-        trace.ends(Ending::Answered);
+        egress::add_own_headers(reply.headers_mut(), &flight.trace);
+        egress::add_request_id(reply.headers_mut(), &flight.trace);
+        reply.headers_mut().extend(length.map(|length| (header::CONTENT_LENGTH, length)));
+        *reply.body_mut() = ReplyBody::of(answering, flight);
         reply
     }
 }
 
 async fn pass(
-    means: Means<'_>,
+    handles: Handles<'_>,
     provider: usize,
     raw: Raw<'_>,
     body: Vec<u8>,
-    trace: &mut Trace,
+    flight: &mut InFlight,
 ) -> Result<Passed> {
-    let Means { gateway, .. } = means;
+    let Handles { gateway, .. } = handles;
     let config = &gateway.config.providers[provider];
     let endpoint = &gateway.upstreams[provider].endpoints[0];
     let upstream = Upstream {
@@ -270,21 +218,21 @@ async fn pass(
         route: Route::Direct.as_str().into(),
         attempts: 0,
     };
-    trace.goes_to(provider, upstream);
+    flight.trace.set_upstream(provider, upstream);
     if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
-        trace.holds(permit);
+        flight.admission.hold_permit(permit);
     }
     let mut headers = HeaderMap::new();
     let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    let mut base = attempt::base_headers(&gateway.instance, config, endpoint.protocol);
+    let mut base = upstream::base_headers(&gateway.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
     let is_for_vendor = surface::of(endpoint.protocol).headers.is_for_vendor;
     for name in raw.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
         base.remove(name);
     }
     headers.extend(base);
-    for hop in attempt::gateways(raw.headers) {
+    for hop in upstream::gateways(raw.headers) {
         headers.append(header::VIA, hop.clone());
     }
     for (name, value) in &config.headers {
@@ -294,19 +242,19 @@ async fn pass(
     let afterwards = if body.is_empty() { Afterwards::Keep } else { Afterwards::Close };
     let body = &body.into();
     let request =
-        RawRequest { method: raw.method, path: &raw.path, headers: &headers, body, afterwards };
-    let begun = attempt::begin_alone(means, provider, endpoint, request, || trace.tries());
-    let (status, headers, feed) = begun.await?;
+        Request { method: raw.method, path: &raw.path, headers: &headers, body, afterwards };
+    let begun = attempt::send_alone(handles, provider, endpoint, request, || {
+        flight.trace.begin_attempt();
+    });
+    let incoming = begun.await?;
+    let status = incoming.head.status;
     if raw.method == Method::HEAD || matches!(status, 204 | 304) {
-        return Ok(Passed { status, headers, body: PassedBody::None });
+        let length = incoming.head.headers.get(header::CONTENT_LENGTH).cloned();
+        let answering = answer::open_bodiless(incoming.head, flight);
+        return Ok(Passed { answering, length: length.filter(|_| status != 204) });
     }
-    let bytes_max = gateway.config.limits.answer_bytes_max;
-    let passed = Passed { status, headers, body: PassedBody::Live(Box::new(feed)) };
-    let passed = passed.unsealed(gateway).await?;
-    match status {
-        ..400 => Ok(passed),
-        _ => passed.judged(endpoint.protocol, bytes_max).await,
-    }
+    let answering = answer::open_raw(gateway, incoming, flight).await?;
+    Ok(Passed { answering, length: None })
 }
 
 /// Headers that are not for one connection only, be it by their name or because `connection` says so.

@@ -22,15 +22,18 @@ use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
 
 use crate::Gateway;
+use crate::answer::Ended;
+use crate::answer::InFlight;
+use crate::answer::decode_all;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress;
-use crate::observe::Ending;
-use crate::observe::Trace;
+use crate::observe::Outcome;
 use crate::observe::write_losses;
 use crate::surface;
+use crate::tap::Taps;
 
 /// What is to be translated.
 struct Order<'a> {
@@ -59,11 +62,11 @@ pub(super) async fn translate<B>(gateway: &Arc<Gateway>, headers: &HeaderMap, bo
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut trace = Trace::begin(gateway, surface::DEFAULT);
-    if let Err(failure) = trace.enters() {
-        return egress::rescue(surface::DEFAULT, *failure, trace);
+    let mut flight = InFlight::begin(gateway, surface::DEFAULT, None);
+    if let Err(failure) = flight.admission.admit() {
+        return egress::rescue(surface::DEFAULT, *failure, flight);
     }
-    let translated = match ingress::read_body(body, headers, &mut trace).await {
+    let translated = match ingress::read_body(body, headers, &mut flight.admission).await {
         Ok(body) => {
             let work = gateway.pool.run_on(body.len(), move |_| run(&body));
             gateway.until_over(pin!(work)).await
@@ -72,11 +75,11 @@ where
     };
     match translated {
         Ok(body) => {
-            trace.answers(200);
-            trace.ends(Ending::Answered);
+            flight.trace.set_status(200);
+            flight.end(Ended::plain(Outcome::Answered));
             egress::json(StatusCode::OK, body)
         }
-        Err(failure) => egress::rescue(surface::DEFAULT, *failure, trace),
+        Err(failure) => egress::rescue(surface::DEFAULT, *failure, flight),
     }
 }
 
@@ -171,7 +174,8 @@ fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
         .map_err(|_| bad("body", "expected the stream as one string of server-sent events"))?;
     let mut out = String::new();
     let mut encoder = Some(StreamEncoder::new(order.to, order.from, asked(order)));
-    egress::decode_all(order.from, text.to_str().as_bytes(), &mut |event| {
+    let text = text.to_str();
+    decode_all(order.from, text.as_bytes(), &mut Taps::default(), &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
     });
     let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();

@@ -15,42 +15,45 @@ use sabir_wire::json::Survey;
 use sabir_wire::json::Writer;
 
 use crate::Gateway;
-use crate::attempt::Means;
-use crate::attempt::Opened;
-use crate::attempt::Prepared;
-use crate::attempt::Whole;
-use crate::attempt::ask;
-use crate::attempt::ask::Bearing;
-use crate::attempt::ask::Question;
+use crate::answer::Answering;
+use crate::answer::InFlight;
+use crate::answer::Incoming;
+use crate::attempt::Handles;
+use crate::attempt::fallback;
+use crate::attempt::fallback::AffectsHealth;
+use crate::attempt::fallback::Attempt;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
-use crate::attempt::open;
-use crate::attempt::payload::Payload;
 use crate::attempt::prepare;
+use crate::attempt::prepare::Prepared;
 use crate::attempt::refusal::refusal;
 use crate::attempt::same_protocol;
+use crate::attempt::send;
 use crate::attempt::token_estimate;
-use crate::attempt::upstream::Endpoint;
 use crate::call::Action;
 use crate::call::Call;
 use crate::call::Delivery;
 use crate::call::LargeCall;
 use crate::failure::Refusal;
 use crate::failure::Result;
-use crate::observe::Trace;
+use crate::observe::Outcome;
 use crate::route::Candidate;
 use crate::route::Resolved;
 use crate::surface;
 use crate::surface::Counting;
+use crate::tap::Head;
+use crate::trace::Trace;
+use crate::upstream::Endpoint;
+use crate::upstream::Payload;
 
 /// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(
-    means: Means<'_>,
+    handles: Handles<'_>,
     call: &Call<'_>,
     resolved: &Resolved,
-    trace: &mut Trace,
-) -> Result<Opened> {
-    ask::ask(means, &Count { call, estimate: Cell::new(None) }, resolved, trace).await
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    fallback::ask(handles, &Count { call, estimate: Cell::new(None) }, resolved, flight).await
 }
 
 struct Count<'c> {
@@ -59,67 +62,73 @@ struct Count<'c> {
     estimate: Cell<Option<u64>>,
 }
 
-impl Question for Count<'_> {
-    type Answer = Opened;
+impl Attempt for Count<'_> {
+    type Answer = Box<Answering>;
 
-    const BEARING: Bearing = Bearing::Aside;
+    const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::No;
 
     async fn prepare<'a>(
         &'a self,
-        means: Means<'a>,
+        handles: Handles<'a>,
         candidate: &Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        trace.starts_over();
+        trace.clear_losses();
         if let Some(large) = self.call.large {
-            let prepared = prepared_elsewhere(means, large, candidate, trace);
+            let prepared = prepared_elsewhere(handles, large, candidate, trace);
             let (prepared, estimate) = Box::pin(prepared).await?;
             self.estimate.set(Some(estimate));
             return Ok(prepared);
         }
         let mut notes = Notes::of(trace);
-        let prepared = prepared(means.gateway, self.call, candidate, &mut notes);
+        let prepared = prepared(handles.gateway, self.call, candidate, &mut notes);
         let losses = notes.into_losses();
-        trace.loses_all(losses);
+        trace.add_losses(losses);
         prepared
     }
 
-    fn known(&self, prepared: &Prepared<'_>) -> Option<Opened> {
+    fn known(&self, prepared: &Prepared<'_>) -> Option<Box<Answering>> {
         let counter = counter_path(prepared.endpoint, &self.call.model);
         counter.is_none().then(|| self.estimated(prepared))
     }
 
     async fn open(
         &self,
-        means: Means<'_>,
+        handles: Handles<'_>,
         provider: usize,
         prepared: &Prepared<'_>,
-        _trace: &mut Trace,
-    ) -> Result<Opened> {
-        let (call, protocol) = (self.call, prepared.endpoint.protocol);
-        let (status, headers, mut feed) = open::begin(means, provider, prepared).await?;
-        let bytes_max = means.gateway.config.limits.answer_bytes_max;
-        let body = open::whole_body(means.gateway, &mut feed, &headers, bytes_max).await?;
-        if is_missing(status, &body) {
+        flight: &mut InFlight,
+    ) -> Result<Box<Answering>> {
+        let incoming = send::begin(handles, provider, prepared).await?;
+        let Incoming { protocol, head, mut feed } = incoming;
+        let bytes_max = handles.gateway.config.limits.answer_bytes_max;
+        let body = feed.collect_unpacked(handles.gateway, &head.headers, bytes_max).await?;
+        if is_missing(head.status, &body) {
             return Ok(self.estimated(prepared));
         }
-        if !(200..300).contains(&status) {
+        if !(200..300).contains(&head.status) {
+            let Head { status, headers } = head;
             return Err(refusal(Refusal { protocol, status, headers, body }));
         }
-        if protocol == call.client {
-            return Ok(Opened::Whole(Whole { headers, body }));
-        }
-        let Some(tokens) = tokens_in(protocol, &body) else { return Ok(self.estimated(prepared)) };
-        Ok(Opened::Whole(Whole { headers, body: written(call.client, tokens) }))
+        flight.begin_answer(&head);
+        flight.body(&body);
+        let client = self.call.client;
+        let body = match (protocol == client, tokens_in(protocol, &body)) {
+            (true, _) => body,
+            (false, Some(tokens)) => written(client, tokens),
+            (false, None) => return Ok(self.estimated(prepared)),
+        };
+        Ok(Answering::whole(head, body, Outcome::Answered))
     }
 }
 
 impl Count<'_> {
-    fn estimated(&self, prepared: &Prepared<'_>) -> Opened {
+    fn estimated(&self, prepared: &Prepared<'_>) -> Box<Answering> {
         let mut headers = HeaderMap::new();
         headers.insert("sabir-estimate", HeaderValue::from_static("true"));
         let tokens = self.estimate.get().unwrap_or_else(|| tokens_of(prepared));
-        Opened::Whole(Whole { headers, body: written(self.call.client, tokens) })
+        let head = Head { status: 200, headers };
+        Answering::whole(head, written(self.call.client, tokens), Outcome::Answered)
     }
 }
 
@@ -135,7 +144,7 @@ fn prepared<'a>(
 ) -> Result<Prepared<'a>> {
     let unwrapped = unwrapped(gateway, whole, candidate);
     let call = unwrapped.as_ref().unwrap_or(whole);
-    let mut prepared = prepare::prepare_noting(gateway, call, None, candidate, notes)?;
+    let mut prepared = prepare::prepare_noting(gateway, call, candidate, notes)?;
     let upstream = prepared.endpoint.protocol;
     let Some(path) = counter_path(prepared.endpoint, &candidate.model) else {
         return Ok(prepared);
@@ -155,29 +164,30 @@ fn prepared<'a>(
 
 /// The same on another thread, for a body that takes long to read, with an estimate of its tokens.
 async fn prepared_elsewhere<'a>(
-    means: Means<'a>,
+    handles: Handles<'a>,
     large: &Arc<LargeCall>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<(Prepared<'a>, u64)> {
-    let upstream = &means.gateway.upstreams[candidate.provider];
+    let upstream = &handles.gateway.upstreams[candidate.provider];
     let endpoint = upstream.endpoint_for(large.client).ok_or_else(prepare::without_endpoint)?;
-    let (gateway, large, stamp) = (Arc::clone(means.gateway), Arc::clone(large), Stamp::of(trace));
+    let (gateway, large, stamp) =
+        (Arc::clone(handles.gateway), Arc::clone(large), Stamp::of(trace));
     let candidate = candidate.clone();
-    let work = means.gateway.pool.run(move |wanted| {
+    let work = handles.gateway.pool.run(move |wanted| {
         let mut notes = stamp.notes(wanted);
         let parts = prepared(&gateway, &large.lend(), &candidate, &mut notes).map(|prepared| {
             let estimate = tokens_of(&prepared);
-            let Prepared { path, headers, body, manner, .. } = prepared;
-            (path, headers.into_owned(), body.whole().into_owned(), manner, estimate)
+            let Prepared { path, headers, body, mode, .. } = prepared;
+            (path, headers.into_owned(), body.whole().into_owned(), mode, estimate)
         });
         Ok((parts, notes.into_losses()))
     });
     let (parts, losses) = work.await?;
-    trace.loses_all(losses);
-    let (path, headers, body, manner, estimate) = parts?;
+    trace.add_losses(losses);
+    let (path, headers, body, mode, estimate) = parts?;
     let (headers, body) = (Cow::Owned(headers), body.into());
-    Ok((Prepared { endpoint, path, headers, body, manner }, estimate))
+    Ok((Prepared { endpoint, path, headers, body, mode }, estimate))
 }
 
 /// A count whose request stands in a field of its own: for a provider of another protocol what stands there alone, for one

@@ -1,54 +1,45 @@
 //! Embeddings: the two protocols of OpenAI have one path and one shape for them, and the bytes pass as they are.
 
-use http::HeaderMap;
 use sabir_wire::FaultKind;
 
 use crate::Gateway;
-use crate::attempt::Feed;
-use crate::attempt::Means;
-use crate::attempt::Prepared;
-use crate::attempt::ask;
-use crate::attempt::ask::Bearing;
-use crate::attempt::ask::Question;
-use crate::attempt::headers;
-use crate::attempt::open;
+use crate::answer::AnswerMode;
+use crate::answer::InFlight;
+use crate::answer::Incoming;
+use crate::attempt::Handles;
+use crate::attempt::fallback;
+use crate::attempt::fallback::AffectsHealth;
+use crate::attempt::fallback::Attempt;
 use crate::attempt::prepare;
-use crate::attempt::prepare::Manner;
-use crate::attempt::refusal::refusal;
-use crate::attempt::upstream::Endpoint;
+use crate::attempt::prepare::Prepared;
+use crate::attempt::refusal::refused;
+use crate::attempt::send;
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::failure::Refusal;
 use crate::failure::Result;
-use crate::observe::Trace;
 use crate::route::Candidate;
 use crate::route::Resolved;
 use crate::surface;
-
-/// Embeddings that begin to come.
-#[derive(Debug)]
-pub(crate) struct Embedded {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) feed: Box<Feed>,
-}
+use crate::trace::Trace;
+use crate::upstream::Endpoint;
+use crate::upstream::outgoing_headers;
 
 /// Asks those of the targets that have embeddings.
 pub(crate) async fn embed(
-    means: Means<'_>,
+    handles: Handles<'_>,
     call: &Call<'_>,
     mut resolved: Resolved,
-    trace: &mut Trace,
-) -> Result<Embedded> {
+    flight: &mut InFlight,
+) -> Result<Incoming> {
     let first = resolved.targets.first().map(|target| target.provider);
-    resolved.targets.retain(|target| endpoint(means.gateway, target).is_some());
+    resolved.targets.retain(|target| endpoint(handles.gateway, target).is_some());
     match first {
         Some(first) if resolved.targets.is_empty() => {
-            let name = &means.gateway.upstreams[first].name;
+            let name = &handles.gateway.upstreams[first].name;
             let message = format!("{name} has no embeddings in this protocol's shape");
             Err(Failure::client(FaultKind::NotFound, message).with_param("model"))
         }
-        _ => ask::ask(means, &Embedding(call), &resolved, trace).await,
+        _ => fallback::ask(handles, &Embedding(call), &resolved, flight).await,
     }
 }
 
@@ -65,46 +56,47 @@ fn path(endpoint: &Endpoint) -> Option<String> {
 
 struct Embedding<'c>(&'c Call<'c>);
 
-impl Question for Embedding<'_> {
-    type Answer = Embedded;
+impl Attempt for Embedding<'_> {
+    type Answer = Incoming;
 
-    const BEARING: Bearing = Bearing::Answer;
+    const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::Yes;
 
     async fn prepare<'a>(
         &'a self,
-        means: Means<'a>,
+        handles: Handles<'a>,
         candidate: &Candidate,
         _trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        let endpoint = endpoint(means.gateway, candidate).ok_or_else(prepare::without_endpoint)?;
+        let endpoint =
+            endpoint(handles.gateway, candidate).ok_or_else(prepare::without_endpoint)?;
         let path = path(endpoint).ok_or_else(prepare::without_endpoint)?;
         // Which of the two protocols the provider speaks is all the same to the client.
         let call = Call { client: endpoint.protocol, ..self.0.clone() };
-        let provider = &means.gateway.config.providers[candidate.provider];
+        let provider = &handles.gateway.config.providers[candidate.provider];
         Ok(Prepared {
             endpoint,
             path,
-            headers: headers::outgoing(&call, provider, endpoint),
+            headers: outgoing_headers(&call, provider, endpoint),
             body: prepare::spliced(&call, &candidate.model),
-            manner: Manner::Through,
+            mode: AnswerMode::PassThrough,
         })
     }
 
     async fn open(
         &self,
-        means: Means<'_>,
+        handles: Handles<'_>,
         provider: usize,
         prepared: &Prepared<'_>,
-        _trace: &mut Trace,
-    ) -> Result<Embedded> {
-        let (status, headers, mut feed) = open::begin(means, provider, prepared).await?;
-        if (200..300).contains(&status) {
-            return Ok(Embedded { status, headers, feed: Box::new(feed) });
+        _flight: &mut InFlight,
+    ) -> Result<Incoming> {
+        let incoming = send::begin(handles, provider, prepared).await?;
+        match incoming.head.status {
+            200..300 => Ok(incoming),
+            // Which of the two protocols the provider speaks is all the same here too.
+            _ => {
+                Err(refused(handles.gateway, Incoming { protocol: self.0.client, ..incoming })
+                    .await)
+            }
         }
-        let bytes_max = means.gateway.config.limits.answer_bytes_max;
-        let body = open::whole_body(means.gateway, &mut feed, &headers, bytes_max)
-            .await
-            .unwrap_or_default();
-        Err(refusal(Refusal { protocol: self.0.client, status, headers, body }))
     }
 }

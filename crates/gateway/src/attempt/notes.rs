@@ -7,8 +7,8 @@ use sabir_wire::Loss;
 use sabir_wire::Report;
 
 use crate::failure::Result;
-use crate::observe::Trace;
 use crate::pool::Wanted;
+use crate::trace::Trace;
 
 /// What one translation notes for the trace of its request.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl<'t> Notes<'t> {
         self.began_s
     }
 
-    pub(super) fn loses(&mut self, report: Report) {
+    pub(super) fn add_losses(&mut self, report: Report) {
         match self.losses.is_empty() {
             true => self.losses = report.into_entries(),
             false => self.losses.extend(report.into_entries()),

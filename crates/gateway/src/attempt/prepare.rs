@@ -13,27 +13,27 @@ use sabir_wire::json::Writer;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
-use sabir_wire::protocol::Exchange;
 
 use crate::Gateway;
-use crate::attempt::Payload;
-use crate::attempt::headers;
+use crate::answer::AnswerMode;
 use crate::attempt::late_system;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
 use crate::attempt::repair;
 use crate::attempt::same_protocol;
-use crate::attempt::upstream::Endpoint;
 use crate::call::Action;
 use crate::call::Call;
 use crate::call::LargeCall;
 use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Trace;
-use crate::observe::Whose;
+use crate::failure::Whose;
 use crate::route::Candidate;
 use crate::surface;
+use crate::trace::Trace;
+use crate::upstream::Endpoint;
+use crate::upstream::Payload;
+use crate::upstream::outgoing_headers;
 
 /// A request as a target will see it.
 #[derive(Debug)]
@@ -42,15 +42,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) path: String,
     pub(crate) headers: Cow<'a, HeaderMap>,
     pub(crate) body: Payload<'a>,
-    pub(crate) manner: Manner,
-}
-
-/// What happens to the answer on its way back.
-#[derive(Debug)]
-pub(crate) enum Manner {
-    /// Its bytes go to the client as they are.
-    Through,
-    Translated(Box<Asked<'static>>),
+    pub(crate) mode: AnswerMode,
 }
 
 /// A body as a target wants it, apart from the client's.
@@ -58,22 +50,21 @@ pub(crate) enum Manner {
 struct Rewritten {
     /// None if the client's own bytes will do.
     body: Option<Payload<'static>>,
-    manner: Manner,
+    mode: AnswerMode,
 }
 
-/// What is sent to a target. Whoever has taken the body apart already hands that over.
+/// What is sent to a target.
 pub(super) fn prepare<'a>(
     gateway: &'a Gateway,
     call: &Call<'a>,
-    decoded: Option<Box<Exchange<'_>>>,
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
-    trace.starts_over();
+    trace.clear_losses();
     let mut notes = Notes::of(trace);
-    let prepared = prepare_noting(gateway, call, decoded, candidate, &mut notes);
+    let prepared = prepare_noting(gateway, call, candidate, &mut notes);
     let losses = notes.into_losses();
-    trace.loses_all(losses);
+    trace.add_losses(losses);
     prepared
 }
 
@@ -81,11 +72,10 @@ pub(super) fn prepare<'a>(
 pub(super) fn prepare_noting<'a>(
     gateway: &'a Gateway,
     call: &Call<'a>,
-    decoded: Option<Box<Exchange<'_>>>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Prepared<'a>> {
-    let rewritten = rewrite(gateway, call, decoded, candidate, notes)?;
+    let rewritten = rewrite(gateway, call, candidate, notes)?;
     assemble(gateway, call, candidate, rewritten)
 }
 
@@ -96,23 +86,22 @@ pub(super) async fn prepare_large<'a>(
     candidate: &Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
-    trace.starts_over();
+    trace.clear_losses();
     let (own, large, stamp) = (Arc::clone(gateway), Arc::clone(large), Stamp::of(trace));
     let target = candidate.clone();
     let work = gateway.pool.run(move |wanted| {
         let mut notes = stamp.notes(wanted);
-        let rewritten = rewrite(&own, &large.lend(), None, &target, &mut notes);
+        let rewritten = rewrite(&own, &large.lend(), &target, &mut notes);
         Ok((rewritten, notes.into_losses()))
     });
     let (rewritten, losses) = work.await?;
-    trace.loses_all(losses);
+    trace.add_losses(losses);
     assemble(gateway, call, candidate, rewritten?)
 }
 
 fn rewrite(
     gateway: &Gateway,
     call: &Call<'_>,
-    decoded: Option<Box<Exchange<'_>>>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
@@ -120,9 +109,9 @@ fn rewrite(
     let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
         let body = same_protocol::rewritten(gateway, call, candidate, notes)?;
-        return Ok(Rewritten { body, manner: Manner::Through });
+        return Ok(Rewritten { body, mode: AnswerMode::PassThrough });
     }
-    translated(gateway, call, decoded, (candidate, endpoint.protocol), notes)
+    translated(gateway, call, (candidate, endpoint.protocol), notes)
 }
 
 fn assemble<'a>(
@@ -134,15 +123,15 @@ fn assemble<'a>(
     let provider = &gateway.config.providers[candidate.provider];
     let upstream = &gateway.upstreams[candidate.provider];
     let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
-    let Rewritten { body, manner } = rewritten;
+    let Rewritten { body, mode } = rewritten;
     let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
-    let is_through = matches!(manner, Manner::Through);
+    let is_through = matches!(mode, AnswerMode::PassThrough);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
-        headers: headers::outgoing(call, provider, endpoint),
+        headers: outgoing_headers(call, provider, endpoint),
         endpoint,
         body,
-        manner,
+        mode,
     })
 }
 
@@ -180,7 +169,6 @@ fn kept_elsewhere(
 fn translated(
     gateway: &Gateway,
     call: &Call<'_>,
-    decoded: Option<Box<Exchange<'_>>>,
     (candidate, upstream): (&Candidate, Protocol),
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
@@ -189,10 +177,7 @@ fn translated(
     if let Some(param) = call.session {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
-    let mut exchange = match decoded {
-        Some(exchange) => exchange,
-        None => Box::new(call.client.decode_request_surveyed(&call.survey)?),
-    };
+    let mut exchange = Box::new(call.client.decode_request_surveyed(&call.survey)?);
     notes.check()?;
     let repairs = match gateway.config.repair {
         Repair::Translated | Repair::Always => {
@@ -223,17 +208,17 @@ fn translated(
         created_s: notes.began_s(),
         ..Asked::by(&exchange, upstream, &target)
     };
-    notes.loses(repairs);
-    notes.loses(moves);
-    notes.loses(encoded.report);
+    notes.add_losses(repairs);
+    notes.add_losses(moves);
+    notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
-    Ok(Rewritten { body, manner: Manner::Translated(Box::new(asked)) })
+    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(asked)) })
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.
 fn strict(encoded: Encoded, notes: &mut Notes<'_>) -> Result<Encoded> {
     if encoded.report.drops().next().is_some() {
-        notes.loses(encoded.report.clone());
+        notes.add_losses(encoded.report.clone());
     }
     encoded.strict().map_err(refused)
 }

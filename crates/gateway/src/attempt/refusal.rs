@@ -1,15 +1,28 @@
 //! What a provider says when it refuses, read in the manner of its protocol.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
+use crate::Gateway;
+use crate::answer::Incoming;
 use crate::failure::Failure;
 use crate::failure::Refusal;
-use crate::observe::Whose;
+use crate::failure::Whose;
+use crate::tap::Head;
 
-/// The failure that an answer with any status but a good one is.
-pub(crate) fn refusal(refusal: Refusal) -> Box<Failure> {
+/// Reads an answer with any status but a good one to its end: it says what failed.
+pub(super) async fn refused(gateway: &Arc<Gateway>, incoming: Incoming) -> Box<Failure> {
+    let Incoming { protocol, head: Head { status, headers }, mut feed } = incoming;
+    let bytes_max = gateway.config.limits.answer_bytes_max;
+    let body = feed.collect_unpacked(gateway, &headers, bytes_max).await.unwrap_or_default();
+    refusal(Refusal { protocol, status, headers, body })
+}
+
+/// The failure that such an answer is.
+pub(super) fn refusal(refusal: Refusal) -> Box<Failure> {
     let Refusal { protocol, status, headers, body } = refusal;
     if !(400..600).contains(&status) {
         return stray(Refusal { protocol, status, headers, body });

@@ -14,7 +14,6 @@ use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::attempt::notes::Notes;
-use crate::attempt::payload::Payload;
 use crate::attempt::repair;
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -23,6 +22,7 @@ use crate::route::Candidate;
 use crate::surface;
 use crate::surface::Change;
 use crate::surface::History;
+use crate::upstream::Payload;
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
@@ -48,7 +48,7 @@ fn spliced(
 ) -> Option<Payload<'static>> {
     let (body, report) = stripped(gateway, call, candidate, call.body)?;
     let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
-    notes.loses(report);
+    notes.add_losses(report);
     Some(body.into_bytes().into())
 }
 
@@ -100,11 +100,11 @@ fn encoded(
     }
     notes.check()?;
     let encoded = exchange.encode(call.client, target)?;
-    notes.loses(report);
-    notes.loses(encoded.report);
+    notes.add_losses(report);
+    notes.add_losses(encoded.report);
     let body = match stripped(gateway, call, candidate, &encoded.body) {
         Some((body, report)) => {
-            notes.loses(report);
+            notes.add_losses(report);
             body
         }
         None => encoded.body,

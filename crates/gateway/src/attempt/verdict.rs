@@ -7,7 +7,7 @@ use sabir_wire::FaultKind;
 use crate::attempt::PAUSE;
 use crate::failure::Broken;
 use crate::failure::Failure;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 /// What to do about a failure before the first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use http::HeaderName;
 use http::HeaderValue;
 use sabir_wire::Protocol;
 
-use crate::observe::Trace;
 use crate::surface;
 use crate::surface::is_for_client;
+use crate::trace::Trace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");

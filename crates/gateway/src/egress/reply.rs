@@ -1,6 +1,5 @@
 //! Replies to clients: their body, and the headers that say who answered and what was lost.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
@@ -16,13 +15,14 @@ use http_body::SizeHint;
 use sabir_wire::Protocol;
 use tokio::time::Instant;
 
-use crate::attempt::Opened;
+use crate::answer::Answering;
+use crate::answer::Cut;
+use crate::answer::InFlight;
 use crate::call::Call;
 use crate::call::Delivery;
-use crate::egress::Live;
 use crate::egress::headers;
-use crate::observe::Ending;
-use crate::observe::Trace;
+use crate::egress::live::Live;
+use crate::trace::Trace;
 
 pub(crate) type Reply = Response<ReplyBody>;
 
@@ -32,20 +32,15 @@ pub(crate) enum ReplyBody {
     Live(Box<Live>),
 }
 
-/// A body that cannot come to its end. The connection is closed without one, so that the client sees that something is
-/// missing.
-#[derive(Debug)]
-pub(crate) struct Cut;
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the answer broke off")
-    }
-}
-
-impl std::error::Error for Cut {}
-
 impl ReplyBody {
+    /// The body of an answer. One that is all there goes at once, unless a tap holds it back.
+    pub(crate) fn of(mut answering: Box<Answering>, mut flight: InFlight) -> Self {
+        match answering.take_all(&mut flight) {
+            Some(body) => Self::Whole(Some(body).filter(|body| !body.is_empty())),
+            None => Self::Live(Box::new(Live::new(answering, flight))),
+        }
+    }
+
     /// When the body must have been sent, where it has a time of its own.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match self {
@@ -66,8 +61,7 @@ impl http_body::Body for ReplyBody {
         match self.get_mut() {
             Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
             Self::Live(live) => {
-                let bytes = Pin::new(live.as_mut()).poll_bytes(cx);
-                bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
+                live.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
             }
         }
     }
@@ -84,64 +78,46 @@ impl http_body::Body for ReplyBody {
             Self::Whole(body) => {
                 SizeHint::with_exact(body.as_ref().map_or(0, |body| body.len() as u64))
             }
-            Self::Live(_) => SizeHint::default(),
+            Self::Live(live) => match live.exact_bytes() {
+                Some(bytes) => SizeHint::with_exact(bytes as u64),
+                None => SizeHint::default(),
+            },
         }
     }
 }
 
 /// The reply to a call that is being answered.
-pub(crate) fn opened(call: &Call<'_>, opened: Opened, mut trace: Trace) -> Reply {
-    trace.answers(200);
+pub(crate) fn answer(call: &Call<'_>, answering: Box<Answering>, mut flight: InFlight) -> Reply {
+    flight.trace.set_status(200);
     // Whoever goes on with the answer has no use for the question.
-    trace.forgets_body();
-    match opened {
-        Opened::Whole(whole) => {
-            let mut reply = roomy(ReplyBody::Whole(Some(whole.body)));
-            reply.headers_mut().insert(CONTENT_TYPE, JSON);
-            headers::add(reply.headers_mut(), call.client, &whole.headers, &trace);
-            trace.ends(Ending::Answered);
-            reply
-        }
-        Opened::Through { headers, first, along, feed } => {
-            let mut reply = stream_reply(call.delivery);
-            // The bytes are the provider's own, and so is the word for what they are.
-            if let Some(kind) = headers.get(CONTENT_TYPE) {
-                reply.headers_mut().insert(CONTENT_TYPE, kind.clone());
-            }
-            headers::add(reply.headers_mut(), call.client, &headers, &trace);
-            *reply.body_mut() = ReplyBody::Live(Box::new(Live::through(first, along, feed, trace)));
-            reply
-        }
-        Opened::Translated { headers, translation, feed } => {
-            let mut reply = stream_reply(call.delivery);
-            headers::add(reply.headers_mut(), call.client, &headers, &trace);
-            let live = Live::translated(translation, feed, trace);
-            *reply.body_mut() = ReplyBody::Live(Box::new(live));
-            reply
-        }
+    flight.admission.release_body();
+    let mut reply = Response::new(ReplyBody::Whole(None));
+    let headers = reply.headers_mut();
+    // Room for what most have, so that they never move.
+    headers.reserve(HEADERS);
+    headers.insert(CONTENT_TYPE, content_type(call.delivery, &answering));
+    if !answering.is_whole() {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
+    headers::add(headers, call.client, &answering.head.headers, &flight.trace);
+    *reply.body_mut() = ReplyBody::of(answering, flight);
+    reply
 }
 
-/// A reply with room for the headers that most have, so that they never move.
-fn roomy(body: ReplyBody) -> Reply {
-    let mut reply = Response::new(body);
-    reply.headers_mut().reserve(HEADERS);
-    reply
+fn content_type(delivery: Delivery, answering: &Answering) -> HeaderValue {
+    let own = answering.head.headers.get(CONTENT_TYPE).filter(|_| answering.is_own());
+    match (own, delivery) {
+        // The bytes are the provider's own, and so is the word for what they are.
+        (Some(own), _) => own.clone(),
+        (None, Delivery::Stream) if !answering.is_whole() => {
+            HeaderValue::from_static("text/event-stream; charset=utf-8")
+        }
+        (None, Delivery::Stream | Delivery::Array | Delivery::Whole) => JSON,
+    }
 }
 
 /// How many headers most replies have at most.
 const HEADERS: usize = 12;
-
-fn stream_reply(delivery: Delivery) -> Reply {
-    let mut reply = roomy(ReplyBody::Whole(None));
-    let kind = match delivery {
-        Delivery::Stream => HeaderValue::from_static("text/event-stream; charset=utf-8"),
-        Delivery::Array | Delivery::Whole => JSON,
-    };
-    reply.headers_mut().insert(CONTENT_TYPE, kind);
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    reply
-}
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 

@@ -6,16 +6,17 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use sabir_wire::Protocol;
 
+use crate::answer::Ended;
+use crate::answer::InFlight;
 use crate::egress::Reply;
 use crate::egress::reply::failed;
 use crate::failure::Failure;
 use crate::failure::Refusal;
-use crate::observe::Ending;
-use crate::observe::Trace;
+use crate::observe::Outcome;
 use crate::surface;
 use crate::surface::is_for_client;
 
-pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Reply {
+pub(crate) fn rescue(client: Protocol, failure: Failure, mut flight: InFlight) -> Reply {
     let Failure { fault, whose, status, upstream, broken: _ } = failure;
     // The provider's own words, if they are an error of the client's protocol.
     let same = upstream.filter(|refusal| refusal.protocol == client && fault.original.is_some());
@@ -27,10 +28,10 @@ pub(crate) fn rescue(client: Protocol, failure: Failure, mut trace: Trace) -> Re
             (status, Bytes::from(body))
         }
     };
-    trace.answers(status);
-    trace.ends(Ending::Failed(whose));
+    flight.trace.set_status(status);
+    flight.end(Ended { fault: Some(fault.kind), ..Ended::plain(Outcome::Failed(whose)) });
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let mut reply = failed(status, body, client, &trace);
+    let mut reply = failed(status, body, client, &flight.trace);
     let headers = reply.headers_mut();
     for (name, value) in same.iter().flat_map(|refusal| &refusal.headers) {
         if is_for_client(name) {

@@ -17,28 +17,32 @@ use tokio::time::Instant;
 use tokio::time::timeout_at;
 
 use crate::Gateway;
+use crate::admission::Admission;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress::coding;
-use crate::observe::Trace;
 
 /// How much is reserved for a body before it comes, whatever it says of its length.
 const RESERVED_BYTES_MAX: usize = 256 * 1024;
 
-/// Reads the whole body and takes compression off. The trace holds it, as far as it has come.
-pub(crate) async fn read<B>(body: B, headers: &HeaderMap, trace: &mut Trace) -> Result<Vec<u8>>
+/// Reads the whole body and takes compression off. The admission counts it, as far as it has come.
+pub(crate) async fn read<B>(
+    body: B,
+    headers: &HeaderMap,
+    admission: &mut Admission,
+) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let whole = read_raw(body, headers, trace).await?;
+    let whole = read_raw(body, headers, admission).await?;
     if !headers.contains_key(CONTENT_ENCODING) {
         return Ok(whole);
     }
-    let bytes_max = bytes_max(trace.gateway());
-    let unpacking = coding::unpack(trace.gateway(), whole, headers, bytes_max);
+    let bytes_max = bytes_max(admission.gateway());
+    let unpacking = coding::unpack(admission.gateway(), whole, headers, bytes_max);
     let (whole, held) = Box::pin(unpacking).await?;
     if let Some(held) = held {
-        trace.unpacks(held);
+        admission.replace_body(held);
     }
     Ok(whole)
 }
@@ -58,12 +62,12 @@ pub(crate) fn into_text(body: Vec<u8>) -> Result<String> {
 pub(crate) async fn read_raw<B>(
     mut body: B,
     headers: &HeaderMap,
-    trace: &mut Trace,
+    admission: &mut Admission,
 ) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let bytes_max = bytes_max(trace.gateway());
+    let bytes_max = bytes_max(admission.gateway());
     let stated = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let stated: usize = stated.unwrap_or_default();
     if stated > bytes_max {
@@ -82,7 +86,7 @@ where
             if whole.len() + data.len() > bytes_max {
                 return Err(too_large(bytes_max));
             }
-            trace.receives(data.len())?;
+            admission.hold_body(data.len())?;
             whole.extend_from_slice(&data);
         }
     }
@@ -185,7 +189,6 @@ mod tests {
     use std::task::Context;
     use std::task::ready;
 
-    use sabir_wire::Protocol;
     use tokio::time::Sleep;
     use tokio::time::sleep;
 
@@ -224,8 +227,8 @@ mod tests {
     ) -> std::result::Result<usize, (Option<u16>, u64)> {
         let began = Instant::now();
         let gateway = Gateway::new(Config::default());
-        let mut trace = Trace::begin(&gateway, Protocol::OpenaiChat);
-        let read = read_raw(Slow(pieces, None), &HeaderMap::new(), &mut trace).await;
+        let mut admission = Admission::begin(&gateway);
+        let read = read_raw(Slow(pieces, None), &HeaderMap::new(), &mut admission).await;
         read.map(|body| body.len()).map_err(|it| (it.status, began.elapsed().as_secs()))
     }
 

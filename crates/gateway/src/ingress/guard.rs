@@ -12,7 +12,7 @@ use crate::authority::Authority;
 use crate::authority::Origin;
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 /// Refuses requests that come under a strange name, from a strange page, or from this gateway itself.
 pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {

@@ -1,4 +1,4 @@
-//! How requests come in: who may ask, what is asked, and the body that says it.
+//! How requests come in: who may ask, what is asked of whom, and the body that says it.
 
 mod body;
 mod coding;
@@ -6,6 +6,7 @@ mod guard;
 mod head;
 mod key;
 mod path;
+mod routing;
 mod skim;
 
 pub(crate) use body::drain;
@@ -23,7 +24,8 @@ pub(crate) use path::Listing;
 pub(crate) use path::Own;
 pub(crate) use path::find as find_endpoint;
 pub(crate) use path::is_passthrough;
-pub(crate) use skim::Skimmed;
-pub(crate) use skim::early_model;
+pub(crate) use routing::Arrived;
+pub(crate) use routing::Routed;
+pub(crate) use routing::route_call;
+pub(crate) use routing::route_large_call;
 pub(crate) use skim::skim;
-pub(crate) use skim::unmarked;

@@ -1,6 +1,5 @@
 //! What routing needs of a body, read without taking the body apart.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use sabir_wire::FaultKind;
@@ -9,6 +8,7 @@ use sabir_wire::json::Kind;
 use sabir_wire::json::Reader;
 use sabir_wire::json::Survey;
 
+use crate::call::unmarked;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::surface;
@@ -24,24 +24,6 @@ pub(crate) struct Skimmed<'b> {
     pub(crate) session: Option<&'static str>,
     /// What else was found out, for whoever reads the body again.
     pub(crate) survey: Survey<'b>,
-}
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// A body without the mark that some editors put before it.
-pub(crate) fn unmarked(body: &str) -> &str {
-    body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body)
-}
-
-/// How far a body is looked into for an early model.
-const EARLY_BYTES: usize = 512;
-
-/// The model that a body names near its beginning. Another name may follow, which would count instead.
-pub(crate) fn early_model(body: &str) -> Option<Cow<'_, str>> {
-    let body = unmarked(body);
-    let beginning = &body[..body.floor_char_boundary(EARLY_BYTES)];
-    let model = Reader::new(beginning).peek_tag("model").ok()??;
-    Some(model.into_str())
 }
 
 /// Reads the top of a body and checks that the whole of it is one JSON object.
@@ -112,18 +94,6 @@ mod tests {
         }
         let skimmed = skim(Protocol::OpenaiChat, r#"{"messages":[{"model":"m"}]}"#).unwrap();
         assert_eq!(skimmed.model_at, None);
-    }
-
-    #[test]
-    fn a_model_is_early_if_it_stands_near_the_beginning() {
-        let early = |body: &str| early_model(body).map(Cow::into_owned);
-        assert_eq!(early(r#"{"model":"m","messages":["#).as_deref(), Some("m"));
-        assert_eq!(early("\u{feff}{\"a\":[{}],\"model\":\"\\u006d\"").as_deref(), Some("m"));
-        let long = "ü".repeat(EARLY_BYTES);
-        assert_eq!(early(&format!(r#"{{"messages":["{long}"],"model":"m"}}"#)), None);
-        for body in ["", "[]", r#"{"messages":[]}"#, r#"{"model":1}"#, r#"{"model":null}"#] {
-            assert_eq!(early(body), None, "{body}");
-        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use sabir_wire::conversation::Count;
 use sabir_wire::conversation::Counts;
 use sabir_wire::json::Writer;
 
-use crate::observe::Ending;
+use crate::observe::Outcome;
 use crate::observe::losses::Losses;
 
 /// How many exchanges are remembered.
@@ -67,7 +67,7 @@ pub(crate) struct Seen {
     pub(crate) upstream: Option<Upstream>,
     pub(crate) is_stream: bool,
     pub(crate) status: u16,
-    pub(crate) ending: Ending,
+    pub(crate) outcome: Outcome,
     pub(crate) duration: Duration,
     pub(crate) first_byte: Option<Duration>,
     pub(crate) counts: Counts,
@@ -198,7 +198,7 @@ impl Seen {
         it.field("requested_model", self.asked_model.as_str());
         it.field("stream", &self.is_stream);
         it.field("status", &u64::from(self.status));
-        it.field("outcome", self.ending.as_str());
+        it.field("outcome", self.outcome.as_str());
         it.field("duration_ms", &millis(self.duration));
         it.optional("first_byte_ms", self.first_byte.map(millis).as_ref());
         if let Some(upstream) = &self.upstream {
@@ -246,7 +246,7 @@ mod tests {
             upstream: None,
             is_stream: false,
             status: 200,
-            ending: Ending::Answered,
+            outcome: Outcome::Answered,
             duration: Duration::ZERO,
             first_byte: None,
             counts: Counts::default(),

@@ -72,7 +72,7 @@ impl io::Write for Lines {
     }
 }
 
-pub(super) fn exchange(seen: &Seen) {
+pub(crate) fn exchange(seen: &Seen) {
     let upstream = seen.upstream.as_ref();
     tracing::info!(
         target: "sabir",
@@ -86,7 +86,7 @@ pub(super) fn exchange(seen: &Seen) {
         route = upstream.map(|it| &*it.route),
         stream = seen.is_stream,
         status = seen.status,
-        outcome = seen.ending.as_str(),
+        outcome = seen.outcome.as_str(),
         ms = u64::try_from(seen.duration.as_millis()).unwrap_or(u64::MAX),
         input_tokens = seen.counts[Count::Input],
         output_tokens = seen.counts[Count::Output],

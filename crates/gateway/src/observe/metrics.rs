@@ -12,8 +12,8 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::Count;
 use sabir_wire::conversation::Counts;
 
-use crate::observe::Ending;
-use crate::observe::Whose;
+use crate::failure::Whose;
+use crate::observe::Outcome;
 use crate::observe::histogram::Histogram;
 use crate::observe::log;
 
@@ -35,7 +35,7 @@ pub(crate) struct Metrics {
 
 #[derive(Debug, Default)]
 struct Series {
-    endings: [AtomicU64; Ending::ALL.len()],
+    endings: [AtomicU64; Outcome::ALL.len()],
     failed_tries: AtomicU64,
     in_flight: AtomicI64,
     input_tokens: AtomicU64,
@@ -47,7 +47,7 @@ struct Series {
 
 /// Which counters a request belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SeriesKey {
     pub(crate) client: Protocol,
     /// The provider and the protocol it was spoken to in; none if the request reached nobody.
     pub(crate) upstream: Option<(usize, Protocol)>,
@@ -55,8 +55,8 @@ pub(crate) struct Place {
 
 /// What a request came to, as far as it is counted.
 #[derive(Debug)]
-pub(crate) struct Outcome<'a> {
-    pub(crate) ending: Ending,
+pub(crate) struct Measured<'a> {
+    pub(crate) outcome: Outcome,
     pub(crate) counts: Counts,
     pub(crate) losses: &'a [sabir_wire::Loss],
     pub(crate) duration: Duration,
@@ -103,39 +103,39 @@ impl Metrics {
         self.bodies.fetch_sub(bytes, Relaxed);
     }
 
-    pub(crate) fn ended(&self, place: Place, outcome: &Outcome<'_>) {
+    pub(crate) fn ended(&self, key: SeriesKey, measured: &Measured<'_>) {
         self.in_flight.fetch_sub(1, Relaxed);
-        let series = &self.series[self.index(place)];
-        series.endings[outcome.ending.index()].fetch_add(1, Relaxed);
-        series.input_tokens.fetch_add(outcome.counts[Count::Input].unwrap_or_default(), Relaxed);
-        series.output_tokens.fetch_add(outcome.counts[Count::Output].unwrap_or_default(), Relaxed);
-        for loss in outcome.losses {
+        let series = &self.series[self.index(key)];
+        series.endings[measured.outcome.index()].fetch_add(1, Relaxed);
+        series.input_tokens.fetch_add(measured.counts[Count::Input].unwrap_or_default(), Relaxed);
+        series.output_tokens.fetch_add(measured.counts[Count::Output].unwrap_or_default(), Relaxed);
+        for loss in measured.losses {
             series.losses[loss.kind as usize].fetch_add(1, Relaxed);
         }
-        series.duration.note(outcome.duration);
-        if let Some(first_byte) = outcome.first_byte {
+        series.duration.note(measured.duration);
+        if let Some(first_byte) = measured.first_byte {
             series.first_byte.note(first_byte);
         }
     }
 
     /// A request goes to a provider.
-    pub(crate) fn reached(&self, place: Place) {
-        self.series[self.index(place)].in_flight.fetch_add(1, Relaxed);
+    pub(crate) fn reached(&self, key: SeriesKey) {
+        self.series[self.index(key)].in_flight.fetch_add(1, Relaxed);
     }
 
     /// A request is with that provider no longer.
-    pub(crate) fn left(&self, place: Place) {
-        self.series[self.index(place)].in_flight.fetch_sub(1, Relaxed);
+    pub(crate) fn left(&self, key: SeriesKey) {
+        self.series[self.index(key)].in_flight.fetch_sub(1, Relaxed);
     }
 
     /// A try failed, and another is made.
-    pub(crate) fn failed(&self, place: Place) {
-        self.series[self.index(place)].failed_tries.fetch_add(1, Relaxed);
+    pub(crate) fn failed(&self, key: SeriesKey) {
+        self.series[self.index(key)].failed_tries.fetch_add(1, Relaxed);
     }
 
-    fn index(&self, place: Place) -> usize {
-        let client = place.client as usize;
-        match place.upstream {
+    fn index(&self, key: SeriesKey) -> usize {
+        let client = key.client as usize;
+        match key.upstream {
             Some((provider, upstream)) => provider * PAIRS + client * PROTOCOLS + upstream as usize,
             None => self.providers.len() * PAIRS + client,
         }
@@ -203,14 +203,14 @@ impl Metrics {
     fn render_endings(&self, out: &mut String) {
         head(out, "sabir_requests_total", "counter", "Requests by how they ended.");
         self.each(out, |series, out, labels| {
-            for ending in Ending::ALL {
-                let count = series.endings[ending.index()].load(Relaxed);
+            for outcome in Outcome::ALL {
+                let count = series.endings[outcome.index()].load(Relaxed);
                 let _ = match count {
                     0 => Ok(()),
                     _ => writeln!(
                         out,
                         "sabir_requests_total{{{labels},outcome=\"{}\"}} {count}",
-                        ending.as_str()
+                        outcome.as_str()
                     ),
                 };
             }
@@ -218,7 +218,7 @@ impl Metrics {
         head(out, "sabir_errors_total", "counter", "Failed requests by whose fault it was.");
         self.each(out, |series, out, labels| {
             for whose in Whose::ALL {
-                let count = series.endings[Ending::Failed(whose).index()].load(Relaxed);
+                let count = series.endings[Outcome::Failed(whose).index()].load(Relaxed);
                 let _ = match count {
                     0 => Ok(()),
                     _ => writeln!(

@@ -13,9 +13,9 @@ use hyper_util::rt::TokioTimer;
 use crate::server::arrival::Arrival;
 use crate::server::sending::Sending;
 use crate::server::watched::Watched;
-use crate::server::worker::Desk;
 use crate::server::worker::FAREWELL_MAX;
 use crate::server::worker::Phase;
+use crate::server::worker::WorkerState;
 use crate::stack;
 
 /// How much of a body is read at once, if the headers may not be longer anyway.
@@ -28,7 +28,7 @@ const HEADS_READ: usize = 2;
 /// The same for their lines: room for so many is made for every request, so it is no more than a few times what is allowed.
 const LINES_READ: usize = 256;
 
-pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
+pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
     let Ok(stream) = stream
         .set_nodelay(true)
@@ -38,14 +38,14 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
         return;
     };
     keep_little_unsent(&stream);
-    let limits = &desk.gateway.config.limits;
+    let limits = &state.gateway.config.limits;
     let arrival = Arrival::default();
     let sending = Sending::new(limits);
     let service = service_fn(|request: Request<Incoming>| {
         let (head, mut body) = arrival.begin(request).into_parts();
         let (arrival, sending) = (&arrival, &sending);
         async move {
-            let reply = stack::handle(&desk.gateway, &desk.client, &head, &mut body).await;
+            let reply = stack::handle(&state.gateway, &state.client, &head, &mut body).await;
             arrival.end();
             sending.begin(reply.body().deadline());
             Ok::<_, Infallible>(reply)
@@ -62,13 +62,13 @@ pub(super) async fn serve(desk: &Desk, stream: TcpStream) {
     let mut connection = std::pin::pin!(connection);
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,
-        () = desk.reached(Phase::Stopping) => {
+        () = state.reached(Phase::Stopping) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
                 () = silence(&arrival) => return,
                 // The answers look at the gateway, see that it ends, and say so.
-                () = desk.reached(Phase::Over) => connection.await,
+                () = state.reached(Phase::Over) => connection.await,
             }
         }
     };

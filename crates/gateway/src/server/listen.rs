@@ -115,12 +115,12 @@ impl Server {
         let mut handles = Vec::with_capacity(threads);
         for number in 0..threads {
             let load = Arc::new(AtomicUsize::new(0));
-            let seat = worker::Seat {
+            let init = worker::WorkerInit {
                 gateway: Arc::clone(&self.gateway),
                 proxies: self.proxies.clone(),
                 load: Arc::clone(&load),
             };
-            let (worker, handle) = worker::start(number, seat, load)?;
+            let (worker, handle) = worker::start(number, init, load)?;
             workers.push(worker);
             handles.push(handle);
         }

@@ -36,7 +36,7 @@ pub(super) struct Worker {
 }
 
 /// What a thread is given when it starts.
-pub(super) struct Seat {
+pub(super) struct WorkerInit {
     pub(super) gateway: Arc<Gateway>,
     pub(super) proxies: Proxies,
     pub(super) load: Arc<AtomicUsize>,
@@ -44,7 +44,7 @@ pub(super) struct Seat {
 
 pub(super) fn start(
     number: usize,
-    seat: Seat,
+    init: WorkerInit,
     load: Arc<AtomicUsize>,
 ) -> io::Result<(Worker, JoinHandle<()>)> {
     let (connections, incoming) = mpsc::channel(WAITING_MAX);
@@ -53,7 +53,7 @@ pub(super) fn start(
     let handle = thread.spawn(move || match LocalRuntime::new() {
         Ok(runtime) => {
             let _ = built.send(Ok(()));
-            runtime.block_on(serve(seat, incoming));
+            runtime.block_on(serve(init, incoming));
             // Names that are being looked up, or bodies unpacked, are of no use to anybody now.
             runtime.shutdown_background();
         }
@@ -63,32 +63,32 @@ pub(super) fn start(
     Ok((Worker { connections, load }, handle))
 }
 
-async fn serve(seat: Seat, mut incoming: mpsc::Receiver<TcpStream>) {
-    let Seat { gateway, proxies, load } = seat;
+async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
+    let WorkerInit { gateway, proxies, load } = init;
     let (phase, _) = watch::channel(Phase::Serving);
-    let desk = Rc::new(Desk { client: Client::new(proxies), gateway, load, phase });
+    let state = Rc::new(WorkerState { client: Client::new(proxies), gateway, load, phase });
     let mut serving = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP_EVERY);
     loop {
         tokio::select! {
             stream = incoming.recv() => match stream {
                 Some(stream) => {
-                    serving.spawn_local(attend(Rc::clone(&desk), stream));
+                    serving.spawn_local(attend(Rc::clone(&state), stream));
                 }
                 None => break,
             },
-            _ = sweep.tick() => desk.client.sweep(),
+            _ = sweep.tick() => state.client.sweep(),
             Some(_) = serving.join_next(), if !serving.is_empty() => {}
         }
     }
     // Nobody hands over connections any more: the gateway stops.
-    desk.enter(Phase::Stopping);
-    let grace = desk.gateway.config.limits.shutdown_grace;
+    state.enter(Phase::Stopping);
+    let grace = state.gateway.config.limits.shutdown_grace;
     finish(&mut serving, grace).await;
     // The other threads may still have time, unless this one has run out of it.
     if !serving.is_empty() {
-        desk.gateway.end();
-        desk.enter(Phase::Over);
+        state.gateway.end();
+        state.enter(Phase::Over);
         finish(&mut serving, FAREWELL_MAX).await;
     }
 }
@@ -100,7 +100,7 @@ async fn finish(serving: &mut JoinSet<()>, wait_max: Duration) {
 }
 
 /// What all connections of a thread share.
-pub(super) struct Desk {
+pub(super) struct WorkerState {
     pub(super) gateway: Arc<Gateway>,
     pub(super) client: Client,
     load: Arc<AtomicUsize>,
@@ -118,7 +118,7 @@ pub(super) enum Phase {
     Over,
 }
 
-impl Desk {
+impl WorkerState {
     fn enter(&self, phase: Phase) {
         self.phase.send_replace(phase);
     }
@@ -129,23 +129,23 @@ impl Desk {
     }
 }
 
-async fn attend(desk: Rc<Desk>, stream: TcpStream) {
-    let _present = Present::begin(&desk);
-    connection::serve(&desk, stream).await;
+async fn attend(state: Rc<WorkerState>, stream: TcpStream) {
+    let _guard = ConnectionGuard::begin(&state);
+    connection::serve(&state, stream).await;
 }
 
 /// A connection that is counted, until it ends in whichever way: even a panic must not leave a thread with a load that
 /// it does not have.
-struct Present<'d>(&'d Desk);
+struct ConnectionGuard<'d>(&'d WorkerState);
 
-impl<'d> Present<'d> {
-    fn begin(desk: &'d Desk) -> Self {
-        desk.gateway.metrics.connected();
-        Self(desk)
+impl<'d> ConnectionGuard<'d> {
+    fn begin(state: &'d WorkerState) -> Self {
+        state.gateway.metrics.connected();
+        Self(state)
     }
 }
 
-impl Drop for Present<'_> {
+impl Drop for ConnectionGuard<'_> {
     fn drop(&mut self) {
         self.0.gateway.metrics.disconnected();
         self.0.load.fetch_sub(1, Relaxed);
@@ -164,14 +164,15 @@ mod tests {
         let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
         let load = Arc::new(AtomicUsize::new(1));
         let (phase, _) = watch::channel(Phase::Serving);
-        let desk = Desk { gateway, client: Client::default(), load: Arc::clone(&load), phase };
+        let state =
+            WorkerState { gateway, client: Client::default(), load: Arc::clone(&load), phase };
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _present = Present::begin(&desk);
-            assert!(desk.gateway.metrics.render().contains("sabir_connections 1"));
+            let _guard = ConnectionGuard::begin(&state);
+            assert!(state.gateway.metrics.render().contains("sabir_connections 1"));
             panic!("as a connection may");
         }));
         assert!(ended.is_err());
         assert_eq!(load.load(Relaxed), 0);
-        assert!(desk.gateway.metrics.render().contains("sabir_connections 0"));
+        assert!(state.gateway.metrics.render().contains("sabir_connections 0"));
     }
 }

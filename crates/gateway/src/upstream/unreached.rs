@@ -6,7 +6,7 @@ use sabir_wire::FaultKind;
 
 use crate::failure::Broken;
 use crate::failure::Failure;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 /// A provider that could not be reached, or that broke off.
 pub(crate) fn unreached(error: Error) -> Box<Failure> {

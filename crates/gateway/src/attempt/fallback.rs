@@ -5,29 +5,30 @@ use std::sync::Arc;
 
 use sabir_wire::FaultKind;
 
-use crate::attempt::Means;
-use crate::attempt::Prepared;
-use crate::attempt::health;
+use crate::answer::InFlight;
+use crate::attempt::Handles;
+use crate::attempt::order;
+use crate::attempt::prepare::Prepared;
 use crate::attempt::verdict;
 use crate::attempt::verdict::Verdict;
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Trace;
+use crate::failure::Whose;
 use crate::observe::Upstream;
-use crate::observe::Whose;
 use crate::route::Candidate;
 use crate::route::Resolved;
+use crate::trace::Trace;
 
 /// Something that any of a model's targets can be asked for.
-pub(super) trait Question {
+pub(super) trait Attempt {
     type Answer;
 
-    const BEARING: Bearing;
+    const AFFECTS_HEALTH: AffectsHealth;
 
     /// The request as the target will see it.
     async fn prepare<'a>(
         &'a self,
-        means: Means<'a>,
+        handles: Handles<'a>,
         candidate: &Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>>;
@@ -37,40 +38,40 @@ pub(super) trait Question {
         None
     }
 
-    /// One try.
+    /// One attempt.
     async fn open(
         &self,
-        means: Means<'_>,
+        handles: Handles<'_>,
         provider: usize,
         prepared: &Prepared<'_>,
-        trace: &mut Trace,
+        flight: &mut InFlight,
     ) -> Result<Self::Answer>;
 }
 
-/// What a question means for those that follow it.
+/// Whether an attempt takes its turn among the targets, and its outcome counts for their health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bearing {
-    /// It takes its turn among the targets, and tells how they fare.
-    Answer,
-    /// It goes where the next answer will come from, and tells nothing of it: what it asks for has limits of its own.
-    Aside,
+pub(super) enum AffectsHealth {
+    Yes,
+    /// It goes where the next answer will come from. What it asks for has rate limits of its own, which say nothing of
+    /// answers.
+    No,
 }
 
 /// Asks the targets in order until one begins to answer; the last failure is the client's if none does.
-pub(super) async fn ask<Q: Question>(
-    means: Means<'_>,
-    question: &Q,
+pub(super) async fn ask<A: Attempt>(
+    handles: Handles<'_>,
+    attempt: &A,
     resolved: &Resolved,
-    trace: &mut Trace,
-) -> Result<Q::Answer> {
-    let order = health::in_order(means.gateway, resolved, Q::BEARING);
+    flight: &mut InFlight,
+) -> Result<A::Answer> {
+    let order = order::of(handles.gateway, resolved, A::AFFECTS_HEALTH);
     let mut last = None;
-    for health::Ranked { rank, candidate } in order {
+    for order::Ranked { rank, candidate } in order {
         let route = match rank {
             0 => resolved.route.as_str().into(),
             _ => format!("fallback:{}", rank + 1).into(),
         };
-        match target(means, question, candidate, route, trace).await {
+        match target(handles, attempt, candidate, route, flight).await {
             Ok(answer) => return Ok(answer),
             Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
             Err(failure) => last = Some(failure),
@@ -83,38 +84,40 @@ pub(super) async fn ask<Q: Question>(
 }
 
 /// Asks one target, again if the failure may pass by itself.
-async fn target<Q: Question>(
-    means: Means<'_>,
-    question: &Q,
+async fn target<A: Attempt>(
+    handles: Handles<'_>,
+    attempt: &A,
     candidate: &Candidate,
     route: Cow<'static, str>,
-    trace: &mut Trace,
-) -> Result<Q::Answer> {
-    let upstream = &means.gateway.upstreams[candidate.provider];
-    let prepared = question.prepare(means, candidate, trace).await?;
-    trace.goes_to(
+    flight: &mut InFlight,
+) -> Result<A::Answer> {
+    let upstream = &handles.gateway.upstreams[candidate.provider];
+    let prepared = attempt.prepare(handles, candidate, &mut flight.trace).await?;
+    flight.admission.release_permit();
+    let attempts = flight.trace.upstream().map_or(0, |before| before.attempts);
+    flight.trace.set_upstream(
         candidate.provider,
         Upstream {
             provider: Arc::clone(&upstream.name),
             protocol: prepared.endpoint.protocol,
             model: candidate.model.clone(),
             route,
-            attempts: trace.upstream().map_or(0, |before| before.attempts),
+            attempts,
         },
     );
-    if let Some(answer) = question.known(&prepared) {
-        trace.tries_nobody();
+    if let Some(answer) = attempt.known(&prepared) {
+        flight.trace.skip_attempt();
         return Ok(answer);
     }
     if let Some(permit) = upstream.queue.enter().await? {
-        trace.holds(permit);
+        flight.admission.hold_permit(permit);
     }
-    let mut tries_left = means.gateway.config.providers[candidate.provider].retries;
+    let mut tries_left = handles.gateway.config.providers[candidate.provider].retries;
     loop {
-        trace.tries();
-        let failure = match question.open(means, candidate.provider, &prepared, trace).await {
+        flight.trace.begin_attempt();
+        let failure = match attempt.open(handles, candidate.provider, &prepared, flight).await {
             Ok(answer) => {
-                if Q::BEARING == Bearing::Answer {
+                if A::AFFECTS_HEALTH == AffectsHealth::Yes {
                     upstream.health.answered();
                 }
                 return Ok(answer);
@@ -122,7 +125,7 @@ async fn target<Q: Question>(
             Err(failure) => failure,
         };
         let verdict = verdict::of(&failure);
-        if verdict != Verdict::Final && Q::BEARING == Bearing::Answer {
+        if verdict != Verdict::Final && A::AFFECTS_HEALTH == AffectsHealth::Yes {
             upstream.health.failed();
         }
         match verdict {

@@ -11,10 +11,10 @@ use http::header::USER_AGENT;
 use http::header::VIA;
 use sabir_wire::Protocol;
 
-use crate::attempt::upstream::Endpoint;
 use crate::call::Call;
 use crate::config::types::Provider;
 use crate::surface;
+use crate::upstream::Endpoint;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SELF: HeaderValue = HeaderValue::from_static(concat!("sabir/", env!("CARGO_PKG_VERSION")));

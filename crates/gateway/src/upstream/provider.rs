@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use sabir_backend::http::Address;
+use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
-use crate::admin::Cached;
-use crate::attempt::headers::Templates;
-use crate::attempt::health::Health;
-use crate::attempt::queue::Queue;
-use crate::attempt::targets::Targets;
 use crate::config::types::Limits;
 use crate::config::types::Place;
 use crate::config::types::Provider;
 use crate::redact::Redactor;
 use crate::surface;
+use crate::upstream::AnyBackend;
+use crate::upstream::headers::Templates;
+use crate::upstream::health::Health;
+use crate::upstream::http::Http;
+use crate::upstream::queue::Queue;
+use crate::upstream::simulated::Simulated;
+use crate::upstream::targets::Targets;
 
 #[derive(Debug)]
 pub(crate) struct Upstream {
@@ -28,40 +32,42 @@ pub(crate) struct Upstream {
     pub(crate) queue: Queue,
     pub(crate) targets: Targets,
     /// Its own list of models, as it was last asked for.
-    pub(crate) models: Mutex<Cached>,
+    pub(crate) models: Mutex<CachedModels>,
 }
+
+/// A provider's own list of models, and until when it need not be asked again.
+pub(crate) type CachedModels = Option<(Instant, Vec<String>)>;
 
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) protocol: Protocol,
-    pub(crate) end: End,
+    pub(crate) backend: AnyBackend,
     /// What all paths begin with.
     pub(crate) base_path: String,
     pub(crate) headers: Templates,
 }
 
-/// What stands at the far end.
-#[derive(Debug)]
-pub(crate) enum End {
-    Http(Address),
-    Simulator(Arc<Simulator>),
-}
-
 impl Upstream {
     pub(crate) fn new(provider: &Provider, limits: &Limits, instance: &str) -> Self {
         let endpoint = |endpoint: &crate::config::types::Endpoint| {
-            let (end, base_path) = match &endpoint.place {
+            let (backend, base_path) = match &endpoint.place {
                 Place::Url(url) => {
-                    let address = Address::of(url)?;
-                    (End::Http(address), url.path().trim_end_matches('/').to_owned())
+                    let (connect, first_byte) =
+                        (provider.timeouts.connect, provider.timeouts.first_byte);
+                    let timeouts = Timeouts { connect, first_byte };
+                    let auth = &surface::of(endpoint.protocol).auth;
+                    let (address, key) = (Address::of(url)?, provider.key.clone());
+                    let server = Http { address, timeouts, auth, key };
+                    (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
                 }
                 Place::Simulator => {
-                    let simulator = Arc::new(Simulator::new(endpoint.protocol));
-                    (End::Simulator(simulator), surface::of(endpoint.protocol).version().to_owned())
+                    let simulator = Simulated(Arc::new(Simulator::new(endpoint.protocol)));
+                    let base_path = surface::of(endpoint.protocol).version().to_owned();
+                    (AnyBackend::Simulated(simulator), base_path)
                 }
             };
             let headers = Templates::new(instance, provider, endpoint.protocol);
-            Some(Endpoint { protocol: endpoint.protocol, end, base_path, headers })
+            Some(Endpoint { protocol: endpoint.protocol, backend, base_path, headers })
         };
         Self {
             name: provider.name.as_str().into(),
@@ -72,11 +78,6 @@ impl Upstream {
             targets: Targets::new(provider),
             models: Mutex::new(None),
         }
-    }
-
-    /// Whether it has an endpoint of this protocol.
-    pub(crate) fn speaks(&self, protocol: Protocol) -> bool {
-        self.endpoints.iter().any(|endpoint| endpoint.protocol == protocol)
     }
 
     /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
 use crate::failure::Result;
-use crate::observe::Whose;
+use crate::failure::Whose;
 
 #[derive(Debug)]
 pub(crate) struct Queue {

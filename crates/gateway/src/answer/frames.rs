@@ -12,6 +12,8 @@ use sabir_wire::sse::Frame;
 use sabir_wire::sse::JsonArray;
 use sabir_wire::sse::Parser;
 
+use crate::tap::Taps;
+
 /// Takes a provider's stream apart.
 #[derive(Debug)]
 pub(crate) enum Frames {
@@ -68,6 +70,25 @@ impl Frames {
     }
 }
 
+/// What can be wrong with a stream as such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Defect {
+    /// A frame is none of the protocol.
+    Unreadable,
+    /// It stopped before its end.
+    CutShort,
+}
+
+impl Defect {
+    pub(super) fn fault(self) -> Fault<'static> {
+        let message = match self {
+            Self::Unreadable => "the provider's stream holds a frame that cannot be read",
+            Self::CutShort => "the provider's stream ended before its end",
+        };
+        Fault::new(FaultKind::Truncated, message)
+    }
+}
+
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
     kind.get(..17).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/event-stream"))
@@ -105,23 +126,27 @@ impl Beginning {
 }
 
 /// Reads a stream that is all there; what cannot be read ends it with a fault.
-pub(crate) fn decode_all(protocol: Protocol, body: &[u8], emit: &mut dyn FnMut(Event<'_>)) {
+pub(crate) fn decode_all(
+    protocol: Protocol,
+    body: &[u8],
+    taps: &mut Taps,
+    emit: &mut dyn FnMut(Event<'_>),
+) {
     let mut decoder = Some(StreamDecoder::new(protocol));
     let mut parser = Parser::default();
     let mut step = |frame: Frame<'_>| {
+        taps.frame(&frame);
         if let Some(before) = decoder.take() {
-            decoder = Some(before.step(&frame, &mut |event| emit(event))?);
+            decoder = Some(before.step(&frame, &mut |event| taps.event(event, emit))?);
         }
         Ok(())
     };
     let read = parser.push(body, &mut step).and_then(|()| parser.end(&mut step));
     match (read, decoder) {
-        (Ok(()), Some(decoder)) => decoder.end(&mut |event| emit(event)),
-        _ => emit(Event::Fault(Fault::new(FaultKind::Truncated, UNREADABLE))),
+        (Ok(()), Some(decoder)) => decoder.end(&mut |event| taps.event(event, emit)),
+        _ => emit(Event::Fault(Defect::Unreadable.fault())),
     }
 }
-
-pub(super) const UNREADABLE: &str = "the provider's stream holds a frame that cannot be read";
 
 #[cfg(test)]
 mod tests {

@@ -1,25 +1,31 @@
 //! A stream on its way from the provider's protocol into the client's: bytes in, bytes out, no clock and no socket.
 
+use bytes::Bytes;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
+use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Counts;
+use sabir_wire::conversation::Response;
 use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::protocol::unfold;
 use sabir_wire::sse::Frame;
 
+use crate::answer::array::ArrayWriter;
+use crate::answer::frames::Defect;
+use crate::answer::frames::Frames;
+use crate::answer::pass_through::fault_frame;
 use crate::call::Delivery;
 use crate::call::Recipient;
-use crate::egress::array::ArrayWriter;
-use crate::egress::frames::Frames;
-use crate::egress::frames::UNREADABLE;
 use crate::surface;
+use crate::tap::Taps;
 
 #[derive(Debug)]
-pub(crate) struct Translation {
+pub(super) struct Translation {
     /// Absent once the provider's stream is over.
     frames: Option<Frames>,
     decoder: Option<StreamDecoder>,
@@ -34,6 +40,7 @@ struct Writing {
     out: String,
     /// For clients that take their stream as one JSON list.
     array: Option<ArrayWriter>,
+    is_list: bool,
     has_begun: bool,
     /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
     spoken: u64,
@@ -46,8 +53,8 @@ struct Writing {
 }
 
 impl Translation {
-    /// A translation of what `frames` will take apart; an answer that is all there has none.
-    pub(crate) fn new(
+    /// A translation of what `frames` will take apart; an answer that comes as events has none.
+    pub(super) fn new(
         recipient: Recipient,
         upstream: Protocol,
         asked: Asked<'static>,
@@ -58,6 +65,7 @@ impl Translation {
             encoder: Some(StreamEncoder::new(recipient.client, upstream, asked)),
             out: String::new(),
             array: (recipient.delivery == Delivery::Array).then(ArrayWriter::default),
+            is_list: recipient.delivery == Delivery::Array,
             has_begun: false,
             spoken: 0,
             ended: 0,
@@ -66,101 +74,117 @@ impl Translation {
             counts: Counts::default(),
             report: None,
         };
-        let decoder = Some(StreamDecoder::new(upstream));
+        let decoder = frames.is_some().then(|| StreamDecoder::new(upstream));
         Self { frames, decoder, writing }
     }
 
     /// Reads the next bytes of the provider's stream.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub(super) fn push(&mut self, bytes: &[u8], taps: &mut Taps) -> Result<(), Defect> {
         let Self { frames, decoder, writing } = self;
-        let Some(parser) = frames else { return };
-        let read = parser.push(bytes, &mut |frame| step(decoder, &frame, writing));
-        if read.is_err() {
-            self.break_off();
-        }
+        let Some(parser) = frames else { return Ok(()) };
+        let read = parser.push(bytes, &mut |frame| step(decoder, &frame, (writing, taps)));
+        read.map_err(|_| Defect::Unreadable)
     }
 
     /// The provider's stream has ended.
-    pub(crate) fn end(&mut self) {
+    pub(super) fn end(&mut self, taps: &mut Taps) {
         let Self { frames, decoder, writing } = self;
-        let read = frames.take().map(|it| it.end(&mut |frame| step(decoder, &frame, writing)));
+        let read =
+            frames.take().map(|it| it.end(&mut |frame| step(decoder, &frame, (writing, taps))));
         // Half a frame behind the end of the answer is none of it, and nothing is missing without it.
         if matches!(read, Some(Err(_))) && !self.has_finished() {
             self.decoder = None;
-            self.writing.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
+            self.writing.fail(Defect::Unreadable.fault());
         }
         if let Some(decoder) = self.decoder.take() {
-            decoder.end(&mut |event| self.writing.event(event));
+            let Self { writing, .. } = self;
+            decoder.end(&mut |event| taps.event(event, &mut |event| writing.event(event)));
+        } else if !self.writing.has_finished() && self.writing.fault.is_none() {
+            self.writing.fail(Defect::CutShort.fault());
         }
         self.finish();
     }
 
     /// The provider's stream has broken off; the client is told why in its own protocol.
-    pub(crate) fn fail(&mut self, fault: Fault<'static>) {
+    pub(super) fn fail(&mut self, fault: Fault<'static>) {
         self.frames = None;
         self.decoder = None;
         self.writing.fail(fault);
         self.finish();
     }
 
-    fn break_off(&mut self) {
-        self.fail(Fault::new(FaultKind::Truncated, UNREADABLE));
+    /// Writes a fault behind what has left, in the place of an end that may not. A list has no place for it.
+    pub(super) fn replace_end(&mut self, fault: Fault<'_>) -> bool {
+        let Writing { client, out, is_list, .. } = &mut self.writing;
+        if !*is_list {
+            out.push_str(&fault_frame(*client, fault));
+        }
+        !*is_list
     }
 
-    /// Takes an event of an answer that did not come as a stream.
-    pub(crate) fn event(&mut self, event: Event<'_>) {
-        self.writing.event(event);
+    /// Takes an event of an answer that did not come as frames.
+    pub(super) fn event(&mut self, event: Event<'_>, taps: &mut Taps) {
+        let Self { writing, .. } = self;
+        taps.event(event, &mut |event| writing.event(event));
+    }
+
+    /// The translation of an answer that is all there, which the taps have seen.
+    pub(super) fn unfolded(mut self, response: Response<'_>) -> Self {
+        unfold(response, &mut |event| self.writing.event(event));
+        self.finish();
+        self
     }
 
     /// Writes what is owed at the end.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         self.writing.finish();
     }
 
-    pub(crate) fn has_begun(&self) -> bool {
+    pub(super) fn has_begun(&self) -> bool {
         self.writing.has_begun
     }
 
     /// Whether every candidate has said its last word: all that can follow is bookkeeping.
-    pub(crate) fn has_finished(&self) -> bool {
+    pub(super) fn has_finished(&self) -> bool {
         self.writing.has_finished() || self.decoder.as_ref().is_some_and(StreamDecoder::is_ending)
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.writing.encoder.is_none()
-    }
-
     /// The fault that stood where the first event should.
-    pub(crate) fn fault_at_first(&mut self) -> Option<Fault<'static>> {
+    pub(super) fn take_first_fault(&mut self) -> Option<Fault<'static>> {
         self.writing.at_first.take()
     }
 
-    pub(crate) fn fault(&self) -> Option<FaultKind> {
+    pub(super) fn fault(&self) -> Option<FaultKind> {
         self.writing.fault
     }
 
-    pub(crate) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> Counts {
         self.writing.counts
     }
 
     /// What the translation lost, once it is over.
-    pub(crate) fn take_report(&mut self) -> Option<Report> {
-        self.writing.report.take()
+    pub(super) fn take_losses(&mut self) -> Vec<Loss> {
+        self.writing.report.take().map(Report::into_entries).unwrap_or_default()
     }
 
     /// What can be sent now.
-    pub(crate) fn take_out(&mut self) -> String {
-        std::mem::take(&mut self.writing.out)
+    pub(super) fn take_output(&mut self) -> Option<Bytes> {
+        match self.writing.out.is_empty() {
+            true => None,
+            false => Some(std::mem::take(&mut self.writing.out).into()),
+        }
     }
 }
 
 fn step(
     decoder: &mut Option<StreamDecoder>,
     frame: &Frame<'_>,
-    writing: &mut Writing,
+    (writing, taps): (&mut Writing, &mut Taps),
 ) -> sabir_wire::Result<()> {
+    taps.frame(frame);
     if let Some(before) = decoder.take() {
-        *decoder = Some(before.step(frame, &mut |event| writing.event(event))?);
+        let mut emit = |event: Event<'_>| taps.event(event, &mut |event| writing.event(event));
+        *decoder = Some(before.step(frame, &mut emit)?);
     }
     Ok(())
 }

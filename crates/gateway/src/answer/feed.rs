@@ -2,19 +2,32 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 use sabir_backend::Error;
 use sabir_backend::ErrorKind;
+use sabir_wire::FaultKind;
 use tokio::time::Instant;
 use tokio::time::Sleep;
 
-use crate::attempt::AnswerBody;
-use crate::egress::Beginning;
+use crate::Gateway;
+use crate::answer::frames::Beginning;
+use crate::answer::unreadable;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::failure::Whose;
+use crate::ingress;
 use crate::redact::Redacting;
 use crate::redact::Redactor;
+use crate::upstream::Body;
+use crate::upstream::Piece;
+use crate::upstream::unreached;
 
 /// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
 const AFTERMATH_MAX: Duration = Duration::from_secs(1);
@@ -22,7 +35,7 @@ const AFTERMATH_MAX: Duration = Duration::from_secs(1);
 /// A body that is read against the clock.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    body: AnswerBody,
+    body: Body,
     /// Everything passes here before anybody sees it.
     redacting: Redacting,
     has_ended: bool,
@@ -39,7 +52,7 @@ pub(crate) struct Feed {
 
 impl Feed {
     pub(crate) fn new(
-        body: AnswerBody,
+        body: Body,
         redactor: Redactor,
         idle_max: Duration,
         duration_max: Duration,
@@ -57,21 +70,30 @@ impl Feed {
         }
     }
 
-    /// Hands on the next bytes; ready with none at the end.
-    pub(crate) fn poll_data(
+    /// Whether it gives events instead of bytes.
+    pub(crate) fn is_events(&self) -> bool {
+        self.body.is_events()
+    }
+
+    /// Hands on what comes next; ready with none at the end.
+    pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        take: &mut dyn FnMut(&[u8]),
+        take: &mut dyn FnMut(Piece<'_>),
     ) -> Poll<Option<sabir_backend::Result<()>>> {
         if !self.early.is_empty() {
-            take(&std::mem::take(&mut self.early));
+            take(Piece::Bytes(&std::mem::take(&mut self.early)));
             return Poll::Ready(Some(Ok(())));
         }
         if self.has_ended {
             return Poll::Ready(None);
         }
         let Self { body, redacting, .. } = self;
-        match body.poll_data(cx, &mut |data| redacting.push(data, take)) {
+        let polled = body.poll(cx, &mut |piece| match piece {
+            Piece::Bytes(data) => redacting.push(data, &mut |data| take(Piece::Bytes(data))),
+            Piece::Event(_) => take(piece),
+        });
+        match polled {
             Poll::Ready(outcome) => {
                 self.last = Instant::now();
                 if self.last >= self.deadline {
@@ -79,7 +101,9 @@ impl Feed {
                 }
                 self.has_ended = outcome.is_none();
                 match outcome {
-                    None if self.redacting.end(take) => Poll::Ready(Some(Ok(()))),
+                    None if self.redacting.end(&mut |data| take(Piece::Bytes(data))) => {
+                        Poll::Ready(Some(Ok(())))
+                    }
                     outcome => Poll::Ready(outcome),
                 }
             }
@@ -93,11 +117,10 @@ impl Feed {
     }
 
     /// Looks at the first bytes, and no further than they need; they are handed on all the same.
-    pub(crate) async fn begins_with_events(&mut self) -> sabir_backend::Result<bool> {
+    pub(super) async fn begins_with_frames(&mut self) -> sabir_backend::Result<bool> {
         let mut early = Vec::new();
         while Beginning::of(&early) == Beginning::Unclear {
-            let mut take = |data: &[u8]| early.extend_from_slice(data);
-            match poll_fn(|cx| self.poll_data(cx, &mut take)).await {
+            match poll_fn(|cx| self.poll(cx, &mut |piece| append(&mut early, &piece))).await {
                 Some(read) => read?,
                 None => break,
             }
@@ -105,6 +128,36 @@ impl Feed {
         let beginning = Beginning::of(&early);
         self.early = early;
         Ok(beginning == Beginning::Events)
+    }
+
+    /// Reads the whole body, within its limit.
+    pub(crate) async fn collect(&mut self, bytes_max: usize) -> Result<Bytes> {
+        let mut body = Vec::new();
+        while let Some(read) =
+            poll_fn(|cx| self.poll(cx, &mut |piece| append(&mut body, &piece))).await
+        {
+            read.map_err(unreached)?;
+            if body.len() > bytes_max {
+                return Err(too_large(bytes_max));
+            }
+        }
+        Ok(body.into())
+    }
+
+    /// The same without the compression that nobody asked for, under which nothing could be redacted before.
+    pub(crate) async fn collect_unpacked(
+        &mut self,
+        gateway: &Arc<Gateway>,
+        headers: &HeaderMap,
+        bytes_max: usize,
+    ) -> Result<Bytes> {
+        let body = self.collect(bytes_max).await?;
+        if !is_packed(headers) {
+            return Ok(body);
+        }
+        let unpacking = ingress::unpack(gateway, body.into(), headers, bytes_max);
+        let unpacked = Box::pin(unpacking).await;
+        unpacked.map(|(body, _)| self.redactor().redact_body(body).into()).map_err(|_| unreadable())
     }
 
     /// When the answer must be over.
@@ -139,6 +192,25 @@ impl Feed {
         let detail = format!("the provider sent nothing for {:?}", self.idle_max);
         Error::new(ErrorKind::IdleTimeout, detail)
     }
+}
+
+/// Adds the bytes of a body; who asked for bytes gets no events.
+fn append(body: &mut Vec<u8>, piece: &Piece<'_>) {
+    if let Piece::Bytes(bytes) = piece {
+        body.extend_from_slice(bytes);
+    }
+}
+
+pub(crate) fn is_packed(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity")
+}
+
+/// An answer that this gateway may not hold. Asking again would only cost another one.
+fn too_large(bytes_max: usize) -> Box<Failure> {
+    let message = format!(
+        "the provider's answer is larger than {bytes_max} bytes; raise `max_answer_size` in [limits]"
+    );
+    Failure::new(Whose::Gateway, FaultKind::Internal, message).with_status(502)
 }
 
 fn too_long() -> Error {

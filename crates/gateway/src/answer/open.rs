@@ -1,0 +1,145 @@
+//! The beginning of an answer: what becomes of it is decided by its head, and it is read until its first event is there.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+use sabir_wire::protocol::Asked;
+use sabir_wire::target::Target;
+
+use crate::Gateway;
+use crate::answer::Answering;
+use crate::answer::Feed;
+use crate::answer::InFlight;
+use crate::answer::form::Form;
+use crate::answer::frames::Frames;
+use crate::answer::frames::is_event_stream;
+use crate::answer::is_packed;
+use crate::answer::pass_through::PassThrough;
+use crate::answer::translation::Translation;
+use crate::answer::whole;
+use crate::answer::whole::Reading;
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::failure::Whose;
+use crate::tap::Head;
+use crate::upstream::unreached;
+
+/// What happens to the answer on its way back.
+#[derive(Debug)]
+pub(crate) enum AnswerMode {
+    /// Its bytes go to the client as they are, unless a tap has to change them.
+    PassThrough,
+    Translate(Box<Asked<'static>>),
+}
+
+/// An answer of which the head has been read.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) protocol: Protocol,
+    pub(crate) head: Head,
+    pub(crate) feed: Feed,
+}
+
+/// Reads an answer with a good status far enough to know that it is one.
+pub(crate) async fn open(
+    gateway: &Arc<Gateway>,
+    (call, mode): (&Call<'_>, &AnswerMode),
+    mut incoming: Incoming,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let wants_stream = call.delivery.is_stream();
+    if wants_stream {
+        name_frames(&mut incoming).await?;
+    }
+    let Incoming { protocol, head, feed } = &incoming;
+    let is_stream = feed.is_events()
+        || is_event_stream(&head.headers)
+        || protocol.facts().streams_lists && wants_stream;
+    if is_stream && wants_stream && is_packed(&head.headers) {
+        return Err(packed());
+    }
+    flight.begin_answer(head);
+    let passes = matches!(mode, AnswerMode::PassThrough)
+        && !feed.is_events()
+        && !flight.taps.changes_events();
+    if is_stream && (passes || wants_stream) {
+        let form = stream_form(gateway, (call, mode), &incoming, passes).await?;
+        return begin(gateway, form, incoming, flight).await;
+    }
+    let reading = match (passes && !wants_stream, is_stream) {
+        (true, _) => Reading::own(&incoming.head.headers),
+        (false, true) => Reading::Stream(context(gateway, call, mode).await?),
+        (false, false) => Reading::Response(context(gateway, call, mode).await?),
+    };
+    whole::open(gateway, call.recipient(), incoming, reading, flight).await.map(Box::new)
+}
+
+/// Some servers send event streams and call them something else, or nothing: then their first bytes name them.
+async fn name_frames(incoming: &mut Incoming) -> Result<()> {
+    let Incoming { head, feed, .. } = incoming;
+    if !feed.is_events()
+        && !is_event_stream(&head.headers)
+        && feed.begins_with_frames().await.map_err(unreached)?
+    {
+        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    }
+    Ok(())
+}
+
+async fn stream_form(
+    gateway: &Gateway,
+    (call, mode): (&Call<'_>, &AnswerMode),
+    incoming: &Incoming,
+    passes: bool,
+) -> Result<Form> {
+    let frame_bytes_max = gateway.config.limits.frame_bytes_max;
+    let frames = Frames::of(&incoming.head.headers, frame_bytes_max);
+    if passes {
+        let passing = PassThrough::new(call.client, frames, frame_bytes_max);
+        return Ok(Form::PassThrough(Box::new(passing)));
+    }
+    let context = context(gateway, call, mode).await?.into_owned();
+    let frames = (!incoming.feed.is_events()).then_some(frames);
+    let translation = Translation::new(call.recipient(), incoming.protocol, context, frames);
+    Ok(Form::Translation(Box::new(translation)))
+}
+
+async fn begin(
+    gateway: &Gateway,
+    form: Form,
+    incoming: Incoming,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let Incoming { head, feed, .. } = incoming;
+    let mut answering = Box::new(Answering::new(head, form, Some(Box::new(feed))));
+    answering.first(flight, gateway.config.limits.frame_bytes_max).await?;
+    Ok(answering)
+}
+
+/// What the encoder of the answer must know of the request. An answer that was meant to pass has not been asked for it yet.
+async fn context<'m>(
+    gateway: &Gateway,
+    call: &Call<'_>,
+    mode: &'m AnswerMode,
+) -> Result<Cow<'m, Asked<'static>>> {
+    if let AnswerMode::Translate(context) = mode {
+        return Ok(Cow::Borrowed(context));
+    }
+    let of = |call: &Call<'_>| match call.client.decode_request_surveyed(&call.survey) {
+        Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
+        Err(_) => Asked::default(),
+    };
+    let Some(large) = call.large else { return Ok(Cow::Owned(of(call))) };
+    let large = Arc::clone(large);
+    Box::pin(gateway.pool.run(move |_| Ok(of(&large.lend())))).await.map(Cow::Owned)
+}
+
+fn packed() -> Box<Failure> {
+    let message = "the provider's stream is compressed, although it was asked for a plain one";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
+}

@@ -1,0 +1,256 @@
+//! Answers that are all there before anything of them is sent: passed on, translated, or taken apart into events. Large ones
+//! are read on other threads.
+
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
+use http::header::TRANSFER_ENCODING;
+use sabir_wire::Loss;
+use sabir_wire::Protocol;
+use sabir_wire::conversation::Counts;
+use sabir_wire::conversation::Response;
+use sabir_wire::json::Json;
+use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::Fold;
+use sabir_wire::protocol::Watch;
+use sabir_wire::protocol::unfold;
+use sabir_wire::utf8;
+
+use crate::Gateway;
+use crate::answer::Answering;
+use crate::answer::Ended;
+use crate::answer::Feed;
+use crate::answer::InFlight;
+use crate::answer::Incoming;
+use crate::answer::decode_all;
+use crate::answer::failed_at_first;
+use crate::answer::form::Form;
+use crate::answer::frames::Defect;
+use crate::answer::translation::Translation;
+use crate::answer::unreadable;
+use crate::call::Recipient;
+use crate::failure::Result;
+use crate::observe::Outcome;
+use crate::pool::LARGE_BYTES;
+use crate::tap::Taps;
+use crate::upstream::Piece;
+use crate::upstream::unreached;
+
+/// How an answer is read.
+#[derive(Clone, Debug)]
+pub(super) enum Reading<'a> {
+    /// It passes as it is, if it is whole.
+    Own { is_proven: bool },
+    /// It is translated.
+    Response(Cow<'a, Asked<'static>>),
+    /// It came as a stream, for a client that asked for a whole answer.
+    Stream(Cow<'a, Asked<'static>>),
+}
+
+impl Reading<'_> {
+    /// An answer in the client's own protocol.
+    pub(super) fn own(headers: &HeaderMap) -> Self {
+        Self::Own { is_proven: !ends_with_connection(headers) }
+    }
+
+    /// Whether the taps must see more of it than the body.
+    fn needs(&self, taps: &Taps) -> bool {
+        taps.changes_events() || matches!(self, Self::Stream(_)) && !taps.is_empty()
+    }
+
+    fn into_owned(self) -> Reading<'static> {
+        match self {
+            Self::Own { is_proven } => Reading::Own { is_proven },
+            Self::Response(context) => Reading::Response(Cow::Owned(context.into_owned())),
+            Self::Stream(context) => Reading::Stream(Cow::Owned(context.into_owned())),
+        }
+    }
+}
+
+/// Who gets the answer, and in which protocol it came.
+#[derive(Clone, Copy, Debug)]
+struct Parties {
+    recipient: Recipient,
+    upstream: Protocol,
+}
+
+/// What is recorded of an answer, whatever came of it.
+#[derive(Debug, Default)]
+struct Tally {
+    counts: Counts,
+    losses: Vec<Loss>,
+}
+
+/// Makes the client's answer of the provider's.
+pub(super) async fn open(
+    gateway: &Arc<Gateway>,
+    recipient: Recipient,
+    incoming: Incoming,
+    reading: Reading<'_>,
+    flight: &mut InFlight,
+) -> Result<Answering> {
+    let Incoming { protocol: upstream, head, mut feed } = incoming;
+    let parties = Parties { recipient, upstream };
+    let (form, tally) = match &reading {
+        Reading::Stream(context) if feed.is_events() => {
+            let mut tally = Tally::default();
+            let response = fold(&mut feed, &mut flight.taps).await?;
+            (encode(parties, context, response, &mut tally), tally)
+        }
+        _ => {
+            let bytes_max = gateway.config.limits.answer_bytes_max;
+            let body = feed.collect_unpacked(gateway, &head.headers, bytes_max).await?;
+            read(gateway, parties, reading, body, flight).await?
+        }
+    };
+    flight.trace.add_usage(tally.counts);
+    flight.trace.add_losses(tally.losses);
+    let mut form = form?;
+    let losses = form.take_losses();
+    let ended = Ended { outcome: Outcome::Answered, fault: None, counts: tally.counts, losses };
+    Ok(Answering::ended(head, form, ended))
+}
+
+/// Reads events to their end. An answer that merely stops has failed.
+async fn fold(feed: &mut Feed, taps: &mut Taps) -> Result<Response<'static>> {
+    let mut fold = Fold::default();
+    let mut take = |piece: Piece<'_>| {
+        if let Piece::Event(event) = piece {
+            taps.event(event, &mut |event| fold.step(event));
+        }
+    };
+    while let Some(read) = poll_fn(|cx| feed.poll(cx, &mut take)).await {
+        read.map_err(unreached)?;
+    }
+    let mut response = fold.finish();
+    let has_finished = !response.candidates.is_empty()
+        && response.candidates.iter().all(|candidate| candidate.finish.is_some());
+    if !has_finished && response.fault.is_none() {
+        response.fault = Some(Defect::CutShort.fault());
+    }
+    Ok(response)
+}
+
+async fn read(
+    gateway: &Gateway,
+    parties: Parties,
+    reading: Reading<'_>,
+    body: Bytes,
+    flight: &mut InFlight,
+) -> Result<(Result<Form>, Tally)> {
+    if !matches!(reading, Reading::Stream(_)) {
+        flight.body(&body);
+    }
+    if body.len() < LARGE_BYTES || reading.needs(&flight.taps) {
+        return Ok(form_of(parties, &reading, body, &mut flight.taps));
+    }
+    let reading = reading.into_owned();
+    let work = move |_: &_| Ok(form_of(parties, &reading, body, &mut Taps::default()));
+    Box::pin(gateway.pool.run(work)).await
+}
+
+fn form_of(
+    parties: Parties,
+    reading: &Reading<'_>,
+    body: Bytes,
+    taps: &mut Taps,
+) -> (Result<Form>, Tally) {
+    let mut tally = Tally::default();
+    let form = match reading {
+        Reading::Own { is_proven } => own(parties.upstream, *is_proven, body, &mut tally),
+        Reading::Response(context) => response(parties, context, &body, (&mut tally, taps)),
+        Reading::Stream(context) => {
+            let mut fold = Fold::default();
+            decode_all(parties.upstream, &body, taps, &mut |event| fold.step(event));
+            encode(parties, context, fold.finish(), &mut tally)
+        }
+    };
+    (form, tally)
+}
+
+/// A whole answer in the client's own protocol.
+fn own(protocol: Protocol, is_proven: bool, body: Bytes, tally: &mut Tally) -> Result<Form> {
+    let text = utf8::text(&body).ok();
+    let is_whole = match is_proven {
+        true => is_object(&body),
+        false => text.is_some_and(|text| Json::parse(text).is_ok()),
+    };
+    if !is_whole {
+        return Err(unreadable());
+    }
+    let mut watch = Watch::new(protocol);
+    if let Some(text) = text {
+        watch.whole(text);
+    }
+    tally.counts = watch.counts();
+    match watch.take_fault() {
+        Some(fault) => Err(failed_at_first(fault)),
+        None => Ok(Form::Whole(body.into())),
+    }
+}
+
+/// A whole answer, for a client that may have asked for a stream.
+fn response(
+    parties: Parties,
+    context: &Asked<'static>,
+    body: &[u8],
+    (tally, taps): (&mut Tally, &mut Taps),
+) -> Result<Form> {
+    let response = parties.upstream.decode_response(body).map_err(|_| unreadable())?;
+    if response.fault.is_none() && is_empty(&response) {
+        tally.counts = response.usage.as_ref().map(|usage| usage.counts).unwrap_or_default();
+        return Err(unreadable());
+    }
+    match taps.changes_events() {
+        true => encode(parties, context, changed(response, taps), tally),
+        false => encode(parties, context, response, tally),
+    }
+}
+
+/// The answer that the taps make of it.
+fn changed(response: Response<'_>, taps: &mut Taps) -> Response<'static> {
+    let mut fold = Fold::default();
+    unfold(response, &mut |event| taps.event(event, &mut |event| fold.step(event)));
+    fold.finish()
+}
+
+/// Writes an answer in the form that the client asked for.
+fn encode(
+    parties: Parties,
+    context: &Asked<'static>,
+    response: Response<'_>,
+    tally: &mut Tally,
+) -> Result<Form> {
+    let Parties { recipient, upstream } = parties;
+    tally.counts = response.usage.as_ref().map(|usage| usage.counts).unwrap_or_default();
+    if let Some(fault) = response.fault {
+        return Err(failed_at_first(fault.into_owned()));
+    }
+    if recipient.delivery.is_stream() {
+        let translation = Translation::new(recipient, upstream, context.clone(), None);
+        return Ok(Form::Translation(Box::new(translation.unfolded(response))));
+    }
+    let encoded = recipient.client.encode_response(&response, upstream, context);
+    tally.losses = encoded.report.into_entries();
+    Ok(Form::Whole(Bytes::from(encoded.body).into()))
+}
+
+/// Whether an answer neither says anything nor ends.
+fn is_empty(response: &Response<'_>) -> bool {
+    response.candidates.iter().all(|it| it.finish.is_none() && it.message.parts.is_empty())
+}
+
+/// Whether nothing but the end of the connection says where the body ends: one that broke off looks the same.
+fn ends_with_connection(headers: &HeaderMap) -> bool {
+    !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
+}
+
+/// Whether a body is whole, as far as its two ends show: an answer is an object or, of Gemini, a list.
+fn is_object(body: &[u8]) -> bool {
+    let body = body.trim_ascii();
+    matches!((body.first(), body.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
+}

@@ -1,0 +1,64 @@
+//! Asking for an answer of a model: each target gets the request in its own protocol, and the first that begins to answer is
+//! the one that does.
+
+use crate::answer;
+use crate::answer::Answering;
+use crate::answer::InFlight;
+use crate::attempt::Handles;
+use crate::attempt::fallback;
+use crate::attempt::fallback::AffectsHealth;
+use crate::attempt::fallback::Attempt;
+use crate::attempt::prepare;
+use crate::attempt::prepare::Prepared;
+use crate::attempt::refusal::refused;
+use crate::attempt::send;
+use crate::call::Call;
+use crate::failure::Result;
+use crate::route::Candidate;
+use crate::route::Resolved;
+use crate::trace::Trace;
+
+/// Asks the targets for an answer.
+pub(crate) async fn answer(
+    handles: Handles<'_>,
+    call: &Call<'_>,
+    resolved: &Resolved,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    fallback::ask(handles, &Generation(call), resolved, flight).await
+}
+
+struct Generation<'c>(&'c Call<'c>);
+
+impl Attempt for Generation<'_> {
+    type Answer = Box<Answering>;
+
+    const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::Yes;
+
+    async fn prepare<'a>(
+        &'a self,
+        handles: Handles<'a>,
+        candidate: &Candidate,
+        trace: &mut Trace,
+    ) -> Result<Prepared<'a>> {
+        if let Some(large) = self.0.large {
+            let call = (self.0, large);
+            return Box::pin(prepare::prepare_large(handles.gateway, call, candidate, trace)).await;
+        }
+        prepare::prepare(handles.gateway, self.0, candidate, trace)
+    }
+
+    async fn open(
+        &self,
+        handles: Handles<'_>,
+        provider: usize,
+        prepared: &Prepared<'_>,
+        flight: &mut InFlight,
+    ) -> Result<Box<Answering>> {
+        let incoming = send::begin(handles, provider, prepared).await?;
+        if !(200..300).contains(&incoming.head.status) {
+            return Err(refused(handles.gateway, incoming).await);
+        }
+        answer::open(handles.gateway, (self.0, &prepared.mode), incoming, flight).await
+    }
+}

@@ -1,0 +1,130 @@
+//! From a request to a call: what is arrived of which model, and who serves it.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use http::Uri;
+use sabir_wire::FaultKind;
+use sabir_wire::Protocol;
+
+use crate::Gateway;
+use crate::call::Action;
+use crate::call::Call;
+use crate::call::Delivery;
+use crate::call::LargeCall;
+use crate::failure::Failure;
+use crate::failure::Result;
+use crate::ingress::into_text;
+use crate::ingress::skim::Skimmed;
+use crate::ingress::skim::skim;
+use crate::ingress::text;
+use crate::route;
+use crate::route::Resolved;
+use crate::surface::FromPath;
+use crate::trace::Trace;
+
+/// A call of which the head has arrived.
+pub(crate) struct Arrived<'h> {
+    pub(crate) protocol: Protocol,
+    pub(crate) action: Action,
+    pub(crate) from_path: Option<FromPath>,
+    pub(crate) headers: &'h HeaderMap,
+    pub(crate) uri: &'h Uri,
+    /// The gateway key that it came with.
+    pub(crate) key: Option<usize>,
+}
+
+/// A call, and who may answer it.
+pub(crate) struct Routed<'b> {
+    pub(crate) call: Call<'b>,
+    pub(crate) resolved: Resolved,
+}
+
+pub(crate) fn route_call<'b>(
+    gateway: &Gateway,
+    arrived: &'b Arrived<'_>,
+    body: &'b [u8],
+    trace: &mut Trace,
+) -> Result<Routed<'b>> {
+    let body = text(body)?;
+    let call = call_in(arrived, body)?;
+    trace.set_model(&call.model, call.delivery.is_stream());
+    let resolved = resolve(gateway, &call.model, call.client)?;
+    Ok(Routed { call, resolved })
+}
+
+fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
+    let mut skimmed = skim(arrived.protocol, body)?;
+    let (model, delivery) = wanted(arrived.from_path.as_ref(), &mut skimmed)?;
+    Ok(Call {
+        client: arrived.protocol,
+        model,
+        delivery,
+        query: arrived.uri.query(),
+        headers: arrived.headers,
+        body,
+        survey: skimmed.survey,
+        model_at: skimmed.model_at,
+        session: skimmed.session,
+        large: None,
+    })
+}
+
+/// The model, and how the answer is to come: the path says so, or else the body.
+fn wanted(from_path: Option<&FromPath>, skimmed: &mut Skimmed<'_>) -> Result<(String, Delivery)> {
+    let (model, delivery) = match from_path {
+        Some(FromPath { model, delivery }) => (model.clone(), *delivery),
+        None => {
+            let model = skimmed.model.take().unwrap_or_default();
+            (model, Delivery::of_stream(skimmed.is_stream))
+        }
+    };
+    check_model(&model)?;
+    Ok((model, delivery))
+}
+
+/// The same for a body that takes long to read, which is done on another thread.
+pub(crate) async fn route_large_call(
+    gateway: &Gateway,
+    arrived: &Arrived<'_>,
+    body: Vec<u8>,
+    trace: &mut Trace,
+) -> Result<(Arc<LargeCall>, Resolved)> {
+    let (client, from_path) = (arrived.protocol, arrived.from_path.clone());
+    let (headers, query) = (arrived.headers.clone(), arrived.uri.query().map(str::to_owned));
+    let call = gateway.pool.run(move |_| {
+        let body = into_text(body)?;
+        let mut skimmed = skim(client, &body)?;
+        let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
+        let Skimmed { model_at, session, .. } = skimmed;
+        Ok(LargeCall { client, model, delivery, headers, query, body, model_at, session })
+    });
+    let call = Arc::new(call.await?);
+    trace.set_model(&call.model, call.delivery.is_stream());
+    let resolved = resolve(gateway, &call.model, client)?;
+    Ok((call, resolved))
+}
+
+fn resolve(gateway: &Gateway, model: &str, client: Protocol) -> Result<Resolved> {
+    route::resolve(&gateway.config, model, client).map_err(|not_found| {
+        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+        failure.with_param("model").with_code("model_not_found")
+    })
+}
+
+/// The longest name of a model: it is logged, remembered and sent back in a header.
+const MODEL_BYTES_MAX: usize = 512;
+
+/// Refuses names that no model has: none at all, endless ones, and those that would lead elsewhere in a provider's path.
+fn check_model(model: &str) -> Result<()> {
+    if model.is_empty() {
+        let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
+        return Err(failure.with_param("model"));
+    }
+    let leads_elsewhere = model.split('/').any(|step| matches!(step, "." | ".."));
+    if model.len() <= MODEL_BYTES_MAX && !leads_elsewhere {
+        return Ok(());
+    }
+    let message = "expected the name of a model, found something that cannot be one";
+    Err(Failure::client(FaultKind::BadRequest, message).with_param("model"))
+}

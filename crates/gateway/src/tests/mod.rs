@@ -1,0 +1,137 @@
+//! Tests of the whole way of an answer, in one process: a request goes through the stack to a simulator or a scripted backend,
+//! and its reply is read frame by frame.
+
+mod events;
+mod taps;
+
+use std::future::poll_fn;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use http_body::Body as _;
+use http_body_util::Full;
+use sabir_backend::http::Client;
+use sabir_backend::http::Proxies;
+use sabir_wire::Protocol;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Response;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Event;
+use sabir_wire::protocol::Fold;
+
+use crate::Gateway;
+use crate::answer::Cut;
+use crate::answer::decode_all;
+use crate::egress::Reply;
+use crate::stack;
+use crate::surface;
+use crate::tap::Taps;
+
+/// How a client asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    Whole,
+    Stream,
+}
+
+/// A gateway with the simulators behind it, not shared yet.
+fn gateway(toml: &str) -> Gateway {
+    let config = crate::config::parse(toml, Path::new("sabir.toml"), &|_| None);
+    let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
+    Arc::into_inner(gateway).unwrap()
+}
+
+/// The built-in simulator of a protocol.
+fn simulator(protocol: Protocol) -> &'static str {
+    surface::of(protocol).simulator.name
+}
+
+async fn ask(gateway: &Arc<Gateway>, client: Protocol, model: &str, asking: Asking) -> Reply {
+    let stream = asking == Asking::Stream;
+    let messages = r#"[{"role":"user","content":"Say something."}]"#;
+    let (path, body) = match client {
+        Protocol::OpenaiChat => (
+            "/v1/chat/completions".to_owned(),
+            format!(r#"{{"model":"{model}","stream":{stream},"messages":{messages}}}"#),
+        ),
+        Protocol::OpenaiResponses => (
+            "/v1/responses".to_owned(),
+            format!(r#"{{"model":"{model}","stream":{stream},"input":{messages}}}"#),
+        ),
+        Protocol::AnthropicMessages => (
+            "/v1/messages".to_owned(),
+            format!(
+                r#"{{"model":"{model}","stream":{stream},"max_tokens":99,"messages":{messages}}}"#
+            ),
+        ),
+        Protocol::Gemini => {
+            let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+            let body = r#"{"contents":[{"role":"user","parts":[{"text":"Say something."}]}]}"#;
+            (format!("/v1beta/models/{model}:{verb}"), body.to_owned())
+        }
+    };
+    send(gateway, Request::post(path), body).await
+}
+
+async fn send(gateway: &Arc<Gateway>, request: http::request::Builder, body: String) -> Reply {
+    let request = request.header("host", "localhost").body(Full::new(Bytes::from(body)));
+    let (head, mut body) = request.unwrap().into_parts();
+    stack::handle(gateway, &Client::new(Proxies::default()), &head, &mut body).await
+}
+
+/// The next bytes of a reply.
+async fn next(reply: &mut Reply) -> Option<Result<Bytes, Cut>> {
+    let frame = poll_fn(|cx| Pin::new(reply.body_mut()).poll_frame(cx)).await;
+    frame.map(|frame| frame.map(|frame| frame.into_data().unwrap()))
+}
+
+/// All that is left of a reply, and whether it was cut off.
+async fn rest(reply: &mut Reply) -> (String, bool) {
+    let mut text = Vec::new();
+    let mut is_cut = false;
+    while let Some(bytes) = next(reply).await {
+        match bytes {
+            Ok(bytes) => text.extend_from_slice(&bytes),
+            Err(Cut) => {
+                is_cut = true;
+                break;
+            }
+        }
+    }
+    (String::from_utf8(text).unwrap(), is_cut)
+}
+
+/// A reply as its client understands it.
+async fn understood(reply: &mut Reply, client: Protocol, asking: Asking) -> Response<'static> {
+    let (body, is_cut) = rest(reply).await;
+    assert!(!is_cut && reply.status() == 200, "{body}");
+    match asking {
+        Asking::Whole => client.decode_response(body.as_bytes()).unwrap().into_owned(),
+        Asking::Stream => fold(client, &body),
+    }
+}
+
+fn fold(protocol: Protocol, stream: &str) -> Response<'static> {
+    let mut fold = Fold::default();
+    decode_all(protocol, stream.as_bytes(), &mut Taps::default(), &mut |event: Event<'_>| {
+        fold.step(event);
+    });
+    fold.finish()
+}
+
+/// All text of an answer.
+fn text_of(response: &Response<'_>) -> String {
+    let parts = response.candidates.iter().flat_map(|it| it.message.parts.iter());
+    let text = |content: &Content<'_>| match content {
+        Content::Text(text) => Some(text.to_str().into_owned()),
+        _ => None,
+    };
+    parts.filter_map(|part| text(part.content())).collect()
+}
+
+fn plain(text: &str) -> Text<'static> {
+    Text::plain(text.to_owned())
+}

@@ -1,0 +1,46 @@
+//! Providers that are reached over HTTP.
+
+use std::fmt;
+
+use sabir_backend::Secret;
+use sabir_backend::http::Address;
+use sabir_backend::http::Client;
+use sabir_backend::http::Outgoing;
+use sabir_backend::http::Timeouts;
+
+use crate::failure::Result;
+use crate::pool::Pool;
+use crate::surface::Auth;
+use crate::upstream::Backend;
+use crate::upstream::Body;
+use crate::upstream::Reply;
+use crate::upstream::Request;
+use crate::upstream::unreached;
+
+/// A server.
+pub(crate) struct Http {
+    pub(super) address: Address,
+    pub(super) timeouts: Timeouts,
+    /// How requests prove who sends them, and with what, where each is signed.
+    pub(super) auth: &'static Auth,
+    pub(super) key: Option<Secret>,
+}
+
+impl Backend for Http {
+    async fn ask(&self, client: &Client, _pool: &Pool, request: Request<'_>) -> Result<Reply> {
+        let Request { method, path, headers, body, afterwards } = request;
+        let (address, body) = (&self.address, &body.pieces());
+        let outgoing = Outgoing { method, address, path, headers, body, afterwards };
+        let headers = &self.auth.signed(self.key.as_ref(), &outgoing);
+        let outgoing = Outgoing { headers, ..outgoing };
+        let answer = client.send(&outgoing, self.timeouts).await.map_err(unreached)?;
+        let body = Body::Http(answer.body);
+        Ok(Reply { status: answer.status.as_u16(), headers: answer.headers, body })
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Http({:?})", self.address)
+    }
+}

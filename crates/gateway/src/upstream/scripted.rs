@@ -1,0 +1,37 @@
+//! A backend for tests that answers with events, as agents will.
+
+use std::collections::VecDeque;
+use std::task::Context;
+use std::task::Poll;
+
+use ::http::HeaderMap;
+use sabir_backend::http::Client;
+use sabir_wire::protocol::Event;
+
+use crate::failure::Result;
+use crate::pool::Pool;
+use crate::upstream::Backend;
+use crate::upstream::Body;
+use crate::upstream::Reply;
+use crate::upstream::Request;
+use crate::upstream::body::Events;
+
+/// Gives the same events to every request.
+#[derive(Clone, Debug)]
+pub(crate) struct Scripted(pub(crate) VecDeque<Event<'static>>);
+
+impl Backend for Scripted {
+    async fn ask(&self, _client: &Client, _pool: &Pool, _request: Request<'_>) -> Result<Reply> {
+        let body = Body::Events(Box::new(self.clone()));
+        Ok(Reply { status: 200, headers: HeaderMap::new(), body })
+    }
+}
+
+impl Events for Scripted {
+    fn poll_event(
+        &mut self,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<sabir_backend::Result<Event<'static>>>> {
+        Poll::Ready(self.0.pop_front().map(Ok))
+    }
+}
