@@ -50,7 +50,11 @@ fn what_a_path_asks_for_is_read_from_it_again() {
                     (surface.protocol, asked.action),
                     "{path}"
                 );
-                assert_eq!(found.from_path.is_some(), surface.names_model_in_path(), "{path}");
+                assert_eq!(
+                    found.from_path.is_some(),
+                    surface.protocol.facts().names_model_in_path,
+                    "{path}"
+                );
                 let Some(from_path) = found.from_path else { continue };
                 assert_eq!((&*from_path.model, from_path.delivery), (model, asked.delivery));
             }
@@ -119,7 +123,12 @@ fn a_counter_takes_the_messages() {
         let path = Path { action: Action::CountTokens, model: "m", delivery: Delivery::Whole };
         let can_count = surface.path("", &path).is_some();
         let facts = surface.protocol.facts();
-        assert_eq!(surface.counting.fields.contains(&facts.messages), can_count, "{}", facts.name);
+        assert_eq!(
+            surface.counting.fields.contains(&facts.messages()),
+            can_count,
+            "{}",
+            facts.name
+        );
     }
 }
 

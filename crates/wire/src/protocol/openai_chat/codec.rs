@@ -1,0 +1,66 @@
+//! Chat Completions as one record.
+
+use crate::alias::ToolNameRule;
+use crate::protocol::Facts;
+use crate::protocol::StreamDecoder;
+use crate::protocol::codec::Codec;
+use crate::protocol::codec::Schemas;
+use crate::protocol::exchange::Machine;
+use crate::protocol::openai_chat::decode_request::decode_request;
+use crate::protocol::openai_chat::decode_response::decode_response;
+use crate::protocol::openai_chat::encode_request::encode_request;
+use crate::protocol::openai_chat::encode_response::encode_response;
+use crate::protocol::openai_chat::encode_stream::Encoder;
+use crate::protocol::openai_chat::fault::decode_fault;
+use crate::protocol::openai_chat::fault::encode_fault;
+use crate::protocol::openai_chat::losses::LOST;
+use crate::protocol::openai_chat::losses::fate;
+use crate::protocol::openai_chat::losses::is_stop_string;
+use crate::protocol::openai_chat::losses::pointer;
+use crate::protocol::openai_chat::types::ChatSemantics;
+use crate::protocol::openai_chat::types::DECLARED;
+use crate::protocol::tier::Words;
+
+pub(in crate::protocol) const CODEC: Codec = Codec {
+    facts: Facts {
+        name: "openai-chat",
+        aliases: &["chat"],
+        messages_pointer: "/messages",
+        system: None,
+        takes_late_system: true,
+        needs_user_turn: false,
+        flags_failed_results: false,
+        names_results: false,
+        streams_lists: false,
+        names_model_in_path: false,
+        demands_output_limit: false,
+    },
+    decode_request,
+    encode_request,
+    decode_response,
+    encode_response,
+    stream_decoder: || StreamDecoder::OpenaiChat(Box::default()),
+    stream_encoder: |source, asked| Machine::OpenaiChat(Box::new(Encoder::new(source, asked))),
+    decode_fault,
+    encode_fault,
+    encode_fault_under: |_, fault| encode_fault(fault).1,
+    pointer,
+    fate,
+    lost: LOST,
+    declared_of_nodes: DECLARED,
+    declared_of_requests: ChatSemantics::DECLARED,
+    is_stop_string,
+    schemas: Schemas::JSON_SCHEMA,
+    // There is no setting for showing, so that an effort asks for both.
+    shows_thinking_unasked: |thinking| thinking.effort.as_ref().is_some_and(|word| *word != "none"),
+    call_rules: |target| {
+        let names = ToolNameRule::CHAT.with_max_len(target.family.tool_name_len_max);
+        (names, target.dialect.call_ids)
+    },
+    signatures: None,
+    carries_base64: false,
+    tiers: Words {
+        request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+        answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+    },
+};
