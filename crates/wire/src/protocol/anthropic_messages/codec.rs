@@ -5,18 +5,6 @@ use crate::alias::ToolNameRule;
 use crate::conversation::ThinkingMode;
 use crate::protocol::Facts;
 use crate::protocol::StreamDecoder;
-use crate::protocol::anthropic_messages::decode_request::decode_request;
-use crate::protocol::anthropic_messages::decode_response::decode_response;
-use crate::protocol::anthropic_messages::encode_request::encode_request;
-use crate::protocol::anthropic_messages::encode_response::encode_response;
-use crate::protocol::anthropic_messages::encode_stream::Encoder;
-use crate::protocol::anthropic_messages::fault::decode_fault;
-use crate::protocol::anthropic_messages::fault::encode_fault;
-use crate::protocol::anthropic_messages::losses::LOST;
-use crate::protocol::anthropic_messages::losses::fate;
-use crate::protocol::anthropic_messages::losses::pointer;
-use crate::protocol::anthropic_messages::types::AnthropicSemantics;
-use crate::protocol::anthropic_messages::types::DECLARED;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
 use crate::protocol::exchange::Machine;
@@ -37,22 +25,22 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_model_in_path: false,
         demands_output_limit: true,
     },
-    decode_request,
-    encode_request,
-    decode_response,
-    encode_response,
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
     stream_decoder: || StreamDecoder::AnthropicMessages(Box::default()),
     stream_encoder: |source, asked| {
-        Machine::AnthropicMessages(Box::new(Encoder::new(source, asked)))
+        Machine::AnthropicMessages(Box::new(super::encode_stream::Encoder::new(source, asked)))
     },
-    decode_fault,
-    encode_fault,
-    encode_fault_under: |_, fault| encode_fault(fault).1,
-    pointer,
-    fate,
-    lost: LOST,
-    declared_of_nodes: DECLARED,
-    declared_of_requests: AnthropicSemantics::DECLARED,
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::AnthropicSemantics::DECLARED,
     is_stop_string: |_| false,
     schemas: Schemas::JSON_SCHEMA,
     // Models that take `enabled` show what they think unless told otherwise.

@@ -7,22 +7,6 @@ use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
 use crate::protocol::exchange::Machine;
-use crate::protocol::gemini::decode_request::decode_request;
-use crate::protocol::gemini::decode_response::decode_response;
-use crate::protocol::gemini::encode_request::encode_request;
-use crate::protocol::gemini::encode_response::encode_response;
-use crate::protocol::gemini::encode_stream::Encoder;
-use crate::protocol::gemini::fault::decode_fault;
-use crate::protocol::gemini::fault::encode_fault;
-use crate::protocol::gemini::fault::encode_fault_under;
-use crate::protocol::gemini::losses::LOST;
-use crate::protocol::gemini::losses::fate;
-use crate::protocol::gemini::losses::pointer;
-use crate::protocol::gemini::types::DECLARED;
-use crate::protocol::gemini::types::GeminiSemantics;
-use crate::protocol::gemini::types::dialect_of_output;
-use crate::protocol::gemini::types::dialect_of_parameters;
-use crate::protocol::gemini::types::dialect_of_results;
 use crate::protocol::tier::Words;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -39,25 +23,27 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_model_in_path: true,
         demands_output_limit: false,
     },
-    decode_request,
-    encode_request,
-    decode_response,
-    encode_response,
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
     stream_decoder: || StreamDecoder::Gemini(Box::default()),
-    stream_encoder: |source, asked| Machine::Gemini(Box::new(Encoder::new(source, asked))),
-    decode_fault,
-    encode_fault,
-    encode_fault_under,
-    pointer,
-    fate,
-    lost: LOST,
-    declared_of_nodes: DECLARED,
-    declared_of_requests: GeminiSemantics::DECLARED,
+    stream_encoder: |source, asked| {
+        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: super::fault::encode_fault_under,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::GeminiSemantics::DECLARED,
     is_stop_string: |_| false,
     schemas: Schemas {
-        parameters: dialect_of_parameters,
-        results: dialect_of_results,
-        output: dialect_of_output,
+        parameters: super::types::dialect_of_parameters,
+        results: super::types::dialect_of_results,
+        output: super::types::dialect_of_output,
     },
     shows_thinking_unasked: |_| false,
     call_rules: |target| {

@@ -6,19 +6,6 @@ use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
 use crate::protocol::exchange::Machine;
-use crate::protocol::openai_chat::decode_request::decode_request;
-use crate::protocol::openai_chat::decode_response::decode_response;
-use crate::protocol::openai_chat::encode_request::encode_request;
-use crate::protocol::openai_chat::encode_response::encode_response;
-use crate::protocol::openai_chat::encode_stream::Encoder;
-use crate::protocol::openai_chat::fault::decode_fault;
-use crate::protocol::openai_chat::fault::encode_fault;
-use crate::protocol::openai_chat::losses::LOST;
-use crate::protocol::openai_chat::losses::fate;
-use crate::protocol::openai_chat::losses::is_stop_string;
-use crate::protocol::openai_chat::losses::pointer;
-use crate::protocol::openai_chat::types::ChatSemantics;
-use crate::protocol::openai_chat::types::DECLARED;
 use crate::protocol::tier::Words;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -35,21 +22,23 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_model_in_path: false,
         demands_output_limit: false,
     },
-    decode_request,
-    encode_request,
-    decode_response,
-    encode_response,
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
     stream_decoder: || StreamDecoder::OpenaiChat(Box::default()),
-    stream_encoder: |source, asked| Machine::OpenaiChat(Box::new(Encoder::new(source, asked))),
-    decode_fault,
-    encode_fault,
-    encode_fault_under: |_, fault| encode_fault(fault).1,
-    pointer,
-    fate,
-    lost: LOST,
-    declared_of_nodes: DECLARED,
-    declared_of_requests: ChatSemantics::DECLARED,
-    is_stop_string,
+    stream_encoder: |source, asked| {
+        Machine::OpenaiChat(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::ChatSemantics::DECLARED,
+    is_stop_string: super::losses::is_stop_string,
     schemas: Schemas::JSON_SCHEMA,
     // There is no setting for showing, so that an effort asks for both.
     shows_thinking_unasked: |thinking| thinking.effort.as_ref().is_some_and(|word| *word != "none"),

@@ -8,18 +8,6 @@ use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
 use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
-use crate::protocol::openai_responses::decode_request::decode_request;
-use crate::protocol::openai_responses::decode_response::decode_response;
-use crate::protocol::openai_responses::encode_request::encode_request;
-use crate::protocol::openai_responses::encode_response::encode_response;
-use crate::protocol::openai_responses::encode_stream::Encoder;
-use crate::protocol::openai_responses::fault::decode_fault;
-use crate::protocol::openai_responses::fault::encode_fault;
-use crate::protocol::openai_responses::losses::LOST;
-use crate::protocol::openai_responses::losses::fate;
-use crate::protocol::openai_responses::losses::pointer;
-use crate::protocol::openai_responses::types::DECLARED;
-use crate::protocol::openai_responses::types::ResponsesSemantics;
 use crate::protocol::tier::Words;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -36,20 +24,22 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_model_in_path: false,
         demands_output_limit: false,
     },
-    decode_request,
-    encode_request,
-    decode_response,
-    encode_response,
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
     stream_decoder: || StreamDecoder::OpenaiResponses(Box::default()),
-    stream_encoder: |source, asked| Machine::OpenaiResponses(Box::new(Encoder::new(source, asked))),
-    decode_fault,
-    encode_fault,
-    encode_fault_under: |_, fault| encode_fault(fault).1,
-    pointer,
-    fate,
-    lost: LOST,
-    declared_of_nodes: DECLARED,
-    declared_of_requests: ResponsesSemantics::DECLARED,
+    stream_encoder: |source, asked| {
+        Machine::OpenaiResponses(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::ResponsesSemantics::DECLARED,
     is_stop_string: |_| false,
     schemas: Schemas::JSON_SCHEMA,
     shows_thinking_unasked: |_| false,
