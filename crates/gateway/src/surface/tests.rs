@@ -118,6 +118,15 @@ fn a_list_of_models_is_read_as_it_is_written() {
 }
 
 #[test]
+fn the_name_of_a_model_comes_out_of_a_body_as_it_went_in() {
+    for surface in all() {
+        let named = surface.model_in_body("m");
+        assert_eq!(without_collection(&named), "m");
+        assert_eq!(surface.model_in_body(&named), named, "no collection stands there twice");
+    }
+}
+
+#[test]
 fn a_counter_takes_the_messages() {
     for surface in all() {
         let path = Path { action: Action::CountTokens, model: "m", delivery: Delivery::Whole };
