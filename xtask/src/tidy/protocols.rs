@@ -14,7 +14,6 @@ const CRATES: [&str; 4] =
 const NAMES: &[(&str, &str)] = &[
     ("crates/gateway/src/surface/", "what the gateway knows of each protocol"),
     ("crates/gateway/src/config/presets.rs", "which protocols a known provider speaks"),
-    ("crates/gateway/src/egress/along.rs", "how a stream ends, until `wire` tells"),
     ("crates/backend/src/sim/simulator.rs", "which simulator speaks a protocol"),
     ("crates/backend/src/sim/serve.rs", "one address for all simulators"),
     ("crates/compose/src/history/block.rs", "which protocol a block of a history is written in"),

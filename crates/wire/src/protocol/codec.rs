@@ -23,7 +23,9 @@ use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Spelling;
 use crate::protocol::tier::Words;
+use crate::protocol::watch::Progress;
 use crate::schema::Dialect;
+use crate::sse::Frame;
 use crate::target::Target;
 
 /// What a protocol's folder offers to the rest of `protocol`.
@@ -37,6 +39,9 @@ pub(in crate::protocol) struct Codec {
         fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
     pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
     pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
+    /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
+    pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
+    pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
     pub(in crate::protocol) decode_fault: fn(Option<u16>, &str) -> Fault<'static>,
     pub(in crate::protocol) encode_fault: fn(&Fault<'_>) -> (u16, String),
     /// The body of a fault under another status than its kind has.

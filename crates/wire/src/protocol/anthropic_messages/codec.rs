@@ -33,6 +33,8 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     stream_encoder: |source, asked| {
         Machine::AnthropicMessages(Box::new(super::encode_stream::Encoder::new(source, asked)))
     },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
     decode_fault: super::fault::decode_fault,
     encode_fault: super::fault::encode_fault,
     encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,

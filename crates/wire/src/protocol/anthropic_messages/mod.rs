@@ -21,5 +21,3 @@ pub(in crate::protocol) use decode_response::lose_answer_on_return;
 pub use decode_stream::Decoder;
 pub use encode_stream::Encoder;
 pub use types::AnthropicSemantics;
-pub(in crate::protocol) use usage::USAGE;
-pub(in crate::protocol) use watch::watch;

@@ -31,6 +31,8 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     stream_encoder: |source, asked| {
         Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, asked)))
     },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
     decode_fault: super::fault::decode_fault,
     encode_fault: super::fault::encode_fault,
     encode_fault_under: super::fault::encode_fault_under,

@@ -23,5 +23,3 @@ pub(in crate::protocol) use losses::is_spelled_apart;
 pub(in crate::protocol) use losses::respelled;
 pub use types::GeminiSemantics;
 pub(in crate::protocol) use types::has_summed_output;
-pub(in crate::protocol) use usage::USAGE;
-pub(in crate::protocol) use watch::watch;

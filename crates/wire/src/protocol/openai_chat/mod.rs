@@ -22,5 +22,3 @@ pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
 pub use types::ChatSemantics;
 pub(in crate::protocol) use types::UNNAMED_FILE;
-pub(in crate::protocol) use usage::USAGE;
-pub(in crate::protocol) use watch::watch;

@@ -19,5 +19,3 @@ pub(in crate::protocol) use codec::CODEC;
 pub use decode_stream::Decoder;
 pub use encode_stream::Encoder;
 pub use types::ResponsesSemantics;
-pub(in crate::protocol) use usage::USAGE;
-pub(in crate::protocol) use watch::watch;
