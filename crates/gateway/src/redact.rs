@@ -21,6 +21,7 @@ use memchr::memmem::Finder;
 use crate::config::types::Provider;
 use crate::redact::spelling::Reading;
 use crate::redact::spelling::Spelling;
+use crate::surface;
 
 /// Takes the secrets of a provider out of what it sends. One without secrets costs nothing.
 #[derive(Clone, Default)]
@@ -94,15 +95,9 @@ impl fmt::Debug for Redactor {
 /// Whether a header holds nothing secret by what it means. Its value may well stand in any answer: a media type, redacted,
 /// would be missing from the answers' own heads.
 fn is_public(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "accept"
-            | "accept-language"
-            | "user-agent"
-            | "anthropic-beta"
-            | "anthropic-version"
-            | "openai-beta"
-    )
+    let name = name.as_str();
+    matches!(name, "accept" | "accept-language" | "user-agent")
+        || surface::all().any(|surface| surface.headers.public.contains(&name))
 }
 
 /// The credentials in a header such as `Bearer sk-…`: who refuses a key often repeats it without the scheme.

@@ -38,7 +38,7 @@ impl Diagnostics {
 }
 
 fn missing_model(protocol: Protocol, request: &Request<'_>) -> Option<MissingField> {
-    let in_url = protocol == Protocol::Gemini;
+    let in_url = protocol.facts().names_model_in_path;
     (request.model.is_none() && !in_url)
         .then_some(MissingField { pointer: "/model", reason: "no model is named" })
 }
@@ -46,17 +46,13 @@ fn missing_model(protocol: Protocol, request: &Request<'_>) -> Option<MissingFie
 fn missing_messages(exchange: &Exchange<'_>) -> Option<MissingField> {
     let session = exchange.semantics().session();
     let continues = session.previous_response_id.is_some() || session.conversation.is_some();
-    let pointer = match exchange.protocol() {
-        Protocol::OpenaiChat | Protocol::AnthropicMessages => "/messages",
-        Protocol::OpenaiResponses => "/input",
-        Protocol::Gemini => "/contents",
-    };
+    let pointer = exchange.protocol().facts().messages_pointer;
     let silent = exchange.request.messages.iter().all(|message| message.role.instructs());
     (silent && !continues).then_some(MissingField { pointer, reason: "nobody has said anything" })
 }
 
 fn missing_limit(protocol: Protocol, request: &Request<'_>) -> Option<MissingField> {
-    let demanded = protocol == Protocol::AnthropicMessages;
+    let demanded = protocol.facts().demands_output_limit;
     (demanded && request.max_output_tokens.is_none())
         .then_some(MissingField { pointer: "/max_tokens", reason: "this protocol demands a limit" })
 }

@@ -232,7 +232,7 @@ pub(super) fn messages_of(body: &str, protocol: Protocol) -> Result<String> {
     let mut messages: Option<Json<'_>> = None;
     Reader::new(body).object(|key, reader| {
         match &*key {
-            key if key == facts.messages => messages = Some(reader.raw()?),
+            key if key == facts.messages() => messages = Some(reader.raw()?),
             key if facts.system == Some(key) => system = Some(reader.raw()?),
             _ => reader.skip()?,
         }
@@ -242,14 +242,14 @@ pub(super) fn messages_of(body: &str, protocol: Protocol) -> Result<String> {
     writer.object(|object| match facts.system {
         // Where system text may stand among the messages, one list holds both.
         Some(_) if facts.takes_late_system => {
-            object.key(facts.messages);
+            object.key(facts.messages());
             write_joined(object, system.as_ref(), messages.as_ref());
         }
         field => {
             if let Some(field) = field {
                 object.optional(field, system.as_ref());
             }
-            object.optional(facts.messages, messages.as_ref());
+            object.optional(facts.messages(), messages.as_ref());
         }
     });
     Ok(writer.into_string())

@@ -222,7 +222,7 @@ fn rewrapped(
         return Ok(None);
     };
     let mut model = Writer::default();
-    model.value(&*(surface.model_in_body)(&candidate.model));
+    model.value(&*surface.model_in_body(&candidate.model));
     let model = model.into_string();
     let mut body = format!(r#"{{"{wrapper}":{{"model":{model},"#).into_bytes();
     // The request is an object that holds its contents at least.
@@ -276,7 +276,7 @@ fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
         Some(wrapper) => {
             it.key(wrapper);
             it.object(|it| {
-                it.field("model", &*(surface.model_in_body)(model));
+                it.field("model", &*surface.model_in_body(model));
                 keep(body, fields, it);
             });
         }

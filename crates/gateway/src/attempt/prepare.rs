@@ -144,7 +144,7 @@ pub(super) fn spliced<'c>(call: &Call<'c>, model: &str) -> Payload<'c> {
     match call.model_at.clone() {
         Some(place) if call.model != model => {
             let mut name = Writer::default();
-            name.value(&*(surface::of(call.client).model_in_body)(model));
+            name.value(&*surface::of(call.client).model_in_body(model));
             Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),

@@ -32,9 +32,9 @@ fn without_turn(client: Protocol, upstream: Protocol) -> Box<Failure> {
          needs one",
         upstream.as_str()
     );
-    Failure::client(FaultKind::BadRequest, message).with_param(client.facts().messages)
+    Failure::client(FaultKind::BadRequest, message).with_param(client.facts().messages())
 }
 
 fn refused(reason: &Refused, client: Protocol) -> Box<Failure> {
-    Failure::client(FaultKind::BadRequest, reason.to_string()).with_param(client.facts().messages)
+    Failure::client(FaultKind::BadRequest, reason.to_string()).with_param(client.facts().messages())
 }

@@ -95,7 +95,7 @@ fn encoded(
     if report.is_empty() {
         return Ok(None);
     }
-    if !surface.names_model_in_path() {
+    if !call.client.facts().names_model_in_path {
         exchange.request.model = Some(Text::plain(&*candidate.model));
     }
     notes.check()?;

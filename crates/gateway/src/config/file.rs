@@ -23,6 +23,7 @@ use crate::config::server;
 use crate::config::types::Config;
 use crate::config::types::Model;
 use crate::config::types::Provider;
+use crate::surface;
 
 /// Reads a config file's text. `file` is named in problems, and relative paths start from its folder.
 pub fn parse(text: &str, file: &Path, variable: Lookup<'_>) -> Result<Config, Problems> {
@@ -112,8 +113,11 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || !name.chars().all(fits) {
         return Err("a provider's name has letters, digits, `-`, `_` and `.` only".to_owned());
     }
-    if name == "models" {
-        return Err("Gemini's clients put `models/` before every name; choose another".to_owned());
+    let is_collection = |it: &&str| it.strip_suffix('/') == Some(name);
+    if let Some(taken) = surface::all().filter_map(|it| it.collection).find(is_collection) {
+        return Err(format!(
+            "some clients put `{taken}` before the name of every model; choose another"
+        ));
     }
     Ok(())
 }

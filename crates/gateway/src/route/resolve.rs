@@ -76,9 +76,10 @@ pub fn resolve(config: &Config, asked: &str, client: Protocol) -> Result<Resolve
     found.ok_or_else(|| NotFound::new(config, name))
 }
 
-/// The name without the `models/` that Gemini's clients put before it.
+/// The name without what clients of some protocols put before it.
 fn without_collection(asked: &str) -> &str {
-    asked.strip_prefix("models/").filter(|name| !name.is_empty()).unwrap_or(asked)
+    let name = surface::without_collection(asked);
+    if name.is_empty() { asked } else { name }
 }
 
 /// The place of the `[[model]]` that has this very name.

@@ -43,7 +43,7 @@ pub(super) static SURFACE: Surface = Surface {
     embeddings: None,
     owns_path: |path| path.starts_with("/v1/messages"),
     is_sent_by_client: |head| head.headers.contains_key(VERSION_HEADER),
-    model_in_body: |model| model.into(),
+    collection: None,
     session: Session {
         parameters: &[SessionParameter { name: "thread", asks: Asks::Typed("continue") }],
         reference: None,
@@ -62,7 +62,7 @@ pub(super) static SURFACE: Surface = Surface {
         is_for_vendor: |name| matches!(name, "anthropic-version" | "anthropic-beta"),
         answer_prefix: "anthropic-",
         request_id: Some(HeaderName::from_static("request-id")),
-        from_pages: &["anthropic-version", "anthropic-beta"],
+        public: &["anthropic-version", "anthropic-beta"],
     },
     counting: Counting {
         fields: &[

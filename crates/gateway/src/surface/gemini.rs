@@ -39,7 +39,7 @@ pub(super) static SURFACE: Surface = Surface {
     embeddings: None,
     owns_path,
     is_sent_by_client,
-    model_in_body: |model| format!("{COLLECTION}{}", without_collection(model)).into(),
+    collection: Some(COLLECTION),
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     repeats_request: false,
     closing_frame: "",
@@ -49,7 +49,7 @@ pub(super) static SURFACE: Surface = Surface {
         is_for_vendor: |name| name.starts_with("x-goog-") && name != KEY_HEADER.as_str(),
         answer_prefix: "x-goog-",
         request_id: None,
-        from_pages: &[],
+        public: &[],
     },
     counting: Counting {
         fields: &["contents", "generationConfig", "systemInstruction", "toolConfig", "tools"],
@@ -103,11 +103,7 @@ fn write_path(path: &Path<'_>) -> String {
         Action::Generate if path.delivery.is_stream() => STREAM,
         Action::Generate => GENERATE,
     };
-    format!("/models/{}:{verb}", encoded(without_collection(path.model)))
-}
-
-fn without_collection(model: &str) -> &str {
-    model.strip_prefix(COLLECTION).unwrap_or(model)
+    format!("/models/{}:{verb}", encoded(path.model.strip_prefix(COLLECTION).unwrap_or(path.model)))
 }
 
 /// A model's name as part of a path.

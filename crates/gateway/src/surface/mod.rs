@@ -64,8 +64,8 @@ pub(crate) struct Surface {
     pub(crate) owns_path: fn(&str) -> bool,
     /// Whether a request can only come from a client of this protocol, wherever it goes.
     pub(crate) is_sent_by_client: fn(&Head<'_>) -> bool,
-    /// The name of a model as bodies have it.
-    pub(crate) model_in_body: fn(&str) -> Cow<'_, str>,
+    /// What stands before the name of a model in bodies.
+    pub(crate) collection: Option<&'static str>,
     pub(crate) session: Session,
     /// Whether an answer repeats the settings of its request.
     pub(crate) repeats_request: bool,
@@ -97,8 +97,8 @@ pub(crate) struct Headers {
     pub(crate) answer_prefix: &'static str,
     /// Where the vendor's SDKs look for the id of a request, beside `x-request-id`.
     pub(crate) request_id: Option<HeaderName>,
-    /// What a web page may send beside a key.
-    pub(crate) from_pages: &'static [&'static str],
+    /// The client's headers that hold no secret: a web page may send them, and answers may repeat them.
+    pub(crate) public: &'static [&'static str],
 }
 
 /// How a protocol counts tokens. Whether it can is said by its paths.
@@ -152,6 +152,14 @@ impl Surface {
         self.versions[0]
     }
 
+    /// The name of a model as bodies have it.
+    pub(crate) fn model_in_body<'m>(&self, model: &'m str) -> Cow<'m, str> {
+        match self.collection {
+            Some(collection) => format!("{collection}{}", without_collection(model)).into(),
+            None => model.into(),
+        }
+    }
+
     /// The protocols whose simulators may answer clients of this one: the partner, then those of other vendors, which differ
     /// more.
     pub(crate) fn simulators(&self) -> impl Iterator<Item = Protocol> {
@@ -161,6 +169,12 @@ impl Surface {
         let same_vendor = others.filter(move |it| it.vendor == vendor);
         std::iter::once(partner).chain(elsewhere.chain(same_vendor).map(|it| it.protocol))
     }
+}
+
+/// The name of a model without what some protocols' bodies have before it.
+pub(crate) fn without_collection(model: &str) -> &str {
+    let mut collections = all().filter_map(|surface| surface.collection);
+    collections.find_map(|collection| model.strip_prefix(collection)).unwrap_or(model)
 }
 
 /// Whether a provider's header is for a client of the same protocol: rate limits, request ids and the like.
@@ -177,7 +191,7 @@ pub(crate) fn is_for_client(name: &HeaderName) -> bool {
 pub(crate) fn headers_from_pages() -> String {
     let mut names = vec!["*", "authorization", "content-type"];
     names.extend(key_places().map(|auth| auth.header.as_str()));
-    names.extend(all().flat_map(|surface| surface.headers.from_pages));
+    names.extend(all().flat_map(|surface| surface.headers.public));
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(*name));
     names.join(", ")

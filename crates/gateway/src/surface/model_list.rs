@@ -6,6 +6,7 @@ use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 
 use crate::surface::all;
+use crate::surface::without_collection;
 
 /// The shape of a protocol's list of models.
 pub(crate) struct ModelList {
@@ -67,5 +68,5 @@ fn id(reader: &mut Reader<'_>) -> sabir_wire::Result<Option<String>> {
         }
         Ok(())
     })?;
-    Ok(found.map(|id| id.to_str().trim_start_matches("models/").to_owned()))
+    Ok(found.map(|id| without_collection(&id.to_str()).to_owned()))
 }

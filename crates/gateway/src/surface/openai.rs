@@ -21,7 +21,7 @@ pub(super) const fn headers() -> Headers {
         is_for_vendor: |name| name.starts_with("openai-"),
         answer_prefix: "openai-",
         request_id: None,
-        from_pages: &[],
+        public: &["openai-beta"],
     }
 }
 

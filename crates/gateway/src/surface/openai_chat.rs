@@ -27,7 +27,7 @@ pub(super) static SURFACE: Surface = Surface {
     embeddings: openai::EMBEDDINGS,
     owns_path: |_| false,
     is_sent_by_client: |_| false,
-    model_in_body: |model| model.into(),
+    collection: None,
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     repeats_request: false,
     closing_frame: "",

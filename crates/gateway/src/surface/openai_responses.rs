@@ -32,7 +32,7 @@ pub(super) static SURFACE: Surface = Surface {
     embeddings: openai::EMBEDDINGS,
     owns_path: |path| path.starts_with("/v1/responses") || path.starts_with("/v1/conversations"),
     is_sent_by_client: |_| false,
-    model_in_body: |model| model.into(),
+    collection: None,
     session: Session {
         parameters: &[
             SessionParameter { name: "background", asks: Asks::True },

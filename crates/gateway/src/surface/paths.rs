@@ -45,11 +45,6 @@ pub(crate) struct FromPath {
 }
 
 impl Surface {
-    /// Whether the path names the model, and bodies need not.
-    pub(crate) fn names_model_in_path(&self) -> bool {
-        matches!(self.paths, Paths::Model { .. })
-    }
-
     /// The path of a request to a provider; none where the protocol has none for it.
     pub(crate) fn path(&self, base: &str, path: &Path<'_>) -> Option<String> {
         match &self.paths {

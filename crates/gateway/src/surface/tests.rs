@@ -50,7 +50,11 @@ fn what_a_path_asks_for_is_read_from_it_again() {
                     (surface.protocol, asked.action),
                     "{path}"
                 );
-                assert_eq!(found.from_path.is_some(), surface.names_model_in_path(), "{path}");
+                assert_eq!(
+                    found.from_path.is_some(),
+                    surface.protocol.facts().names_model_in_path,
+                    "{path}"
+                );
                 let Some(from_path) = found.from_path else { continue };
                 assert_eq!((&*from_path.model, from_path.delivery), (model, asked.delivery));
             }
@@ -114,12 +118,26 @@ fn a_list_of_models_is_read_as_it_is_written() {
 }
 
 #[test]
+fn the_name_of_a_model_comes_out_of_a_body_as_it_went_in() {
+    for surface in all() {
+        let named = surface.model_in_body("m");
+        assert_eq!(without_collection(&named), "m");
+        assert_eq!(surface.model_in_body(&named), named, "no collection stands there twice");
+    }
+}
+
+#[test]
 fn a_counter_takes_the_messages() {
     for surface in all() {
         let path = Path { action: Action::CountTokens, model: "m", delivery: Delivery::Whole };
         let can_count = surface.path("", &path).is_some();
         let facts = surface.protocol.facts();
-        assert_eq!(surface.counting.fields.contains(&facts.messages), can_count, "{}", facts.name);
+        assert_eq!(
+            surface.counting.fields.contains(&facts.messages()),
+            can_count,
+            "{}",
+            facts.name
+        );
     }
 }
 

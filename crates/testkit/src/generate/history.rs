@@ -12,6 +12,7 @@ use proptest::sample::subsequence;
 use sabir_wire::Protocol;
 use serde_json::Value;
 
+use crate::generate::Generator;
 use crate::generate::text::id;
 
 /// How well the calls of a history pair with its results.
@@ -77,11 +78,7 @@ const NAMES: &[&str] = &["lookup", "get_weather", "read-file", "mcp__tides__list
 
 /// The name of a tool that is called: one of the usual, or one that the protocol allows and others do not.
 pub(super) fn tool_name(protocol: Protocol) -> BoxedStrategy<String> {
-    let odd = match protocol {
-        Protocol::OpenaiChat => "[a-z]{60,64}".boxed(),
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages => "[a-z]{60,70}".boxed(),
-        Protocol::Gemini => prop_oneof![Just("fs.read:all".to_owned()), "[a-z.]{60,64}"].boxed(),
-    };
+    let odd = (Generator::of(protocol).odd_name)();
     prop_oneof![12 => select(NAMES).prop_map(str::to_owned), 2 => odd].boxed()
 }
 

@@ -75,6 +75,8 @@ struct Generator {
     request: fn(History) -> BoxedStrategy<Value>,
     response: fn() -> BoxedStrategy<Value>,
     stream: fn(&Value, Cuts) -> Vec<u8>,
+    /// Names of tools that the protocol allows and others do not.
+    odd_name: fn() -> BoxedStrategy<String>,
     /// Joins the parts of an answer that the protocol's streams cannot tell apart.
     join: fn(&mut Value),
     error: fn() -> BoxedStrategy<(u16, Value)>,

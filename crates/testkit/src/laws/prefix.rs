@@ -14,7 +14,7 @@ const CUTS_MAX: usize = 4;
 
 pub(super) fn check(sample: &Sample) -> Vec<Violation> {
     let Ok(body) = serde_json::from_slice::<Value>(&sample.body) else { return Vec::new() };
-    let Some(list) = body[sample.protocol.facts().messages].as_array() else { return Vec::new() };
+    let Some(list) = body[sample.protocol.facts().messages()].as_array() else { return Vec::new() };
     let targets = Protocol::ALL.into_iter().filter(|target| *target != sample.protocol);
     targets
         .flat_map(|target| {
@@ -25,7 +25,7 @@ pub(super) fn check(sample: &Sample) -> Vec<Violation> {
                 .take(CUTS_MAX)
                 .filter_map(|cut| {
                     let mut shorter = body.clone();
-                    shorter[sample.protocol.facts().messages].as_array_mut()?.truncate(cut);
+                    shorter[sample.protocol.facts().messages()].as_array_mut()?.truncate(cut);
                     let earlier = translated(sample, target, &shorter)?;
                     changed(&earlier, full.as_ref()?)
                         .map(|at| format!("cut at {cut}: element {at} of the translation changed"))
@@ -63,7 +63,7 @@ fn translated(sample: &Sample, target: Protocol, body: &Value) -> Option<Vec<Val
     let (there, _) = translate::request(sample.protocol, target, body.as_bytes(), model).ok()?;
     let mut there: Value = serde_json::from_str(&there).ok()?;
     without_markers(&mut there);
-    there[target.facts().messages].as_array().cloned()
+    there[target.facts().messages()].as_array().cloned()
 }
 
 /// The first element of the shorter list that is not the same in the longer one.

@@ -46,17 +46,6 @@ const NEAR: usize = 16;
 /// Why a result goes by another id than its own: clients of Gemini may number what they answer.
 const NUMBERED: &str = "its call has no such id and is given one";
 
-/// What `protocol` takes as names of tools and ids of calls, for the model and server that `target` describes.
-fn rules(protocol: Protocol, target: &Target) -> (ToolNameRule, CallIdRule) {
-    let (names, ids) = match protocol {
-        Protocol::OpenaiChat => (ToolNameRule::CHAT, target.dialect.call_ids),
-        Protocol::OpenaiResponses => return (ToolNameRule::RESPONSES, CallIdRule::RESPONSES),
-        Protocol::AnthropicMessages => (ToolNameRule::ANTHROPIC, CallIdRule::ANTHROPIC),
-        Protocol::Gemini => (ToolNameRule::GEMINI, CallIdRule::GEMINI),
-    };
-    (names.with_max_len(target.family.tool_name_len_max), ids)
-}
-
 /// Where a part stands: the index of its message and its own.
 pub(in crate::protocol) type Position = (usize, usize);
 
@@ -67,7 +56,7 @@ impl<'r> Calls<'r> {
         protocol: Protocol,
         target: &Target,
     ) -> Self {
-        let (names, ids) = rules(protocol, target);
+        let (names, ids) = (protocol.codec().call_rules)(target);
         let fit = Fit::of(request, names, ids);
         let mut calls = Self {
             names: (!fit.names).then(|| name_aliases(request, names)),
@@ -315,7 +304,7 @@ pub(in crate::protocol) fn renamed_tools(
     protocol: Protocol,
     target: &Target,
 ) -> Option<Aliases> {
-    let (names, ids) = rules(protocol, target);
+    let (names, ids) = (protocol.codec().call_rules)(target);
     (!Fit::of(request, names, ids).names).then(|| name_aliases(request, names))
 }
 

@@ -86,16 +86,7 @@ impl<'a> Exchange<'a> {
     /// Writes the request in `protocol` for the model that `target` describes.
     pub fn encode(&self, protocol: Protocol, target: &Target) -> Result<Encoded> {
         let mut report = Report::default();
-        let body = match protocol {
-            Protocol::OpenaiChat => openai_chat::encode_request(self, target, &mut report),
-            Protocol::OpenaiResponses => {
-                openai_responses::encode_request(self, target, &mut report)
-            }
-            Protocol::AnthropicMessages => {
-                anthropic_messages::encode_request(self, target, &mut report)
-            }
-            Protocol::Gemini => gemini::encode_request(self, target, &mut report),
-        }?;
+        let body = (protocol.codec().encode_request)(self, target, &mut report)?;
         Ok(Encoded { body, report })
     }
 
@@ -142,12 +133,7 @@ impl Protocol {
     }
 
     fn decode_request_with(self, reader: Reader<'_>, body_bytes: usize) -> Result<Exchange<'_>> {
-        let mut exchange = match self {
-            Self::OpenaiChat => openai_chat::decode_request(reader),
-            Self::OpenaiResponses => openai_responses::decode_request(reader),
-            Self::AnthropicMessages => anthropic_messages::decode_request(reader),
-            Self::Gemini => gemini::decode_request(reader),
-        }?;
+        let mut exchange = (self.codec().decode_request)(reader)?;
         exchange.body_bytes = body_bytes;
         Ok(exchange)
     }
@@ -155,12 +141,7 @@ impl Protocol {
     /// Reads a whole answer.
     pub fn decode_response(self, body: &[u8]) -> Result<Response<'_>> {
         let body = without_mark(utf8::text(body)?);
-        match self {
-            Self::OpenaiChat => openai_chat::decode_response(body),
-            Self::OpenaiResponses => openai_responses::decode_response(body),
-            Self::AnthropicMessages => anthropic_messages::decode_response(body),
-            Self::Gemini => gemini::decode_response(body),
-        }
+        (self.codec().decode_response)(body)
     }
 
     /// Writes a whole answer that came in `source`'s protocol.
@@ -172,16 +153,7 @@ impl Protocol {
     ) -> Encoded {
         let mut report = Report::default();
         let response = &*handed(response, Rule::of(source, self));
-        let body = match self {
-            Self::OpenaiChat => openai_chat::encode_response(response, source, asked, &mut report),
-            Self::OpenaiResponses => {
-                openai_responses::encode_response(response, source, asked, &mut report)
-            }
-            Self::AnthropicMessages => {
-                anthropic_messages::encode_response(response, source, asked, &mut report)
-            }
-            Self::Gemini => gemini::encode_response(response, source, asked, &mut report),
-        };
+        let body = (self.codec().encode_response)(response, source, asked, &mut report);
         Encoded { body, report }
     }
 
@@ -189,22 +161,12 @@ impl Protocol {
     /// the class. Anything can be read: what is not the protocol's error shape becomes the message.
     pub fn decode_fault(self, status: impl Into<Option<u16>>, body: &[u8]) -> Fault<'static> {
         let (status, body) = (status.into(), String::from_utf8_lossy(body));
-        match self {
-            Self::OpenaiChat => openai_chat::decode_fault(status, &body),
-            Self::OpenaiResponses => openai_responses::decode_fault(status, &body),
-            Self::AnthropicMessages => anthropic_messages::decode_fault(status, &body),
-            Self::Gemini => gemini::decode_fault(status, &body),
-        }
+        (self.codec().decode_fault)(status, &body)
     }
 
     /// The HTTP status and body with which this protocol states a fault.
     pub fn encode_fault(self, fault: &Fault<'_>) -> (u16, String) {
-        match self {
-            Self::OpenaiChat => openai_chat::encode_fault(fault),
-            Self::OpenaiResponses => openai_responses::encode_fault(fault),
-            Self::AnthropicMessages => anthropic_messages::encode_fault(fault),
-            Self::Gemini => gemini::encode_fault(fault),
-        }
+        (self.codec().encode_fault)(fault)
     }
 
     /// The same with a report of what this protocol has no words for.
@@ -216,42 +178,22 @@ impl Protocol {
 
     /// The body of a fault that is sent under another status than its kind has by itself.
     pub fn encode_fault_under(self, status: u16, fault: &Fault<'_>) -> String {
-        match self {
-            Self::OpenaiChat | Self::OpenaiResponses | Self::AnthropicMessages => {
-                self.encode_fault(fault).1
-            }
-            Self::Gemini => gemini::encode_fault_under(status, fault),
-        }
+        (self.codec().encode_fault_under)(status, fault)
     }
 
     /// Where a canonical field stands in this protocol, below its node.
     pub(in crate::protocol) fn pointer(self, field: Field, spelling: Spelling) -> &'static str {
-        match self {
-            Self::OpenaiChat => openai_chat::pointer(field, spelling),
-            Self::OpenaiResponses => openai_responses::pointer(field, spelling),
-            Self::AnthropicMessages => anthropic_messages::pointer(field, spelling),
-            Self::Gemini => gemini::pointer(field, spelling),
-        }
+        (self.codec().pointer)(field, spelling)
     }
 
     /// What becomes of a canonical field on its way into this protocol.
     pub fn fate(self, field: Field) -> Fate {
-        match self {
-            Self::OpenaiChat => openai_chat::fate(field),
-            Self::OpenaiResponses => openai_responses::fate(field),
-            Self::AnthropicMessages => anthropic_messages::fate(field),
-            Self::Gemini => gemini::fate(field),
-        }
+        (self.codec().fate)(field)
     }
 
     /// The fields that never arrive in this protocol as they were.
     pub(in crate::protocol) fn lost(self) -> FieldSet {
-        match self {
-            Self::OpenaiChat => openai_chat::LOST,
-            Self::OpenaiResponses => openai_responses::LOST,
-            Self::AnthropicMessages => anthropic_messages::LOST,
-            Self::Gemini => gemini::LOST,
-        }
+        self.codec().lost
     }
 
     /// The declaration of a field below a node that only this protocol has.
@@ -261,22 +203,12 @@ impl Protocol {
 
     /// Fields of messages, parts, tools and answers that only this protocol has.
     pub fn declared_of_nodes(self) -> &'static [Declared] {
-        match self {
-            Self::OpenaiChat => openai_chat::DECLARED,
-            Self::OpenaiResponses => openai_responses::DECLARED,
-            Self::AnthropicMessages => anthropic_messages::DECLARED,
-            Self::Gemini => gemini::DECLARED,
-        }
+        self.codec().declared_of_nodes
     }
 
     /// Fields of a request that only this protocol has.
     pub fn declared_of_requests(self) -> &'static [Declared] {
-        match self {
-            Self::OpenaiChat => openai_chat::ChatSemantics::DECLARED,
-            Self::OpenaiResponses => openai_responses::ResponsesSemantics::DECLARED,
-            Self::AnthropicMessages => anthropic_messages::AnthropicSemantics::DECLARED,
-            Self::Gemini => gemini::GeminiSemantics::DECLARED,
-        }
+        self.codec().declared_of_requests
     }
 }
 
@@ -298,12 +230,7 @@ pub enum StreamDecoder {
 
 impl StreamDecoder {
     pub fn new(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::OpenaiChat => Self::OpenaiChat(Box::default()),
-            Protocol::OpenaiResponses => Self::OpenaiResponses(Box::default()),
-            Protocol::AnthropicMessages => Self::AnthropicMessages(Box::default()),
-            Protocol::Gemini => Self::Gemini(Box::default()),
-        }
+        (protocol.codec().stream_decoder)()
     }
 
     /// Reads one frame. A frame that cannot be read is an error and ends the stream.
@@ -352,7 +279,7 @@ pub struct StreamEncoder<'a> {
 
 /// The state of one protocol's encoder, boxed as decoders are.
 #[derive(Debug)]
-enum Machine<'a> {
+pub(in crate::protocol) enum Machine<'a> {
     OpenaiChat(Box<openai_chat::Encoder<'a>>),
     OpenaiResponses(Box<openai_responses::Encoder<'a>>),
     AnthropicMessages(Box<anthropic_messages::Encoder<'a>>),
@@ -362,18 +289,7 @@ enum Machine<'a> {
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
     pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
-        let machine = match protocol {
-            Protocol::OpenaiChat => {
-                Machine::OpenaiChat(Box::new(openai_chat::Encoder::new(source, asked)))
-            }
-            Protocol::OpenaiResponses => {
-                Machine::OpenaiResponses(Box::new(openai_responses::Encoder::new(source, asked)))
-            }
-            Protocol::AnthropicMessages => Machine::AnthropicMessages(Box::new(
-                anthropic_messages::Encoder::new(source, asked),
-            )),
-            Protocol::Gemini => Machine::Gemini(Box::new(gemini::Encoder::new(source, asked))),
-        };
+        let machine = (protocol.codec().stream_encoder)(source, asked);
         let handing = Rule::of(source, protocol).map(Handing::new);
         Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }
     }

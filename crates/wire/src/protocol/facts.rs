@@ -7,8 +7,8 @@ pub struct Facts {
     pub name: &'static str,
     /// Its short name, and names that older documents use.
     pub aliases: &'static [&'static str],
-    /// The field of a request that holds the messages.
-    pub messages: &'static str,
+    /// Where the messages of a request stand, as a JSON pointer.
+    pub messages_pointer: &'static str,
     /// The field of a request that holds system text apart from the messages.
     pub system: Option<&'static str>,
     /// Whether a system message may follow other messages.
@@ -21,4 +21,15 @@ pub struct Facts {
     pub names_results: bool,
     /// Whether a stream may come as one JSON list instead of server-sent events.
     pub streams_lists: bool,
+    /// Whether the path names the model, and a body need not.
+    pub names_model_in_path: bool,
+    /// Whether a request must limit the tokens of its answer.
+    pub demands_output_limit: bool,
+}
+
+impl Facts {
+    /// The field of a request that holds the messages.
+    pub const fn messages(&self) -> &'static str {
+        self.messages_pointer.split_at(1).1
+    }
 }

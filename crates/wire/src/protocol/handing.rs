@@ -34,12 +34,7 @@ pub(in crate::protocol) enum Rule {
 impl Rule {
     /// How answers of `source` are told in `target`; none where signatures stay on their parts.
     pub(in crate::protocol) fn of(source: Protocol, target: Protocol) -> Option<Self> {
-        match target {
-            _ if source == target => None,
-            Protocol::AnthropicMessages => Some(Self::Share),
-            Protocol::OpenaiResponses => Some(Self::Leave),
-            Protocol::OpenaiChat | Protocol::Gemini => None,
-        }
+        target.codec().signatures.filter(|_| source != target)
     }
 }
 

@@ -5,6 +5,7 @@ mod asked;
 mod asking;
 mod calls;
 mod choosing;
+mod codec;
 mod described;
 mod dialect;
 mod echo;
@@ -23,7 +24,6 @@ mod record;
 mod retold;
 mod semantics;
 mod sharing;
-mod showing;
 mod splice;
 mod tier;
 mod usage;
@@ -74,6 +74,8 @@ pub use semantics::Session;
 pub use splice::splice_model;
 pub use watch::Watch;
 
+use self::codec::Codec;
+
 /// One of the four wire protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
@@ -87,14 +89,19 @@ impl Protocol {
     pub const ALL: [Self; 4] =
         [Self::OpenaiChat, Self::OpenaiResponses, Self::AnthropicMessages, Self::Gemini];
 
+    /// What reads and writes the protocol.
+    const fn codec(self) -> &'static Codec {
+        match self {
+            Self::OpenaiChat => &openai_chat::CODEC,
+            Self::OpenaiResponses => &openai_responses::CODEC,
+            Self::AnthropicMessages => &anthropic_messages::CODEC,
+            Self::Gemini => &gemini::CODEC,
+        }
+    }
+
     /// What holds for the protocol as a whole.
     pub const fn facts(self) -> &'static Facts {
-        match self {
-            Self::OpenaiChat => &openai_chat::FACTS,
-            Self::OpenaiResponses => &openai_responses::FACTS,
-            Self::AnthropicMessages => &anthropic_messages::FACTS,
-            Self::Gemini => &gemini::FACTS,
-        }
+        &self.codec().facts
     }
 
     /// The protocol's full name.

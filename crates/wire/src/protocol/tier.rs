@@ -12,6 +12,12 @@ enum Tier {
     Flex,
 }
 
+/// A protocol's words for the tiers, in the order of [`Tier`]; none for those that it lacks.
+pub(in crate::protocol) struct Words {
+    pub(in crate::protocol) request: [Option<&'static str>; 4],
+    pub(in crate::protocol) answer: [Option<&'static str>; 4],
+}
+
 /// The word of `target`'s protocol for a tier that `source`'s calls `word`; none if it has no such tier.
 ///
 /// Requests and answers have words of their own at one vendor: `asking` says which are meant.
@@ -36,32 +42,10 @@ pub(in crate::protocol) enum Asking {
 }
 
 fn spelled(tier: Tier, protocol: Protocol, asking: Asking) -> Option<&'static str> {
-    match (protocol, tier) {
-        (Protocol::OpenaiChat | Protocol::OpenaiResponses, tier) => Some(match tier {
-            Tier::Auto => "auto",
-            Tier::Standard => "default",
-            Tier::Priority => "priority",
-            Tier::Flex => "flex",
-        }),
-        (Protocol::AnthropicMessages, Tier::Auto) => match asking {
-            Asking::Request => Some("auto"),
-            Asking::Answer => None,
-        },
-        (Protocol::AnthropicMessages, Tier::Standard) => Some(match asking {
-            Asking::Request => "standard_only",
-            Asking::Answer => "standard",
-        }),
-        (Protocol::AnthropicMessages, Tier::Priority) => match asking {
-            Asking::Request => None,
-            Asking::Answer => Some("priority"),
-        },
-        (Protocol::AnthropicMessages, Tier::Flex) => None,
-        (Protocol::Gemini, tier) => match tier {
-            Tier::Auto => None,
-            Tier::Standard => Some("standard"),
-            Tier::Priority => Some("priority"),
-            Tier::Flex => Some("flex"),
-        },
+    let Words { request, answer } = &protocol.codec().tiers;
+    match asking {
+        Asking::Request => request[tier as usize],
+        Asking::Answer => answer[tier as usize],
     }
 }
 

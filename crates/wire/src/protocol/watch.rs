@@ -14,10 +14,6 @@ use crate::place::Place;
 use crate::protocol::Event;
 use crate::protocol::Protocol;
 use crate::protocol::StreamDecoder;
-use crate::protocol::anthropic_messages;
-use crate::protocol::gemini;
-use crate::protocol::openai_chat;
-use crate::protocol::openai_responses;
 use crate::protocol::semantics::Speller;
 use crate::protocol::usage::Table;
 use crate::sse::Frame;
@@ -84,12 +80,7 @@ impl Watch {
         }
         let progress = &mut self.progress;
         // What cannot be read passes too, and says nothing.
-        let _ = match self.protocol {
-            Protocol::OpenaiChat => openai_chat::watch(frame, progress),
-            Protocol::OpenaiResponses => openai_responses::watch(frame, progress),
-            Protocol::AnthropicMessages => anthropic_messages::watch(frame, progress),
-            Protocol::Gemini => gemini::watch(frame, progress),
-        };
+        let _ = (self.protocol.codec().watch_frame)(frame, progress);
         Ok(())
     }
 
@@ -99,13 +90,7 @@ impl Watch {
         self.progress.is_over = true;
         let progress = &mut self.progress;
         // What cannot be read says nothing.
-        let has_error = match self.protocol {
-            Protocol::OpenaiChat => progress.whole(&openai_chat::USAGE, body),
-            Protocol::OpenaiResponses => progress.whole(&openai_responses::USAGE, body),
-            Protocol::AnthropicMessages => progress.whole(&anthropic_messages::USAGE, body),
-            Protocol::Gemini => progress.whole(&gemini::USAGE, body),
-        };
-        if let Ok(true) = has_error
+        if let Ok(true) = (self.protocol.codec().watch_whole)(body, progress)
             && let Ok(response) = self.protocol.decode_response(body.as_bytes())
         {
             self.fault = response.fault.map(Fault::into_owned);
@@ -172,7 +157,11 @@ impl Progress {
     }
 
     /// Looks through a whole answer, and says whether it has an error.
-    fn whole<S: Speller>(&mut self, table: &Table<S>, body: &str) -> Result<bool> {
+    pub(in crate::protocol) fn whole<S: Speller>(
+        &mut self,
+        table: &Table<S>,
+        body: &str,
+    ) -> Result<bool> {
         let mut has_error = false;
         Reader::new(body).object(|key, reader| {
             match (&*key, reader.kind()?) {

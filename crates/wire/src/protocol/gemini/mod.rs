@@ -1,12 +1,12 @@
 //! Gemini, both ways.
 
+mod codec;
 mod decode_request;
 mod decode_response;
 mod decode_stream;
 mod encode_request;
 mod encode_response;
 mod encode_stream;
-mod facts;
 mod fault;
 mod losses;
 #[cfg(test)]
@@ -15,27 +15,11 @@ mod types;
 mod usage;
 mod watch;
 
-pub(in crate::protocol) use decode_request::decode_request;
-pub(in crate::protocol) use decode_response::decode_response;
+pub(in crate::protocol) use codec::CODEC;
 pub(in crate::protocol) use decode_response::is_finer;
 pub use decode_stream::Decoder;
-pub(in crate::protocol) use encode_request::encode_request;
-pub(in crate::protocol) use encode_response::encode_response;
 pub use encode_stream::Encoder;
-pub(in crate::protocol) use facts::FACTS;
-pub(in crate::protocol) use fault::decode_fault;
-pub(in crate::protocol) use fault::encode_fault;
-pub(in crate::protocol) use fault::encode_fault_under;
-pub(in crate::protocol) use losses::LOST;
-pub(in crate::protocol) use losses::fate;
 pub(in crate::protocol) use losses::is_spelled_apart;
-pub(in crate::protocol) use losses::pointer;
 pub(in crate::protocol) use losses::respelled;
-pub(in crate::protocol) use types::DECLARED;
 pub use types::GeminiSemantics;
-pub(in crate::protocol) use types::dialect_of_output;
-pub(in crate::protocol) use types::dialect_of_parameters;
-pub(in crate::protocol) use types::dialect_of_results;
 pub(in crate::protocol) use types::has_summed_output;
-pub(in crate::protocol) use usage::USAGE;
-pub(in crate::protocol) use watch::watch;

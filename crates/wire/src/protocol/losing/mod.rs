@@ -19,7 +19,6 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
 use crate::protocol::gemini;
-use crate::protocol::openai_chat;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Spelling;
 
@@ -110,11 +109,7 @@ impl<'r> Losing<'r> {
 
     /// Reports what happened to one stop sequence; the only one may stand there by itself.
     pub(in crate::protocol) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
-        let is_string = match self.source {
-            Protocol::OpenaiChat => openai_chat::is_stop_string(self.spelling),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini => false,
-        };
-        match is_string {
+        match (self.source.codec().is_stop_string)(self.spelling) {
             true => self.field(Place::default(), Field::Stop, kind, reason),
             false => {
                 self.within(Place::default(), (Field::Stop, &format!("/{index}")), kind, reason)

@@ -64,12 +64,9 @@ impl<'a> Artefact<'a> {
         };
         let mut carried = Text::plain(format!("{CARRIER_PREFIX}{}:{kind}:", self.issuer.as_str()));
         carried.push(&self.data);
-        match carrier {
-            // A thought signature is bytes, and clients check that it is base64.
-            Protocol::Gemini => Text::plain(base64::encode(carried.to_str().as_bytes())),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-                carried
-            }
+        match carrier.codec().carries_base64 {
+            true => Text::plain(base64::encode(carried.to_str().as_bytes())),
+            false => carried,
         }
     }
 
@@ -106,7 +103,7 @@ const CARRIER_PREFIX_BASE64: &str = "c2FiaXIx";
 
 fn carried(carrier: Protocol, data: &Text<'_>) -> Option<(Protocol, ArtefactKind, Text<'static>)> {
     let mut text = data.to_str();
-    if carrier == Protocol::Gemini && text.starts_with(CARRIER_PREFIX_BASE64) {
+    if carrier.codec().carries_base64 && text.starts_with(CARRIER_PREFIX_BASE64) {
         text = String::from_utf8(base64::decode(&text)?).ok()?.into();
     }
     let mut fields = text.strip_prefix(CARRIER_PREFIX)?.splitn(3, ':');

@@ -13,7 +13,6 @@ use crate::protocol::asking::unknown_effort;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::thinking_scope;
 use crate::protocol::object::Object;
-use crate::protocol::showing::is_shown_unasked;
 use crate::target;
 use crate::target::Effort;
 
@@ -231,7 +230,7 @@ impl<'x> Scribe<'x, '_> {
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
         let root = Place::default();
         match &thinking.show {
-            None if is_shown_unasked(thinking, self.losing.source()) => {
+            None if self.losing.source().shows_unasked(thinking) => {
                 object.field("includeThoughts", &true);
                 let reason = "thinking is shown to clients that need not ask for it";
                 self.losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);

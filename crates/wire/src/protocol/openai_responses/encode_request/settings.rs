@@ -24,7 +24,6 @@ use crate::protocol::openai_responses::types::REASONING_STATED;
 use crate::protocol::openai_responses::types::TEXT_STATED;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::Extras;
-use crate::protocol::showing::is_shown_unasked;
 use crate::protocol::tier::Asking;
 use crate::target::Accepts;
 use crate::target::Effort;
@@ -379,7 +378,7 @@ impl<'s> Settings<'s, '_> {
             }
             None => {
                 let asks = effort.is_some_and(|effort| effort != "none");
-                if !asks || !is_shown_unasked(&self.request().thinking, self.losing.source()) {
+                if !asks || !self.losing.source().shows_unasked(&self.request().thinking) {
                     return None;
                 }
                 let reason = "with an effort the thinking is asked for";

@@ -1,0 +1,60 @@
+//! Messages as one record.
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::conversation::ThinkingMode;
+use crate::protocol::Facts;
+use crate::protocol::StreamDecoder;
+use crate::protocol::codec::Codec;
+use crate::protocol::codec::Schemas;
+use crate::protocol::exchange::Machine;
+use crate::protocol::handing::Rule;
+use crate::protocol::tier::Words;
+
+pub(in crate::protocol) const CODEC: Codec = Codec {
+    facts: Facts {
+        name: "anthropic-messages",
+        aliases: &["messages"],
+        messages_pointer: "/messages",
+        system: Some("system"),
+        takes_late_system: false,
+        needs_user_turn: true,
+        flags_failed_results: true,
+        names_results: false,
+        streams_lists: false,
+        names_model_in_path: false,
+        demands_output_limit: true,
+    },
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
+    stream_decoder: || StreamDecoder::AnthropicMessages(Box::default()),
+    stream_encoder: |source, asked| {
+        Machine::AnthropicMessages(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::AnthropicSemantics::DECLARED,
+    is_stop_string: |_| false,
+    schemas: Schemas::JSON_SCHEMA,
+    // Models that take `enabled` show what they think unless told otherwise.
+    shows_thinking_unasked: |thinking| thinking.mode == Some(ThinkingMode::Enabled),
+    call_rules: |target| {
+        let names = ToolNameRule::ANTHROPIC.with_max_len(target.family.tool_name_len_max);
+        (names, CallIdRule::ANTHROPIC)
+    },
+    signatures: Some(Rule::Share),
+    carries_base64: false,
+    tiers: Words {
+        request: [Some("auto"), Some("standard_only"), None, None],
+        answer: [None, Some("standard"), Some("priority"), None],
+    },
+};

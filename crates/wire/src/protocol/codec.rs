@@ -1,0 +1,94 @@
+//! One protocol as a record: what reads it, what writes it, and how it differs where all are treated alike.
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::conversation::Response;
+use crate::conversation::Thinking;
+use crate::conversation::Tool;
+use crate::error::Result;
+use crate::fault::Fault;
+use crate::json::Reader;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Exchange;
+use crate::protocol::Facts;
+use crate::protocol::Fate;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::StreamDecoder;
+use crate::protocol::exchange::Machine;
+use crate::protocol::field::FieldSet;
+use crate::protocol::handing::Rule;
+use crate::protocol::semantics::Declared;
+use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Spelling;
+use crate::protocol::tier::Words;
+use crate::protocol::watch::Progress;
+use crate::schema::Dialect;
+use crate::sse::Frame;
+use crate::target::Target;
+
+/// What a protocol's folder offers to the rest of `protocol`.
+pub(in crate::protocol) struct Codec {
+    pub(in crate::protocol) facts: Facts,
+    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<Exchange<'_>>,
+    pub(in crate::protocol) encode_request:
+        fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
+    pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
+    pub(in crate::protocol) encode_response:
+        fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
+    pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
+    pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
+    /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
+    pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
+    pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
+    pub(in crate::protocol) decode_fault: fn(Option<u16>, &str) -> Fault<'static>,
+    pub(in crate::protocol) encode_fault: fn(&Fault<'_>) -> (u16, String),
+    /// The body of a fault under another status than its kind has.
+    pub(in crate::protocol) encode_fault_under: fn(u16, &Fault<'_>) -> String,
+    /// Where a canonical field stands below its node.
+    pub(in crate::protocol) pointer: fn(Field, Spelling) -> &'static str,
+    /// What becomes of a canonical field on its way into the protocol.
+    pub(in crate::protocol) fate: fn(Field) -> Fate,
+    /// The fields that never arrive as they were.
+    pub(in crate::protocol) lost: FieldSet,
+    /// Fields of messages, parts, tools and answers that only this protocol has.
+    pub(in crate::protocol) declared_of_nodes: &'static [Declared],
+    /// Fields of a request that only this protocol has.
+    pub(in crate::protocol) declared_of_requests: &'static [Declared],
+    /// Whether the only stop sequence of a request stands there by itself instead of in a list.
+    pub(in crate::protocol) is_stop_string: fn(Spelling) -> bool,
+    pub(in crate::protocol) schemas: Schemas,
+    /// Whether a client that says nothing on showing expects to see the thinking it asks for.
+    pub(in crate::protocol) shows_thinking_unasked: fn(&Thinking<'_>) -> bool,
+    /// What is taken as names of tools and ids of calls, for the model and server of the target.
+    pub(in crate::protocol) call_rules: fn(&Target) -> (ToolNameRule, CallIdRule),
+    /// Where the signatures of foreign texts and calls go; none where they stay on their parts.
+    pub(in crate::protocol) signatures: Option<Rule>,
+    /// Whether fields that carry foreign artefacts must be base64.
+    pub(in crate::protocol) carries_base64: bool,
+    pub(in crate::protocol) tiers: Words,
+}
+
+/// Which schema language stands where in a request.
+pub(in crate::protocol) struct Schemas {
+    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> Dialect,
+    pub(in crate::protocol) results: fn(&Tool<'_>) -> Dialect,
+    pub(in crate::protocol) output: fn(&Semantics<'_>) -> Dialect,
+}
+
+impl Schemas {
+    /// JSON Schema everywhere.
+    pub(in crate::protocol) const JSON_SCHEMA: Self = Self {
+        parameters: |_| Dialect::JsonSchema,
+        results: |_| Dialect::JsonSchema,
+        output: |_| Dialect::JsonSchema,
+    };
+}
+
+impl Protocol {
+    /// Whether a client of this protocol that says nothing on showing expects to see the thinking it asks for.
+    pub(in crate::protocol) fn shows_unasked(self, thinking: &Thinking<'_>) -> bool {
+        (self.codec().shows_thinking_unasked)(thinking)
+    }
+}

@@ -1,0 +1,62 @@
+//! Gemini as one record.
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::protocol::Facts;
+use crate::protocol::StreamDecoder;
+use crate::protocol::codec::Codec;
+use crate::protocol::codec::Schemas;
+use crate::protocol::exchange::Machine;
+use crate::protocol::tier::Words;
+
+pub(in crate::protocol) const CODEC: Codec = Codec {
+    facts: Facts {
+        name: "gemini",
+        aliases: &["gemini-chat"],
+        messages_pointer: "/contents",
+        system: Some("systemInstruction"),
+        takes_late_system: false,
+        needs_user_turn: true,
+        flags_failed_results: true,
+        names_results: true,
+        streams_lists: true,
+        names_model_in_path: true,
+        demands_output_limit: false,
+    },
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
+    stream_decoder: || StreamDecoder::Gemini(Box::default()),
+    stream_encoder: |source, asked| {
+        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: super::fault::encode_fault_under,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::GeminiSemantics::DECLARED,
+    is_stop_string: |_| false,
+    schemas: Schemas {
+        parameters: super::types::dialect_of_parameters,
+        results: super::types::dialect_of_results,
+        output: super::types::dialect_of_output,
+    },
+    shows_thinking_unasked: |_| false,
+    call_rules: |target| {
+        let names = ToolNameRule::GEMINI.with_max_len(target.family.tool_name_len_max);
+        (names, CallIdRule::GEMINI)
+    },
+    signatures: None,
+    // A thought signature is bytes, and clients check that it is base64.
+    carries_base64: true,
+    tiers: Words {
+        request: [None, Some("standard"), Some("priority"), Some("flex")],
+        answer: [None, Some("standard"), Some("priority"), Some("flex")],
+    },
+};

@@ -1,0 +1,55 @@
+//! Responses as one record.
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::protocol::Facts;
+use crate::protocol::StreamDecoder;
+use crate::protocol::codec::Codec;
+use crate::protocol::codec::Schemas;
+use crate::protocol::exchange::Machine;
+use crate::protocol::handing::Rule;
+use crate::protocol::tier::Words;
+
+pub(in crate::protocol) const CODEC: Codec = Codec {
+    facts: Facts {
+        name: "openai-responses",
+        aliases: &["responses"],
+        messages_pointer: "/input",
+        system: Some("instructions"),
+        takes_late_system: true,
+        needs_user_turn: false,
+        flags_failed_results: false,
+        names_results: false,
+        streams_lists: false,
+        names_model_in_path: false,
+        demands_output_limit: false,
+    },
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
+    stream_decoder: || StreamDecoder::OpenaiResponses(Box::default()),
+    stream_encoder: |source, asked| {
+        Machine::OpenaiResponses(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fate: super::losses::fate,
+    lost: super::losses::LOST,
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::ResponsesSemantics::DECLARED,
+    is_stop_string: |_| false,
+    schemas: Schemas::JSON_SCHEMA,
+    shows_thinking_unasked: |_| false,
+    call_rules: |_| (ToolNameRule::RESPONSES, CallIdRule::RESPONSES),
+    signatures: Some(Rule::Leave),
+    carries_base64: false,
+    tiers: Words {
+        request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+        answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+    },
+};
