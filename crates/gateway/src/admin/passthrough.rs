@@ -185,13 +185,13 @@ struct Passed {
 
 impl Passed {
     fn reply(self, mut flight: InFlight) -> Reply {
-        let Self { answering, length } = self;
-        let Head { status, headers } = &answering.head;
+        let Self { mut answering, length } = self;
+        let Head { status, headers } = answering.take_head();
         flight.admission.release_body();
-        flight.trace.set_status(*status);
+        flight.trace.set_status(status);
         let mut reply = Response::new(ReplyBody::Whole(None));
-        *reply.status_mut() = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY);
-        let own = end_to_end(headers);
+        *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+        let own = end_to_end(&headers);
         reply.headers_mut().extend(own.map(|(name, value)| (name.clone(), value.clone())));
         egress::add_own_headers(reply.headers_mut(), &flight.trace);
         egress::add_request_id(reply.headers_mut(), &flight.trace);

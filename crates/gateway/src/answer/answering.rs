@@ -31,7 +31,7 @@ use crate::upstream::unreached;
 /// An answer. Dropping it ends the provider's work.
 #[derive(Debug)]
 pub(crate) struct Answering {
-    pub(crate) head: Head,
+    head: Head,
     form: Form,
     /// Absent once the provider has said all, or nothing more of it is wanted.
     feed: Option<Box<Feed>>,
@@ -84,6 +84,11 @@ impl Answering {
     /// An answer that is all there, and how it ended.
     pub(crate) fn whole(head: Head, body: Bytes, outcome: Outcome) -> Box<Self> {
         Box::new(Self::ended(head, Form::Whole(body.into()), Ended::plain(outcome)))
+    }
+
+    /// The provider's head, for the reply. An open stream has no use for it, and it takes as much memory as all the rest.
+    pub(crate) fn take_head(&mut self) -> Head {
+        Head { status: self.head.status, headers: std::mem::take(&mut self.head.headers) }
     }
 
     pub(crate) fn is_whole(&self) -> bool {

@@ -42,7 +42,8 @@ pub(crate) enum AnswerMode {
 pub(crate) struct Incoming {
     pub(crate) protocol: Protocol,
     pub(crate) head: Head,
-    pub(crate) feed: Feed,
+    /// Boxed, since it moves through many futures.
+    pub(crate) feed: Box<Feed>,
 }
 
 /// Reads an answer with a good status far enough to know that it is one.
@@ -116,7 +117,7 @@ async fn begin(
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Incoming { head, feed, .. } = incoming;
-    let mut answering = Box::new(Answering::new(head, form, Some(Box::new(feed))));
+    let mut answering = Box::new(Answering::new(head, form, Some(feed)));
     answering.first(flight, gateway.config.limits.frame_bytes_max).await?;
     Ok(answering)
 }

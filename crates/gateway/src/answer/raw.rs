@@ -32,7 +32,7 @@ pub(crate) async fn open_raw(
         whole = Some(feed.collect(bytes_max).await?);
     }
     flight.begin_answer(&head);
-    let Some(body) = whole else { return Ok(Answering::raw(head, Box::new(feed))) };
+    let Some(body) = whole else { return Ok(Answering::raw(head, feed)) };
     flight.body(&body);
     let outcome = match head.status {
         ..400 => Outcome::Answered,

@@ -38,7 +38,7 @@ pub(super) async fn send(
     redactor.redact_headers(&mut reply.headers);
     let idle_max = gateway.config.providers[provider].timeouts.idle;
     let duration_max = gateway.config.limits.stream_duration_max;
-    let feed = Feed::new(reply.body, redactor.clone(), idle_max, duration_max);
+    let feed = Box::new(Feed::new(reply.body, redactor.clone(), idle_max, duration_max));
     let head = Head { status: reply.status, headers: reply.headers };
     Ok(Incoming { protocol: endpoint.protocol, head, feed })
 }

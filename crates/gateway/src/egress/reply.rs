@@ -22,6 +22,7 @@ use crate::call::Call;
 use crate::call::Delivery;
 use crate::egress::headers;
 use crate::egress::live::Live;
+use crate::tap::Head;
 use crate::trace::Trace;
 
 pub(crate) type Reply = Response<ReplyBody>;
@@ -87,7 +88,12 @@ impl http_body::Body for ReplyBody {
 }
 
 /// The reply to a call that is being answered.
-pub(crate) fn answer(call: &Call<'_>, answering: Box<Answering>, mut flight: InFlight) -> Reply {
+pub(crate) fn answer(
+    call: &Call<'_>,
+    mut answering: Box<Answering>,
+    mut flight: InFlight,
+) -> Reply {
+    let head = answering.take_head();
     flight.trace.set_status(200);
     // Whoever goes on with the answer has no use for the question.
     flight.admission.release_body();
@@ -95,17 +101,17 @@ pub(crate) fn answer(call: &Call<'_>, answering: Box<Answering>, mut flight: InF
     let headers = reply.headers_mut();
     // Room for what most have, so that they never move.
     headers.reserve(HEADERS);
-    headers.insert(CONTENT_TYPE, content_type(call.delivery, &answering));
+    headers.insert(CONTENT_TYPE, content_type(call.delivery, &head, &answering));
     if !answering.is_whole() {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
-    headers::add(headers, call.client, &answering.head.headers, &flight.trace);
+    headers::add(headers, call.client, &head.headers, &flight.trace);
     *reply.body_mut() = ReplyBody::of(answering, flight);
     reply
 }
 
-fn content_type(delivery: Delivery, answering: &Answering) -> HeaderValue {
-    let own = answering.head.headers.get(CONTENT_TYPE).filter(|_| answering.is_own());
+fn content_type(delivery: Delivery, head: &Head, answering: &Answering) -> HeaderValue {
+    let own = head.headers.get(CONTENT_TYPE).filter(|_| answering.is_own());
     match (own, delivery) {
         // The bytes are the provider's own, and so is the word for what they are.
         (Some(own), _) => own.clone(),
