@@ -24,7 +24,7 @@ pub(crate) trait Tap {
     /// and everything seen so far does not count.
     fn begin(&mut self, _head: &Head, _upstream: &Upstream) {}
 
-    /// A frame of a stream, as the provider sent it.
+    /// A frame of a stream, as the provider sent it. A backend that gives events has none.
     fn frame(&mut self, _frame: &Frame<'_>) {}
 
     /// The body of an answer that is no stream, or the next piece of one that is not looked into.
@@ -48,7 +48,8 @@ pub(crate) trait Tap {
     /// How the answer ended; once.
     fn end(&mut self, _end: &End<'_>) {}
 
-    /// Whether the end of the answer may leave; asked behind [`Tap::end`]. A fault takes the place of what was held back.
+    /// Whether the end of the answer may leave; asked behind [`Tap::end`], and again until all taps are ready. A fault takes
+    /// the place of what was held back. Nobody but the end of the gateway puts a limit to the wait.
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Fault<'static>>> {
         Poll::Ready(Ok(()))
     }

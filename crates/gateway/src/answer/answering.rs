@@ -186,7 +186,9 @@ impl Answering {
             self.close(Outcome::Cancelled, None);
         }
         self.tell_taps(flight);
-        if let Some(ended) = &mut self.ended {
+        if let Some(ended) = &mut self.ended
+            && ended.outcome == Outcome::Answered
+        {
             ended.outcome = Outcome::Cancelled;
         }
         self.release(flight);
@@ -270,10 +272,14 @@ impl Answering {
         self.progress == Progress::Going && flight.holds_end() && self.form.has_finished()
     }
 
-    /// Waits until the taps let the end leave. What one of them could not do fails the answer.
+    /// Waits until the taps let the end leave. What one of them could not do, or not in time, fails the answer.
     fn poll_release(&mut self, cx: &mut Context<'_>, flight: &mut InFlight) -> Poll<()> {
         self.tell_taps(flight);
-        if let Err(fault) = ready!(flight.poll_ready(cx)) {
+        let ready = match flight.poll_ready(cx) {
+            Poll::Pending if flight.admission.is_out_of_time() => Err(Failure::shutdown().fault),
+            polled => ready!(polled),
+        };
+        if let Err(fault) = ready {
             let (outcome, fault_kind) = (Outcome::Failed(Whose::Gateway), Some(fault.kind));
             self.is_cut = !self.form.replace_end(fault);
             self.ended = self.ended.take().map(|it| Ended { outcome, fault: fault_kind, ..it });

@@ -18,6 +18,7 @@ use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
 use crate::Gateway;
+use crate::egress::Reply;
 use crate::failure::Whose;
 use crate::observe::Outcome;
 use crate::observe::Upstream;
@@ -237,7 +238,16 @@ impl Tap for Disk {
     }
 }
 
-/// What comes of an answer while its end is held back, and what comes afterwards.
+/// What comes of an answer while its end is held back.
+async fn until_held(reply: &mut Reply) -> String {
+    let mut text = String::new();
+    while let Ok(Some(bytes)) = tokio::time::timeout(Duration::from_secs(9), next(reply)).await {
+        text.push_str(std::str::from_utf8(&bytes.unwrap()).unwrap());
+    }
+    text
+}
+
+/// The same, and what comes afterwards.
 async fn held_back(
     client: Protocol,
     upstream: Protocol,
@@ -248,11 +258,7 @@ async fn held_back(
     let shared = disk.clone();
     let gateway = tapped("", move |_| shared.clone());
     let mut reply = ask(&gateway, client, &format!("{}/m", simulator(upstream)), asking).await;
-    let mut before = String::new();
-    while let Ok(Some(bytes)) = tokio::time::timeout(Duration::from_secs(9), next(&mut reply)).await
-    {
-        before.push_str(std::str::from_utf8(&bytes.unwrap()).unwrap());
-    }
+    let before = until_held(&mut reply).await;
     disk.finish(outcome);
     let (after, is_cut) = rest(&mut reply).await;
     drop(reply);
@@ -291,6 +297,22 @@ async fn what_a_tap_could_not_do_fails_the_answer() {
             let (before, after, is_cut) = held_back(client, upstream, Asking::Whole, failed).await;
             assert!(before.is_empty() && after.is_empty() && is_cut, "{case}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_tap_is_told_when_the_gateway_ends() {
+    for client in Protocol::ALL {
+        let disk = Disk::default();
+        let gateway = tapped("", move |_| disk.clone());
+        let mut reply = ask(&gateway, client, "sim-chat/m", Asking::Stream).await;
+        let before = until_held(&mut reply).await;
+        gateway.end();
+        let (after, _) = rest(&mut reply).await;
+        assert!(fold(client, &(before + &after)).fault.is_some(), "{client:?}: {after}");
+        drop(reply);
+        let outcome = gateway.exchanges.all()[0].outcome;
+        assert_eq!(outcome, Outcome::Failed(Whose::Gateway), "{client:?}");
     }
 }
 
