@@ -77,7 +77,9 @@ pub(crate) async fn open(
         (false, true) => Reading::Stream(context(gateway, call, mode).await?),
         (false, false) => Reading::Response(context(gateway, call, mode).await?),
     };
-    whole::open(gateway, call.recipient(), incoming, reading, flight).await.map(Box::new)
+    // Boxed, since every connection has room for the largest future of all, open streams included.
+    let opening = whole::open(gateway, call.recipient(), incoming, reading, flight);
+    Box::pin(opening).await.map(Box::new)
 }
 
 /// Some servers send event streams and call them something else, or nothing: then their first bytes name them.
