@@ -102,7 +102,7 @@ pub(in crate::protocol) struct Report<'a> {
 }
 
 impl Count {
-    pub(in crate::protocol) const fn field(self) -> Field {
+    pub const fn field(self) -> Field {
         Field::ALL[Field::UsageInput as usize + self as usize]
     }
 
