@@ -149,7 +149,10 @@ impl Comparison<'_> {
             && match fact.group {
                 Group::Alone => false,
                 // A total that is no sum of the other counts is read in more than one way.
-                Group::Usage => all.iter().any(|it| it.name == TOTAL && !normal::is_void(&it.value)),
+                Group::Usage => all
+                    .iter()
+                    .filter(|it| it.group == Group::Usage)
+                    .any(|it| it.name == TOTAL && !normal::is_void(&it.value) || is_reported(it)),
                 Group::Spelling => true,
                 group => all.iter().filter(|it| it.group == group).any(is_reported),
             }

@@ -332,11 +332,15 @@ pub(super) fn semantics(
             citation.title().map(normal::text),
             citation.cited_text().map(normal::text),
         ]);
-        facts.push(Fact::new(format!("citation {number}"), value, at(Field::Citations)));
+        let pointer = citation.place().map(|place| place.to_string());
+        let pointer = pointer.unwrap_or_else(|| at(Field::Citations));
+        facts.push(Fact::new(format!("citation {number}"), value, pointer));
     }
     if let Some(logprobs) = semantics.logprobs() {
         let value = normal::json(&logprobs.entries());
-        facts.push(Fact::new("log probabilities", value, at(Field::PartLogprobs)));
+        let pointer = logprobs.place().map(|place| place.to_string());
+        let pointer = pointer.unwrap_or_else(|| at(Field::PartLogprobs));
+        facts.push(Fact::new("log probabilities", value, pointer));
     }
     if let Some(phase) = semantics.item().and_then(|item| item.phase.as_ref()) {
         facts.push(Fact::new("phase", normal::text(phase), format!("{}/phase", item_of(&place))));
