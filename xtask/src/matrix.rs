@@ -44,6 +44,7 @@ fn cell(fate: Fate, notes: &mut Vec<String>) -> String {
     let (word, reason) = match fate {
         Fate::Carried => return "carried".to_owned(),
         Fate::Depends(reason) => ("depends", reason),
+        Fate::Implied(reason) => ("implied", reason),
         Fate::Lost(kind, reason) => (kind.as_str(), reason),
     };
     let number = match notes.iter().position(|note| note == reason) {

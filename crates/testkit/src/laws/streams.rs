@@ -12,10 +12,12 @@ use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::protocol::unfold as unfold_response;
 use serde_json::Value;
 
+use crate::canonical::Statement;
 use crate::laws::Law;
 use crate::laws::Violation;
 use crate::laws::first_difference;
 use crate::laws::frames;
+use crate::laws::honesty;
 use crate::laws::pointers;
 use crate::laws::violation;
 use crate::laws::watched;
@@ -177,10 +179,7 @@ fn pair(
     violations.extend(heard.disorder.map(|it| violation(Law::LegalOrder, target, it)));
     match (whole.fault.is_none(), ends_well) {
         (true, true) => {
-            let (back, _) = translate::stream(target, protocol, there.as_bytes());
-            let back = translate::fold(protocol, back.as_bytes());
-            let report = in_answer(protocol, bytes, &report);
-            violations.extend(honesty((protocol, target), whole, &back, &report));
+            violations.extend(honest((protocol, target), (bytes, whole), &heard.response, &report));
         }
         (false, false) => {}
         (true, false) => violations.push(violation(Law::Honest, target, message)),
@@ -209,12 +208,15 @@ fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
 }
 
 /// Law 5 for streams, by the answers that both of them fold to.
-fn honesty(
+fn honest(
     (protocol, target): (Protocol, Protocol),
-    before: &Response<'_>,
+    (bytes, before): (&[u8], &Response<'_>),
     after: &Response<'_>,
     report: &Report,
-) -> Vec<Violation> {
-    let (before, after) = (encoded(protocol, before), encoded(protocol, after));
-    super::honesty((protocol, target), &before, &[after], report)
+) -> Option<Violation> {
+    let frames = frames::values(bytes);
+    let place = |pointer: &str| frames::in_answer(protocol, &frames, pointer);
+    let report = in_answer(protocol, bytes, report);
+    let before = Statement::of_answer(protocol, before).placed(place);
+    honesty::check(target, &before, &Statement::of_answer(target, after), &report)
 }

@@ -6,6 +6,7 @@ mod generated;
 mod generators;
 mod growing;
 mod memory;
+mod plain;
 
 use proptest::test_runner::Config;
 use proptest::test_runner::RngSeed;

@@ -38,6 +38,11 @@ impl<'r> Offer<'r> {
         offer
     }
 
+    /// Whether there is nothing to call.
+    pub(in crate::protocol) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     fn add(&mut self, tool: &'r Tool<'r>, takes: &impl Fn(&HostedTool<'_>) -> bool) {
         match &tool.kind {
             ToolKind::Function(function) => self.named(&function.name),

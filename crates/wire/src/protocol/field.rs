@@ -191,6 +191,8 @@ pub enum Fate {
     Carried,
     /// It depends on the value or the model; the encoder reports what it does. The words say what it depends on.
     Depends(&'static str),
+    /// It does not arrive and need not, because the target does so anyway or has its own; no report speaks of it.
+    Implied(&'static str),
     /// It never arrives as it was.
     Lost(LossKind, &'static str),
 }

@@ -6,8 +6,8 @@ use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Role;
-use crate::protocol::losing::is_wordless;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::words::is_wordless;
 
 /// The parts that are told by their kind if a target takes nothing of a message, with their numbers; none where there are
 /// words or results beside them. Which these are depends on the message alone, so that it stays the same when the

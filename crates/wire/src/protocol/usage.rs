@@ -58,7 +58,7 @@ pub(in crate::protocol) struct Row {
 enum Standing {
     Optional,
     /// Clients rely on it, so that a count that is unknown is written as zero, for this reason.
-    Needed(&'static str),
+    Needed,
     /// Reports do not have it.
     Nowhere,
     /// Reports count it with the input, which is told so.
@@ -102,7 +102,7 @@ pub(in crate::protocol) struct Report<'a> {
 }
 
 impl Count {
-    pub(in crate::protocol) const fn field(self) -> Field {
+    pub const fn field(self) -> Field {
         Field::ALL[Field::UsageInput as usize + self as usize]
     }
 
@@ -142,8 +142,8 @@ pub(in crate::protocol) const fn absent(count: Count, pointer: &'static str, fat
 
 impl Row {
     /// Clients rely on it.
-    pub(in crate::protocol) const fn needed(self, reason: &'static str) -> Self {
-        Self { standing: Standing::Needed(reason), ..self }
+    pub(in crate::protocol) const fn needed(self) -> Self {
+        Self { standing: Standing::Needed, ..self }
     }
 
     /// It is counted with the input.
@@ -152,7 +152,7 @@ impl Row {
     }
 
     const fn is_here(&self) -> bool {
-        matches!(self.standing, Standing::Optional | Standing::Needed(_))
+        matches!(self.standing, Standing::Optional | Standing::Needed)
     }
 }
 
@@ -369,7 +369,7 @@ impl<S: Speller> Table<S> {
             Stating::WhatIsNeeded => {
                 let is_total = row.count == Count::Total;
                 let count = count.or_else(|| is_total.then(|| total(&usage.counts))).map(alone);
-                let is_needed = matches!(row.standing, Standing::Needed(_));
+                let is_needed = matches!(row.standing, Standing::Needed);
                 count
                     .or(is_needed.then_some(0))
                     .filter(|count| self.zero == Zero::Stated || *count > 0)
@@ -387,23 +387,13 @@ impl<S: Speller> Table<S> {
         }
     }
 
-    /// Reports what the counts of another vendor become here.
+    /// Reports what the counts of another vendor become here; a count of zero says no more than none.
     pub(in crate::protocol) fn report(&self, usage: &Usage<'_>, losing: &mut Losing<'_>) {
         for row in &self.rows {
-            match (row.standing, usage.counts[row.count]) {
-                (Standing::Needed(reason), None) => {
-                    losing.count(usage, row.count, (LossKind::Synthesised, reason));
-                }
-                (Standing::InInput(kind, reason), Some(1..)) => {
-                    losing.count(usage, Count::Input, (kind, reason));
-                }
-                (Standing::Optional | Standing::Needed(_), Some(0))
-                    if self.zero == Zero::LeftOut =>
-                {
-                    let reason = "a count of zero is left out";
-                    losing.count(usage, row.count, (LossKind::Implied, reason));
-                }
-                _ => {}
+            if let (Standing::InInput(kind, reason), Some(1..)) =
+                (row.standing, usage.counts[row.count])
+            {
+                losing.count(usage, Count::Input, (kind, reason));
             }
         }
         for sum in self.sums {

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::protocol::Protocol;
-use crate::protocol::losing::is_wordless;
 use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -46,6 +45,17 @@ pub(in crate::protocol) fn remnant(part: &Part<'_>) -> Option<Part<'static>> {
     match lines.is_empty() {
         true => Some(omitted::stand_in(part)),
         false => Some(text_at(part, lines.join("\n"))),
+    }
+}
+
+/// Whether a part is a text without a word, or a document that is one.
+pub(in crate::protocol) fn is_wordless(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) => text.is_blank(),
+        Content::Media(media) => {
+            matches!(&media.source, Source::Text { text, .. } if text.is_blank())
+        }
+        _ => false,
     }
 }
 

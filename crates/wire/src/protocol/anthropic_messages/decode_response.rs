@@ -9,7 +9,6 @@ use super::types::NO_ROLE;
 use super::types::NO_TYPE;
 use super::usage::USAGE;
 use crate::conversation::Candidate;
-use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -23,12 +22,8 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::place::Place;
 use crate::place::Step;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -200,50 +195,5 @@ fn finish_kind(word: &str) -> FinishKind {
         "refusal" => FinishKind::Refusal,
         "pause_turn" => FinishKind::Pause,
         _ => FinishKind::Other,
-    }
-}
-
-/// Reports what comes back otherwise from other protocols, although it arrives there: texts among cited ones, which Gemini
-/// tells apart by their sources alone, and words behind calls, which Chat tells first.
-pub(in crate::protocol) fn lose_answer_on_return(
-    response: &Response<'_>,
-    target: Protocol,
-    losing: &mut Losing<'_>,
-) {
-    for candidate in &response.candidates {
-        lose_reason(candidate, losing);
-        let parts = &candidate.message.parts;
-        let is_cited = parts.iter().any(|part| !part.semantics().citations().is_empty());
-        let is_text = |part: &&Part<'_>| matches!(part.content(), Content::Text(_));
-        if is_cited && target == Protocol::Gemini {
-            let reason = "texts are told apart by their sources alone";
-            for text in parts.iter().filter(is_text) {
-                losing.node(text.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
-        let mut behind = parts.iter().skip_while(|part| !is_call(part)).filter(is_text);
-        if target == Protocol::OpenaiChat && behind.next().is_some() {
-            let (place, reason) = (candidate.semantics().place(), "words come before calls");
-            losing.below(place, "/content", LossKind::Renamed, reason);
-        }
-    }
-}
-
-fn is_call(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolCall(_))
-}
-
-/// Whether an answer calls is told by its calls elsewhere.
-fn lose_reason(candidate: &Candidate<'_>, losing: &mut Losing<'_>) {
-    let calls = candidate.message.parts.iter().any(is_call);
-    let is_told = match candidate.finish.as_ref().map(|finish| finish.kind) {
-        Some(FinishKind::ToolCalls) => !calls,
-        Some(FinishKind::Length | FinishKind::ContentFilter) | None => false,
-        Some(_) => calls,
-    };
-    if is_told {
-        let place = candidate.semantics().place();
-        let reason = "calls make the reason";
-        losing.field(place, Field::FinishReason, LossKind::Renamed, reason);
     }
 }

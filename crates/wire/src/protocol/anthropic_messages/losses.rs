@@ -168,7 +168,7 @@ const fn depends(words: &'static str) -> Fate {
 }
 
 const fn implied(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Implied, reason)
+    Fate::Implied(reason)
 }
 
 const fn approximated(reason: &'static str) -> Fate {

@@ -16,8 +16,6 @@ mod usage;
 mod watch;
 
 pub(in crate::protocol) use codec::CODEC;
-pub(in crate::protocol) use decode_request::lose_on_return;
-pub(in crate::protocol) use decode_response::lose_answer_on_return;
 pub use decode_stream::Decoder;
 pub use encode_stream::Encoder;
 pub use types::AnthropicSemantics;

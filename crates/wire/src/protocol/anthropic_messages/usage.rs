@@ -19,12 +19,12 @@ use crate::protocol::usage::count;
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
-        count(Count::Input, "/input_tokens", REQUIRED).needed(RELIED_ON),
+        count(Count::Input, "/input_tokens", REQUIRED).needed(),
         count(Count::CacheWrite, "/cache_creation_input_tokens", Fate::Carried),
         count(Count::CacheRead, "/cache_read_input_tokens", Fate::Carried),
         count(Count::CacheWrite5m, "/cache_creation/ephemeral_5m_input_tokens", Fate::Carried),
         count(Count::CacheWrite1h, "/cache_creation/ephemeral_1h_input_tokens", Fate::Carried),
-        count(Count::Output, "/output_tokens", REQUIRED).needed(RELIED_ON),
+        count(Count::Output, "/output_tokens", REQUIRED).needed(),
         count(Count::Reasoning, "/output_tokens_details/thinking_tokens", Fate::Carried),
         absent(Count::Total, "/total_tokens", Fate::Lost(Implied, "the sum of the other counts")),
         absent(Count::ToolPrompt, "/tool_prompt_tokens", Fate::Lost(Implied, "part of the input"))
@@ -43,7 +43,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
 };
 
 const REQUIRED: Fate = Fate::Depends("required");
-const RELIED_ON: &str = "clients rely on the count";
 
 /// Reports that clients are given counts which nobody has stated.
 pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(

@@ -44,10 +44,15 @@ impl Fold {
                 }
             }
             Event::Usage(usage) => {
-                self.response.usage.get_or_insert_default().update(usage);
+                let place = usage.semantics().place();
+                let all = self.response.usage.get_or_insert_default();
+                all.update(usage);
+                all.semantics_mut().move_to(place);
             }
-            Event::Finish { candidate, place: _, finish } => {
-                self.candidate(candidate).finish = Some(finish);
+            Event::Finish { candidate, place, finish } => {
+                let candidate = self.candidate(candidate);
+                candidate.finish = Some(finish);
+                candidate.semantics_mut().move_to(place);
             }
             Event::Fault(fault) => self.response.fault = Some(fault),
         }

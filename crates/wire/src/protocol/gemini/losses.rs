@@ -202,7 +202,8 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
     match field {
-        Field::Model | Field::Stream => Fate::Depends("where the model's name stands"),
+        Field::Model => Fate::Depends("where the model's name stands"),
+        Field::Stream => Fate::Implied("the method in the URL says whether to stream"),
         Field::MaxOutputTokens
         | Field::Candidates
         | Field::OutputSchemaStrict
@@ -236,7 +237,7 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         }
         Field::ToolCacheMarker => Fate::Lost(Dropped, NO_CACHE),
         Field::PreviousResponse | Field::Conversation => Fate::Lost(Dropped, NO_STATE),
-        Field::ToolsStatedEmpty => Fate::Lost(Implied, "no tools are offered either way"),
+        Field::ToolsStatedEmpty => Fate::Implied("no tools are offered either way"),
         Field::Role => Fate::Depends("where instructions stand"),
         Field::MessageName => Fate::Lost(Dropped, "speakers have no names"),
         Field::Text | Field::CallName | Field::ResultName => Fate::Carried,
@@ -255,7 +256,7 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::Refusal => Fate::Depends("it becomes plain text"),
         Field::Opaque => Fate::Depends("what it is"),
         Field::Citations | Field::PartLogprobs => Fate::Depends("whether it is an answer"),
-        Field::ItemId | Field::ItemStatus => Fate::Lost(Implied, NO_ITEMS),
+        Field::ItemId | Field::ItemStatus => Fate::Implied(NO_ITEMS),
         Field::ItemPhase => Fate::Lost(Dropped, "parts have no phase"),
         Field::Tool | Field::ToolDescription => Fate::Carried,
         Field::ToolName => Fate::Depends("its alphabet and length"),
@@ -265,7 +266,7 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         Field::HostedTool => Fate::Depends("whether the vendor has the like"),
         Field::NamespaceTool => Fate::Lost(Approximated, "its tools are offered one by one"),
         Field::ResponseId | Field::ResponseModel | Field::FinishReason => Fate::Carried,
-        Field::ResponseCreated => Fate::Lost(Implied, "the time is not stated"),
+        Field::ResponseCreated => Fate::Implied("the time is not stated"),
         Field::ResponseServiceTier => Fate::Depends("the value"),
         Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
         Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),

@@ -1,10 +1,11 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
 use super::Losing;
-use super::RESPELLED;
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Count;
 use crate::conversation::FinishKind;
+use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::Usage;
 use crate::loss::LossKind;
@@ -12,10 +13,9 @@ use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
-use crate::protocol::anthropic_messages;
 use crate::protocol::gemini;
-use crate::protocol::openai_chat;
 use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::NodeSemantics;
 
 impl Losing<'_> {
     /// Reports all that the target never carries of a whole response.
@@ -35,9 +35,6 @@ impl Losing<'_> {
         if let Some(usage) = &response.usage {
             self.usage(usage);
         }
-        if self.source == Protocol::AnthropicMessages {
-            anthropic_messages::lose_answer_on_return(response, self.target, self);
-        }
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {
@@ -47,7 +44,9 @@ impl Losing<'_> {
         }
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
-        self.unlike_on_return(&candidate.message.parts);
+        for part in candidate.message.parts.iter().filter(|part| is_empty(part)) {
+            self.empty(part.semantics());
+        }
         if let Some(finish) = &candidate.finish {
             self.finish(place, finish);
         }
@@ -69,7 +68,6 @@ impl Losing<'_> {
             Protocol::AnthropicMessages if finish.kind == FinishKind::Pause => {
                 Some(LossKind::Approximated)
             }
-            Protocol::OpenaiChat if openai_chat::is_older_word(finish) => Some(LossKind::Renamed),
             _ => None,
         };
         if self.source == Protocol::OpenaiChat && finish.raw.is_none() {
@@ -83,28 +81,23 @@ impl Losing<'_> {
         self.set_if(place, Field::FinishDetails, &finish.details);
     }
 
-    /// Reports what the target never carries of a usage report. A count of zero that is not carried is implied.
+    /// Reports what the target never carries of a usage report; a count of zero says no more than none.
     pub(in crate::protocol) fn usage(&mut self, usage: &Usage<'_>) {
         if self.is_same() {
             return;
         }
         let place = usage.semantics().place();
-        if usage.semantics().is_respelled() {
-            self.node(place, LossKind::Renamed, RESPELLED);
-        }
         if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
             let reason = "it is what the total leaves beside the other counts";
             self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
         for count in Count::ALL {
-            let is_lost = |_: &u64| self.lost.has(count.field());
+            let is_lost = |number: &u64| *number > 0 && self.lost.has(count.field());
             let Some(number) = usage.counts[count].filter(is_lost) else { continue };
             match self.target.fate(count.field()) {
-                Fate::Lost(..) if number == 0 => {
-                    self.count(usage, count, (LossKind::Implied, "a count of zero"));
-                }
+                _ if count == Count::Total && is_sum(usage, number) => {}
                 Fate::Lost(kind, reason) => self.count(usage, count, (kind, reason)),
-                Fate::Carried | Fate::Depends(_) => {}
+                Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
             }
         }
         if let Some(extras) = usage.semantics().extras() {
@@ -127,13 +120,62 @@ impl Losing<'_> {
             let suffix = extra.pointer();
             let declared = self.source.declared(suffix.trim_start_matches('/'));
             let (kind, reason) = match (extra.json.as_str(), declared) {
-                ("0" | "0.0", _) => (LossKind::Implied, "a count of zero"),
+                ("0" | "0.0", _) => continue,
+                (_, Some(declared)) if declared.kind == LossKind::Implied => continue,
                 (_, Some(declared)) => (declared.kind, declared.reason),
                 (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
             };
             self.report.lose(extra.place(place).pointer(&suffix), kind, reason);
         }
     }
+
+    /// Reports what is said of an empty text, which no target has a place for.
+    fn empty(&mut self, semantics: &NodeSemantics<'_>) {
+        let reason = "an empty text says nothing";
+        self.citations(semantics, LossKind::Approximated, reason);
+        if let Some(logprobs) = semantics.logprobs() {
+            self.weights(semantics.place(), logprobs, (LossKind::Approximated, reason));
+        }
+    }
+
+    /// Reports what an answer that failed says besides, where an error is all there is.
+    pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
+        let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+        let told = [
+            (Field::ResponseModel, response.model.is_some()),
+            (Field::ResponseServiceTier, response.service_tier.is_some()),
+        ];
+        for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+            self.field(root, field, LossKind::Dropped, reason);
+        }
+        if let Some(usage) = &response.usage {
+            self.node(usage.semantics().place(), LossKind::Dropped, reason);
+        }
+        for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+            self.node(self.outer(part.semantics().place()), LossKind::Dropped, reason);
+        }
+    }
+}
+
+/// Whether a part of an answer says nothing at all.
+fn is_empty(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => text.is_empty(),
+        Content::Reasoning(thought) => {
+            let says = thought.texts.iter().any(|text| !text.is_empty());
+            !says && part.semantics().artefact().is_none()
+        }
+        Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
+            false
+        }
+    }
+}
+
+/// Whether the total says no more than the other counts.
+fn is_sum(usage: &Usage<'_>, total: u64) -> bool {
+    let count = |count: Count| usage.counts[count].unwrap_or(0);
+    let sum = count(Count::Input).saturating_add(count(Count::Output));
+    total == sum || total == sum.saturating_add(count(Count::ToolPrompt))
 }
 
 const FINER_FINISH: &str = "other protocols have fewer finish reasons";

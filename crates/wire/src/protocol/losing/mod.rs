@@ -6,14 +6,14 @@
 mod answer;
 mod node;
 mod request;
-mod returning;
-mod unlike;
 
 use std::collections::BTreeMap;
 
+use crate::conversation::Candidate;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
+use crate::protocol::Exchange;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
@@ -83,15 +83,33 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        let suffix = match self.source.pointer(field, self.spelling) {
+        match self.suffix(place, field) {
+            "" => self.node(place, kind, reason),
+            suffix => self.below(place, suffix, kind, reason),
+        }
+    }
+
+    /// Where a field stands below the node at `place`.
+    fn suffix(&self, place: Place, field: Field) -> &'static str {
+        match self.source.pointer(field, self.spelling) {
             "/finishReason" if place.is_prompt_feedback() => "/blockReason",
             "/function/arguments" if place.is_function_call() => "/arguments",
             "/function/name" if place.is_function_call() => "/name",
             suffix => suffix,
-        };
-        match suffix {
-            "" => self.node(place, kind, reason),
-            suffix => self.below(place, suffix, kind, reason),
+        }
+    }
+
+    /// The pointer of a field of a node, as entries have it.
+    fn pointer(mut self, node: &NodeSemantics<'_>, field: Field) -> String {
+        self.respell(node);
+        let suffix = self.suffix(node.place(), field);
+        self.pointer_below(node.place(), suffix)
+    }
+
+    fn pointer_below(&self, place: Place, suffix: &str) -> String {
+        match self.respelled.get(&place) {
+            None => place.pointer(suffix),
+            Some(spelling) => place.pointer(&gemini::respelled(suffix, *spelling)),
         }
     }
 
@@ -141,11 +159,7 @@ impl<'r> Losing<'r> {
         if self.is_same() {
             return;
         }
-        let pointer = match self.respelled.get(&place) {
-            None => place.pointer(suffix),
-            Some(spelling) => place.pointer(&gemini::respelled(suffix, *spelling)),
-        };
-        self.report.lose(pointer, kind, reason);
+        self.report.lose(self.pointer_below(place, suffix), kind, reason);
     }
 
     /// Remembers how a node is spelled, for the pointers of its fields.
@@ -181,7 +195,7 @@ impl<'r> Losing<'r> {
     /// Reports a field that the target's table calls lost.
     fn lose(&mut self, place: Place, field: Field) {
         match self.target.fate(field) {
-            Fate::Carried | Fate::Depends(_) => {}
+            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
             Fate::Lost(kind, reason) => self.field(place, field, kind, reason),
         }
     }
@@ -194,9 +208,26 @@ impl<'r> Losing<'r> {
     }
 }
 
-pub(in crate::protocol) use returning::is_wordless;
+impl Exchange<'_> {
+    /// Where a field of the request, or of one of its nodes, stands in the input, as reports name it.
+    pub fn pointer(&self, node: Option<&NodeSemantics<'_>>, field: Field) -> String {
+        let (source, mut report) = (self.protocol(), Report::default());
+        let losing = Losing::new(source, source, &mut report).spelled(self.semantics().spelling());
+        match node {
+            Some(node) => losing.pointer(node, field),
+            None => losing.pointer(&NodeSemantics::default(), field),
+        }
+    }
+}
 
-const RESPELLED: &str = "the target spells this its own way";
+impl Candidate<'_> {
+    /// Where a field of a node in this answer stands in the input of `protocol`, as reports name it.
+    pub fn pointer(&self, protocol: Protocol, node: &NodeSemantics<'_>, field: Field) -> String {
+        let mut report = Report::default();
+        let losing = Losing::new(protocol, protocol, &mut report);
+        losing.spelled(self.semantics().spelling()).pointer(node, field)
+    }
+}
 
 /// Whether a field is set, from the forms in which fields are held.
 struct IsSet(bool);

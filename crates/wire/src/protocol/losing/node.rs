@@ -1,7 +1,6 @@
 //! The walk over messages and parts, which requests and answers share.
 
 use super::Losing;
-use super::RESPELLED;
 use super::Side;
 use crate::conversation::Content;
 use crate::conversation::Media;
@@ -56,7 +55,7 @@ impl Losing<'_> {
         let Media { kind, source, detail, name } = media;
         self.set(place, media_field(*kind));
         self.set_if(place, Field::MediaDetail, detail);
-        self.media_name(place, name.as_ref());
+        self.set_if(place, Field::MediaName, name);
         match source {
             Source::File { .. } => self.set(place, Field::MediaFile),
             Source::Url { mime, .. } => {
@@ -79,10 +78,7 @@ impl Losing<'_> {
         let crate::conversation::ToolResult { call_id, name, output, is_error, form: _ } = result;
         self.set(place, Field::ToolResult);
         self.set_if(place, Field::ResultCallId, call_id);
-        // Of a result that is spelled another way the whole is reported.
-        if self.source != Protocol::Gemini || !semantics.is_respelled() {
-            self.result_name(place, name.as_ref());
-        }
+        self.set_if(place, Field::ResultName, name);
         self.set_if(place, Field::ResultIsError, is_error);
         for part in output.parts() {
             self.result_part(part);
@@ -108,6 +104,14 @@ impl Losing<'_> {
     fn puts_into_words(&self, part: &Part<'_>) -> bool {
         let has_only_text = matches!(self.target, Protocol::OpenaiChat | Protocol::Gemini);
         has_only_text && in_words(part).is_some()
+    }
+
+    /// The place of the Responses item that a node stands in; elsewhere the node's own.
+    pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
+        match self.source {
+            Protocol::OpenaiResponses => place.of_item(),
+            Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
+        }
     }
 
     /// Reports all that the target never carries of a node's semantics.
@@ -139,7 +143,6 @@ impl Losing<'_> {
         let place = semantics.place();
         if semantics.is_respelled() {
             self.respell(semantics);
-            self.node(self.outer(place), LossKind::Renamed, RESPELLED);
         }
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
@@ -212,11 +215,11 @@ impl Losing<'_> {
     pub(in crate::protocol) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
         match self.target.fate(Field::PartLogprobs) {
             Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
-            Fate::Carried | Fate::Depends(_) if logprobs.is_partial() => {
+            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) if logprobs.is_partial() => {
                 let reason = "tokens have neither numbers nor a sum elsewhere";
                 self.weights(place, logprobs, (LossKind::Approximated, reason));
             }
-            Fate::Carried | Fate::Depends(_) => {}
+            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
         }
     }
 
@@ -224,11 +227,11 @@ impl Losing<'_> {
     fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
         let Some(marker) = semantics.cache() else { return };
         match (self.target.fate(Field::CacheMarker), self.side) {
-            (Fate::Carried | Fate::Depends(_), Side::Answer) => {
+            (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Answer) => {
                 let reason = "answers elsewhere have no cache markers";
                 self.marker(place, marker, LossKind::Dropped, reason);
             }
-            (Fate::Carried | Fate::Depends(_), Side::Request) => {}
+            (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Request) => {}
             (Fate::Lost(kind, reason), _) => self.marker(place, marker, kind, reason),
         }
     }
@@ -251,12 +254,13 @@ impl Losing<'_> {
         }
         for extra in extras.iter().filter(|extra| !extra.is_void()) {
             let suffix = extra.pointer();
-            let (kind, reason) = self
-                .source
-                .declared(suffix.trim_start_matches('/'))
-                .map_or((LossKind::Dropped, UNKNOWN_FIELD), |declared| {
-                    (declared.kind, declared.reason)
-                });
+            let declared = self.source.declared(suffix.trim_start_matches('/'));
+            let (kind, reason) = match declared {
+                None => (LossKind::Dropped, UNKNOWN_FIELD),
+                // What says nothing of the conversation is in the table alone.
+                Some(declared) if declared.kind == LossKind::Implied => continue,
+                Some(declared) => (declared.kind, declared.reason),
+            };
             let place = extra.place(place);
             let suffix = self.told_at(place, extra, &suffix);
             self.report.lose(place.pointer(suffix), kind, reason);

@@ -1,13 +1,18 @@
 //! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
 
 use super::Losing;
-use super::RESPELLED;
 use super::Side;
+use std::collections::BTreeSet;
+
+use crate::conversation::CallForm;
+use crate::conversation::Content;
 use crate::conversation::HostedService;
 use crate::conversation::HostedTool;
+use crate::conversation::Message;
 use crate::conversation::OutputFormat;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
@@ -32,7 +37,7 @@ impl Losing<'_> {
         for tool in &exchange.request.tools {
             self.tool(tool);
         }
-        self.returning(exchange);
+        self.early_results(&exchange.request.messages);
     }
 
     fn request_fields(&mut self, exchange: &Exchange<'_>) {
@@ -139,19 +144,31 @@ impl Losing<'_> {
         declared.extend(semantics.responses().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         declared.extend(semantics.anthropic().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         declared.extend(semantics.gemini().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        // What says nothing of the conversation is in the table alone.
         for Declared { path, kind, reason } in declared {
-            self.report.lose(["/", path].concat(), *kind, *reason);
-        }
-        for path in semantics.respelled() {
-            self.report.lose(["/", path].concat(), LossKind::Renamed, RESPELLED);
-        }
-        for field in semantics.quoted() {
-            self.field(root, *field, LossKind::Renamed, "a number is not written as a string");
-        }
-        for (path, reason) in semantics.unsaid() {
-            self.report.lose(["/", path].concat(), LossKind::Synthesised, *reason);
+            if *kind != LossKind::Implied {
+                self.report.lose(["/", path].concat(), *kind, *reason);
+            }
         }
         self.extras(root, semantics.extras());
+    }
+
+    /// A result does not say itself what it answers where its call does not stand before it.
+    fn early_results(&mut self, messages: &[Message<'_>]) {
+        let mut customs: BTreeSet<&Text<'_>> = BTreeSet::new();
+        messages.iter().flat_map(|message| &message.parts).for_each(|part| match part.content() {
+            Content::ToolCall(call) if call.form == CallForm::Custom => {
+                customs.extend(&call.id);
+            }
+            Content::ToolResult(result) if result.form == CallForm::Custom => {
+                let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
+                if !is_told {
+                    let reason = "no call says that it answers a custom tool";
+                    self.node(part.semantics().place(), LossKind::Approximated, reason);
+                }
+            }
+            _ => {}
+        });
     }
 
     fn tool(&mut self, tool: &Tool<'_>) {
@@ -170,10 +187,6 @@ impl Losing<'_> {
                 self.set_if(place, Field::ToolDescription, description);
                 self.set_if(place, Field::ToolParameters, parameters);
                 self.set_if(place, Field::ToolStrict, strict);
-                if strict.is_none() && self.source == Protocol::OpenaiResponses {
-                    let reason = "left out, it is strict only where that is possible";
-                    self.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
-                }
                 self.set_if(place, Field::ToolOutputSchema, output_schema);
             }
             ToolKind::Custom(custom) => {
@@ -198,24 +211,22 @@ impl Losing<'_> {
         if hosted.service == HostedService::Other || !is_named {
             return;
         }
-        // What this project writes for the tool comes back as it was.
-        let (kind, reason) = match &*hosted.kind.to_str() {
+        if !matches!(
+            &*hosted.kind.to_str(),
             "web_search"
-            | "code_interpreter"
-            | "web_search_20250305"
-            | "web_fetch_20250910"
-            | "code_execution_20250825" => {
-                (LossKind::Renamed, "the target has a tool of its own for it")
-            }
-            _ => (LossKind::Approximated, "the target's tool for it is of another version"),
-        };
-        self.below(place, "/type", kind, reason);
+                | "code_interpreter"
+                | "web_search_20250305"
+                | "web_fetch_20250910"
+                | "code_execution_20250825"
+        ) {
+            let reason = "the target's tool for it is of another version";
+            self.below(place, "/type", LossKind::Approximated, reason);
+        }
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
         if semantics.is_respelled() {
             self.respell(semantics);
-            self.node(semantics.place(), LossKind::Renamed, RESPELLED);
         }
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
         if let Some(extras) = semantics.extras() {

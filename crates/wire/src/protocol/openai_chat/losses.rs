@@ -171,7 +171,7 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::CustomCall, "", CARRIED),
     row(Field::ToolResult, "", CARRIED),
     row(Field::ResultCallId, "/tool_call_id", depends("whether the server takes the id")),
-    row(Field::ResultName, "/name", implied("results are paired with their calls by id")),
+    row(Field::ResultName, "/name", depends("whether a call names the tool")),
     row(Field::ResultOutput, "/content", CARRIED),
     row(Field::ResultMedia, "/content", depends("what the result holds")),
     row(Field::ResultIsError, "", depends("whether the result is an error")),
@@ -240,7 +240,7 @@ const fn dropped(reason: &'static str) -> Fate {
 }
 
 const fn implied(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Implied, reason)
+    Fate::Implied(reason)
 }
 
 const fn withheld(reason: &'static str) -> Fate {

@@ -16,9 +16,7 @@ mod usage;
 mod watch;
 
 pub(in crate::protocol) use codec::CODEC;
-pub(in crate::protocol) use decode_response::is_older_word;
 pub use decode_stream::Decoder;
 pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
 pub use types::ChatSemantics;
-pub(in crate::protocol) use types::UNNAMED_FILE;

@@ -53,6 +53,11 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         reason: "no other protocol names the system's configuration",
     },
     Declared {
+        path: "x_groq",
+        kind: LossKind::Approximated,
+        reason: "a vendor's own field, of which only the usage is carried",
+    },
+    Declared {
         path: "native_finish_reason",
         kind: LossKind::Dropped,
         reason: "the finish reason is told in the target's own words",

@@ -14,8 +14,8 @@ use crate::protocol::usage::count;
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
-        count(Count::Input, "/prompt_tokens", Fate::Carried).needed(ALWAYS),
-        count(Count::Output, "/completion_tokens", Fate::Carried).needed(ALWAYS),
+        count(Count::Input, "/prompt_tokens", Fate::Carried).needed(),
+        count(Count::Output, "/completion_tokens", Fate::Carried).needed(),
         count(Count::Total, "/total_tokens", Fate::Carried),
         count(Count::CacheRead, "/prompt_tokens_details/cached_tokens", Fate::Carried),
         count(Count::CacheWrite, WRITES, Fate::Carried),
@@ -39,6 +39,5 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     output_by_total: None,
 };
 
-const ALWAYS: &str = "Chat always has this count";
 const WRITES: &str = "/prompt_tokens_details/cache_write_tokens";
 const NOT_BY_TIME: Fate = Fate::Lost(Dropped, "Chat does not split cache writes by time");

@@ -101,7 +101,7 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::CustomCall, "", CARRIED),
     row(Field::ToolResult, "", CARRIED),
     row(Field::ResultCallId, "/call_id", depends("ids have at most 64 characters")),
-    row(Field::ResultName, "/name", implied("results are paired by id")),
+    row(Field::ResultName, "/name", depends("whether a call names the tool")),
     row(Field::ResultOutput, "/output", depends("arguments and results are strings")),
     row(Field::ResultMedia, "/output", CARRIED),
     row(Field::ResultIsError, "/is_error", depends("the text stays, the flag has no place")),
@@ -181,10 +181,6 @@ const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
 
 const fn depends(words: &'static str) -> Fate {
     Fate::Depends(words)
-}
-
-const fn implied(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Implied, reason)
 }
 
 const fn dropped(reason: &'static str) -> Fate {

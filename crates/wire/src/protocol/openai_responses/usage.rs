@@ -14,14 +14,12 @@ use crate::protocol::usage::count;
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
-        count(Count::Input, "/input_tokens", Fate::Carried).needed(EXPECTED),
-        count(Count::CacheRead, "/input_tokens_details/cached_tokens", Fate::Carried)
-            .needed(EXPECTED),
-        count(Count::CacheWrite, WRITES, Fate::Carried).needed(EXPECTED),
-        count(Count::Output, "/output_tokens", Fate::Carried).needed(EXPECTED),
-        count(Count::Reasoning, "/output_tokens_details/reasoning_tokens", Fate::Carried)
-            .needed(EXPECTED),
-        count(Count::Total, "/total_tokens", Fate::Carried).needed(EXPECTED),
+        count(Count::Input, "/input_tokens", Fate::Carried).needed(),
+        count(Count::CacheRead, "/input_tokens_details/cached_tokens", Fate::Carried).needed(),
+        count(Count::CacheWrite, WRITES, Fate::Carried).needed(),
+        count(Count::Output, "/output_tokens", Fate::Carried).needed(),
+        count(Count::Reasoning, "/output_tokens_details/reasoning_tokens", Fate::Carried).needed(),
+        count(Count::Total, "/total_tokens", Fate::Carried).needed(),
         absent(Count::CacheWrite5m, WRITES, TOGETHER),
         absent(Count::CacheWrite1h, WRITES, TOGETHER),
         absent(Count::ToolPrompt, "/input_tokens_details/tool_tokens", IN_INPUT)
@@ -34,7 +32,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     output_by_total: None,
 };
 
-const EXPECTED: &str = "clients expect this count";
 const WRITES: &str = "/input_tokens_details/cache_write_tokens";
 const TOGETHER: Fate = Fate::Lost(Approximated, "cache writes are counted together");
 const IN_INPUT: Fate = Fate::Lost(Approximated, "it is counted with the input");

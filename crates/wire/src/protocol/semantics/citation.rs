@@ -32,7 +32,7 @@ impl<'a> Citation<'a> {
     }
 
     /// Where it stands, if its part does not tell that.
-    pub(in crate::protocol) fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Place> {
         Some(self.place).filter(|place| !place.is_root())
     }
 

@@ -35,7 +35,7 @@ impl<'a> Logprobs<'a> {
     }
 
     /// Where they stand, if their part does not tell that.
-    pub(in crate::protocol) fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Place> {
         Some(self.place).filter(|place| !place.is_root())
     }
 

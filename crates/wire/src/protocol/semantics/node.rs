@@ -74,6 +74,10 @@ impl<'a> NodeSemantics<'a> {
         Self { place, spelling: self.spelling, detail: None }
     }
 
+    pub(in crate::protocol) fn move_to(&mut self, place: Place) {
+        self.place = place;
+    }
+
     pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
         self.spelling.merge(shape.into());
     }

@@ -1,11 +1,8 @@
 //! Reading requests, those to count tokens included.
 
 pub(super) mod blocks;
-mod returning;
 mod settings;
 mod tools;
-
-pub(in crate::protocol) use returning::lose_on_return;
 
 use crate::conversation::Message;
 use crate::conversation::Part;

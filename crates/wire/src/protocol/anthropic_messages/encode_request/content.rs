@@ -170,10 +170,6 @@ impl<'r> Encoding<'r, '_> {
                 let reason = "calls are answered by id here";
                 self.losing.field(place, field, LossKind::Synthesised, reason);
             }
-            Some(own) if *own != id => {
-                let reason = self.calls.renaming(at, ALIAS);
-                self.losing.field(place, field, LossKind::Renamed, reason);
-            }
             Some(_) => {}
         }
         id
@@ -220,13 +216,7 @@ impl<'r> Encoding<'r, '_> {
     /// Reports what a result no longer says of its call.
     fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
-        let name = self.calls.result_name(piece.at, result);
-        if result.name.is_some() && self.losing.source() != Protocol::Gemini {
-            let reason = "results are paired by id";
-            self.losing.field(place, Field::ResultName, LossKind::Implied, reason);
-        } else if result.name.is_some() && result.name != name {
-            self.losing.field(place, Field::ResultName, LossKind::Renamed, ALIAS);
-        } else if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
+        if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
             let reason = "only the call names the tool, and there is none";
             self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
         }

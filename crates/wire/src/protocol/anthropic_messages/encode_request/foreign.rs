@@ -51,11 +51,7 @@ pub(super) fn encode(exchange: &Exchange<'_>, target: &Target, report: &mut Repo
     let spelling = exchange.semantics().spelling();
     let mut losing = Losing::new(exchange.protocol(), HERE, report).spelled(spelling);
     losing.request(exchange);
-    let calls = match exchange.protocol() {
-        // Only its results name their tools.
-        Protocol::Gemini => Calls::of(request, HERE, target).naming_results(request),
-        _ => Calls::of(request, HERE, target),
-    };
+    let calls = Calls::of(request, HERE, target).naming_results(request);
     let mut turns = Turns::of(request, target, &mut losing);
     let told_apart = turns.arrange(request, &calls, &mut losing);
     let plan = Plan::of(request, target, turns.last_turn(), &mut losing);
@@ -103,21 +99,11 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn write_model(&mut self, body: &mut Object<'_, '_>) {
-        let Some(model) = &self.request.model else { return };
-        body.field("model", model);
-        if self.losing.source() == Protocol::Gemini {
-            let reason = "the model stands in the URL there";
-            self.losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
-        }
+        body.optional("model", self.request.model.as_ref());
     }
 
     fn write_stream(&mut self, body: &mut Object<'_, '_>) {
-        let request = self.request;
-        body.optional("stream", request.stream.as_ref());
-        if request.stream == Some(true) && self.losing.source() == Protocol::OpenaiChat {
-            let reason = "every stream tells what it cost";
-            self.losing.below(Place::default(), "/stream_options", LossKind::Synthesised, reason);
-        }
+        body.optional("stream", self.request.stream.as_ref());
     }
 
     /// The names of the tools that the history has called, each once.

@@ -10,7 +10,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::target::Family;
 
@@ -31,8 +30,10 @@ pub(super) fn admits(
     losing: &mut Losing<'_>,
 ) -> bool {
     if let Some(detail) = &media.detail {
-        let kind = if *detail == "auto" { LossKind::Implied } else { LossKind::Dropped };
-        losing.field(place, Field::MediaDetail, kind, "images are looked at in one way");
+        if *detail != "auto" {
+            let reason = "images are looked at in one way";
+            losing.field(place, Field::MediaDetail, LossKind::Dropped, reason);
+        }
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
         losing.field(place, Field::MediaName, LossKind::Dropped, "only documents have a title");
@@ -52,7 +53,7 @@ pub(super) fn admits(
     });
     match &sendable {
         Some(Sendable::PlainText(text)) if text.is_blank() => {
-            losing.node(place, LossKind::Implied, "a document without words says nothing");
+            losing.node(place, LossKind::Repaired, "a document without words says nothing");
             return false;
         }
         Some(sendable) => lose_type(sendable, media, place, losing),
@@ -62,51 +63,23 @@ pub(super) fn admits(
 }
 
 fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
-    if let Sendable::Image { data, .. } | Sendable::Pdf(data) = sendable
-        && data.to_str().contains(['-', '_'])
-    {
-        losing.node(place, LossKind::Renamed, "base64 in its standard alphabet");
-    }
     let declared = media.source.mime().map(|mime| plain_type(mime));
     let sent = match sendable {
         Sendable::Image { mime, .. } => *mime,
         Sendable::Pdf(_) => "application/pdf",
         Sendable::PlainText(_) => "text/plain",
         Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => {
-            return lose_stated(media, place, losing);
+            return;
         }
     };
     let (kind, reason) = match declared.as_deref() {
-        Some(declared) if declared == sent => return lose_spelling(sendable, media, place, losing),
-        Some("image/jpg") if sent == "image/jpeg" => (LossKind::Renamed, "the type's proper name"),
+        Some(declared) if declared == sent => return,
+        Some("image/jpg") if sent == "image/jpeg" => return,
         Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is told by the bytes"),
     };
     losing.node(place, kind, reason);
-}
-
-/// Gemini states the type of what an address leads to; here the file itself tells.
-fn lose_stated(media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::Gemini && media.source.mime().is_some() {
-        let reason = "the file itself tells its type";
-        losing.below(place, "/fileData/mimeType", LossKind::Implied, reason);
-    }
-}
-
-/// Reports what becomes of a file that is what it says: its type has one spelling, and text is told as text.
-fn lose_spelling(
-    sendable: &Sendable<'_>,
-    media: &Media<'_>,
-    place: Place,
-    losing: &mut Losing<'_>,
-) {
-    let is_spelled = |mime: &Text<'_>| *mime == *plain_type(mime).as_str();
-    if matches!(sendable, Sendable::PlainText(_)) {
-        losing.node(place, LossKind::Renamed, "text goes as such");
-    } else if !media.source.mime().is_none_or(is_spelled) {
-        losing.node(place, LossKind::Renamed, "the type alone, in lower case");
-    }
 }
 
 /// Writes a file that was admitted.

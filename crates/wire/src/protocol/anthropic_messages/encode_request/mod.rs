@@ -12,10 +12,6 @@ mod thinking;
 mod tools;
 mod turns;
 
-pub(super) use schemas::has_choice;
-pub(super) use settings::while_thinking;
-pub(super) use thinking::is_forced;
-
 use crate::error::Result;
 use crate::loss::Report;
 use crate::protocol::Exchange;

@@ -46,10 +46,7 @@ impl<'r> Plan<'r> {
     ) -> Self {
         let mut thought = Thought::of(request, &target.family, last, losing);
         let limit = match &request.max_output_tokens {
-            Some(limit) => {
-                lose_name(losing);
-                (limit.reborrow(), LossKind::Approximated)
-            }
+            Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
                 lose_absence(target, losing);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
@@ -62,14 +59,6 @@ impl<'r> Plan<'r> {
     /// Whether the model is asked to think.
     pub(super) fn thinks(&self) -> bool {
         self.thought.is_on()
-    }
-}
-
-/// Reports what becomes of the limit's name: Chat has two, and which of them a model wants is not said here.
-fn lose_name(losing: &mut Losing<'_>) {
-    if losing.source() == Protocol::OpenaiChat {
-        let reason = "the limit has one name here";
-        losing.field(Place::default(), Field::MaxOutputTokens, LossKind::Renamed, reason);
     }
 }
 
@@ -229,10 +218,6 @@ impl Encoding<'_, '_> {
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
             let reason = "stops of whitespace alone are refused";
             self.losing.stop(index, LossKind::Dropped, reason);
-            if stop.len() == 1 {
-                continue;
-            }
-            self.lose(Field::Stop, LossKind::Renamed, "the others move up");
         }
         let mut kept = stop.iter().filter(|text| !text.is_blank()).peekable();
         if kept.peek().is_some() {
@@ -299,11 +284,7 @@ impl Encoding<'_, '_> {
     /// What the system prompt must ask for, since no setting can.
     pub(super) fn instruction(&mut self) -> Option<Text<'static>> {
         match &self.request.output {
-            OutputFormat::Unsaid => None,
-            OutputFormat::Text => {
-                self.lose(Field::OutputFormat, LossKind::Implied, "answers are text");
-                None
-            }
+            OutputFormat::Unsaid | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
                 let reason = "there is no such mode: the system prompt asks for it";
                 self.lose(Field::OutputFormat, LossKind::Approximated, reason);
@@ -347,12 +328,8 @@ impl Encoding<'_, '_> {
         let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
         match word {
             // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
-            Some("auto") => {
-                let reason = "the vendor chooses by itself";
-                return self.lose(Field::ServiceTier, LossKind::Implied, reason);
-            }
-            Some(word) if *asked == *word => {}
-            Some(_) => self.lose(Field::ServiceTier, LossKind::Renamed, "the vendor's own word"),
+            Some("auto") => return,
+            Some(_) => {}
             None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),
         }
         body.optional("service_tier", word);
@@ -382,10 +359,8 @@ impl Encoding<'_, '_> {
             (Field::Store, self.request.store.map(|store| !store), "nothing is stored"),
         ];
         for (field, is_default, reason) in told {
-            match is_default {
-                Some(true) => self.lose(field, LossKind::Implied, reason),
-                Some(false) => self.lose(field, LossKind::Dropped, reason),
-                None => {}
+            if is_default == Some(false) {
+                self.lose(field, LossKind::Dropped, reason);
             }
         }
     }

@@ -158,7 +158,6 @@ impl Telling<'_, '_> {
     }
 
     fn off(&mut self) -> Thought {
-        self.lose(LossKind::Renamed, "thinking is switched off by a word of its own");
         Thought { form: Form::Disabled, ..Thought::UNSAID }
     }
 

@@ -236,7 +236,6 @@ impl<'r> Encoding<'r, '_> {
             let reason = "two tools of one vendor are one of the other's";
             return self.losing.node(place, LossKind::Implied, reason);
         }
-        self.losing.node(place, LossKind::Renamed, "the vendor's own tool for it");
         let mut settings = Settings::of(hosted);
         list.object(|object| {
             object.field("type", kind);
@@ -253,7 +252,11 @@ impl<'r> Encoding<'r, '_> {
         let reason = "tools that the history has called must be declared";
         self.losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
         let reason = "what is declared for the history is not to be called";
-        self.losing.field(Place::default(), Field::ToolChoice, LossKind::Synthesised, reason);
+        let kind = match self.request.tool_choice {
+            None => LossKind::Synthesised,
+            Some(_) => LossKind::Renamed,
+        };
+        self.losing.field(Place::default(), Field::ToolChoice, kind, reason);
         let names = self.called_names();
         body.key("tools").array(|list| {
             names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));

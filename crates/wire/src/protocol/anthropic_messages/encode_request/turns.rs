@@ -13,14 +13,12 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
-use crate::protocol::anthropic_messages::encode_response::lose_items;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::omitted::omitted;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::LateSystem;
-use crate::target::SystemRole;
 use crate::target::Target;
 
 /// The conversation in turns, with the system prompt apart.
@@ -89,7 +87,7 @@ impl<'r> Turns<'r> {
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
             if index < leading {
-                gathering.lead(index, message, leading);
+                gathering.lead(index, message);
             } else {
                 gathering.add(index, message);
             }
@@ -164,13 +162,8 @@ struct Held<'r> {
 
 impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
-    fn lead(&mut self, index: usize, message: &'r Message<'r>, leading: usize) {
+    fn lead(&mut self, index: usize, message: &'r Message<'r>) {
         self.lose_role(message);
-        self.lose_word(message);
-        if leading > 1 || self.losing.source() == Protocol::OpenaiResponses {
-            let reason = "system prompts share one slot, each in a block of its own";
-            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
-        }
         self.lift(index, message);
     }
 
@@ -192,19 +185,6 @@ impl<'r> Gathering<'r, '_, '_> {
         }
     }
 
-    /// Models that OpenAI's protocols instruct by developers get their system prompts back as such.
-    fn lose_word(&mut self, message: &Message<'_>) {
-        let is_developer = self.target.system_role() == SystemRole::Developer;
-        if message.role == Role::System
-            && is_developer
-            && self.losing.source() == Protocol::OpenaiChat
-        {
-            let reason = "one role instructs here";
-            let place = message.semantics().place();
-            self.losing.field(place, Field::Role, LossKind::Renamed, reason);
-        }
-    }
-
     fn add(&mut self, index: usize, message: &'r Message<'r>) {
         match message.role {
             Role::System | Role::Developer => self.late(index, message),
@@ -214,16 +194,13 @@ impl<'r> Gathering<'r, '_, '_> {
                     // Those before one that has moved have moved as well.
                     let unmoved = self.held.iter_mut().rev().take_while(|held| !held.moved);
                     unmoved.for_each(|held| held.moved = true);
-                    let reason = "a system message moves behind it";
-                    self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
                 }
-                self.extend(Side::User, message, from);
+                self.extend(Side::User, from);
             }
             Role::Assistant => {
                 self.settle();
-                lose_items(&message.parts, self.losing);
                 let from = self.admit(Side::Assistant, index, message);
-                self.extend(Side::Assistant, message, from);
+                self.extend(Side::Assistant, from);
             }
         }
     }
@@ -231,7 +208,7 @@ impl<'r> Gathering<'r, '_, '_> {
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
         if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
             let from = self.admit(Side::System, index, message);
-            return self.extend(Side::System, message, from);
+            return self.extend(Side::System, from);
         }
         match self.target.late_system {
             LateSystem::Lift => {
@@ -253,7 +230,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let from = self.admit(Side::System, index, message);
         let pieces = &mut self.turns.pieces[from..];
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
-        self.extend(Side::User, message, from);
+        self.extend(Side::User, from);
     }
 
     /// Places the late system messages: the role is legal only right after the user's turn.
@@ -270,12 +247,12 @@ impl<'r> Gathering<'r, '_, '_> {
                 self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
             }
             let from = self.admit(Side::System, index, message);
-            self.extend(Side::System, message, from);
+            self.extend(Side::System, from);
         }
     }
 
     /// Makes a turn of the pieces from a number on, or adds them to the last.
-    fn extend(&mut self, side: Side, message: &'r Message<'r>, from: usize) {
+    fn extend(&mut self, side: Side, from: usize) {
         let pieces = from..self.turns.pieces.len();
         if pieces.is_empty() {
             self.border = Border::Kept;
@@ -287,17 +264,9 @@ impl<'r> Gathering<'r, '_, '_> {
         match self.turns.turns.last_mut() {
             Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;
-                self.lose_border(message);
             }
-            last => {
-                let is_neighbour = last.is_some_and(|turn| turn.side == side);
-                self.turns.turns.push(Turn { side, pieces });
-                if is_neighbour {
-                    self.lose_border(message);
-                }
-            }
+            _ => self.turns.turns.push(Turn { side, pieces }),
         }
-        self.last = Some(message);
     }
 
     /// Whether the last turn and the pieces from a number on begin with results: those of one round share a message,
@@ -307,26 +276,11 @@ impl<'r> Gathering<'r, '_, '_> {
         self.turns.turns.last().is_some_and(|turn| is_result(turn.pieces.start)) && is_result(from)
     }
 
-    /// Reports that two messages are now one. Results share a message with what follows them anyway.
-    fn lose_border(&mut self, message: &Message<'_>) {
-        let Some(last) = self.last.filter(|last| last.role != Role::Tool) else { return };
-        if message.role != Role::Tool {
-            let reason = "neighbours of one role are one message";
-            for joined in [last, message] {
-                self.losing.node(joined.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
-    }
-
     /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.
     fn admit(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> usize {
         let pieces = &mut self.turns.pieces;
         let from = pieces.len();
         for (part_index, part) in message.parts.iter().enumerate() {
-            if matches!(part.content(), Content::Refusal(_)) {
-                let reason = "a refusal stands among the other words";
-                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
-            }
             if admits(part, side, self.target, self.losing) {
                 let at = (index, part_index);
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
@@ -337,10 +291,6 @@ impl<'r> Gathering<'r, '_, '_> {
                 let at = (index, part_index);
                 Piece { at, part, spelling: Spelling::Omitted }
             }));
-        }
-        if pieces.len() == from {
-            let reason = "a message without words is left out";
-            self.losing.node(message.semantics().place(), LossKind::Implied, reason);
         }
         from
     }

@@ -109,7 +109,7 @@ fn write_foreign_response(
 ) {
     let root = response.semantics().place();
     let mut object = Object::open(writer, None);
-    object.field("id", &response_id(response.id.as_ref(), asked, root, losing));
+    object.field("id", &response_id(response.id.as_ref(), asked));
     object.field("type", "message");
     object.field("role", "assistant");
     object.field("model", &response_model(response.model.as_ref(), asked, root, losing));
@@ -119,7 +119,6 @@ fn write_foreign_response(
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
-    lose_items(&candidate.message.parts, losing);
     let (parts, last) = without_last_seals(&candidate.message.parts);
     object.key("content").array(|list| {
         parts.iter().for_each(|part| answering.write(list, part, asked, losing));
@@ -144,21 +143,6 @@ fn write_foreign_response(
     object.close();
 }
 
-/// Reports messages of one assistant that only their items kept apart.
-pub(in crate::protocol::anthropic_messages) fn lose_items(
-    parts: &[Part<'_>],
-    losing: &mut Losing<'_>,
-) {
-    let is_text =
-        |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-    for pair in parts.windows(2).filter(|pair| pair.iter().all(is_text)) {
-        if pair[1].semantics().item().is_some() {
-            let reason = "neighbours of one role are one message";
-            losing.node(pair[1].semantics().place().of_item(), LossKind::Renamed, reason);
-        }
-    }
-}
-
 /// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
 fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'p>]) {
     let seals = |part: &Part<'_>| match part.content() {
@@ -178,16 +162,9 @@ pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
 pub(super) const FREE_TEXT: &str = "free text is the one argument of a function";
 
 /// The id of the answer, made from what the caller gives where the upstream has none.
-pub(super) fn response_id<'t>(
-    id: Option<&'t Text<'_>>,
-    asked: &Asked<'_>,
-    root: Place,
-    losing: &mut Losing<'_>,
-) -> Text<'t> {
-    id.map(Text::reborrow).unwrap_or_else(|| {
-        losing.field(root, Field::ResponseId, LossKind::Synthesised, "answers have an id here");
-        Text::plain(format!("msg_{}", asked.seed.to_str()))
-    })
+pub(super) fn response_id<'t>(id: Option<&'t Text<'_>>, asked: &Asked<'_>) -> Text<'t> {
+    let made_up = || Text::plain(format!("msg_{}", asked.seed.to_str()));
+    id.map_or_else(made_up, Text::reborrow)
 }
 
 pub(super) fn response_model<'t>(
@@ -295,19 +272,8 @@ impl Answering {
 /// Reports a thought that is one text here, or none.
 fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     let place = semantics.place();
-    if !says_something(reasoning, semantics) {
-        losing.node(place, LossKind::Implied, NO_THOUGHT);
-    } else if reasoning.texts.len() > 1 {
+    if says_something(reasoning, semantics) && reasoning.texts.len() > 1 {
         losing.node(place, LossKind::Renamed, ONE_THOUGHT);
-    } else {
-        lose_name_of_thought(place, losing);
-    }
-}
-
-/// Chat servers have several names for thinking, which comes back under one.
-pub(super) fn lose_name_of_thought(place: Place, losing: &mut Losing<'_>) {
-    if place.has_twin() {
-        losing.node(place, LossKind::Renamed, "thinking has one name here");
     }
 }
 

@@ -17,7 +17,6 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Event;
-use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
@@ -257,13 +256,8 @@ impl Writing<'_> {
         let root = start.semantics.place();
         let mut losing = Losing::new(self.source, HERE, &mut self.report);
         losing.semantics(&start.semantics);
-        if start.created.is_some()
-            && let Fate::Lost(kind, reason) = HERE.fate(Field::ResponseCreated)
-        {
-            losing.field(root, Field::ResponseCreated, kind, reason);
-        }
         let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, &mut losing));
-        let id = response_id(start.id.as_ref(), &self.asked, root, &mut losing);
+        let id = response_id(start.id.as_ref(), &self.asked);
         let model = response_model(start.model.as_ref(), &self.asked, root, &mut losing);
         frames::foreign_start(out, &id, &model, (self.usage.as_ref(), tier));
     }

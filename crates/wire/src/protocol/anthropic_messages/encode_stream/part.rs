@@ -22,18 +22,15 @@ use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
-use crate::protocol::anthropic_messages::encode_response::NO_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
-use crate::protocol::anthropic_messages::encode_response::lose_name_of_thought;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
@@ -79,10 +76,6 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.losing().semantics(&semantics);
-        self.item_began |= semantics.item().is_some();
-        if matches!(opening, Opening::Reasoning(_)) {
-            self.lose_thought(semantics.place());
-        }
         let shown = match &opening {
             Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
@@ -115,16 +108,6 @@ impl Writing<'_> {
             }
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
             Opening::Whole(content) => self.whole(content, out),
-        }
-    }
-
-    /// Reports what becomes of a thought's name, and of thoughts that other servers tell as one.
-    fn lose_thought(&mut self, place: Place) {
-        lose_name_of_thought(place, &mut self.losing());
-        self.thoughts += 1;
-        if self.thoughts == 2 && self.source == Protocol::OpenaiChat {
-            let reason = "each thought has a block of its own";
-            self.losing().node(place, LossKind::Renamed, reason);
         }
     }
 
@@ -165,7 +148,6 @@ impl Writing<'_> {
             return;
         }
         self.write_sealed(out);
-        self.lose_border();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block =
@@ -179,26 +161,6 @@ impl Writing<'_> {
         });
     }
 
-    /// Reports that the block which begins and the one before it flow together where they came from: Gemini's streams tell
-    /// neighbouring texts, or thoughts, apart by their signatures alone, and neighbouring messages of Responses are one.
-    fn lose_border(&mut self) {
-        let Some(current) = &self.current else { return };
-        let now = (current.shown, current.place());
-        let before = self.last_block.replace(now);
-        let item_began = std::mem::take(&mut self.item_began);
-        let Some(before) = before.filter(|it| it.0 == now.0) else { return };
-        let flows = match self.source {
-            Protocol::Gemini => true,
-            Protocol::OpenaiResponses => now.0 == Shown::Text && item_began,
-            Protocol::OpenaiChat | Protocol::AnthropicMessages => false,
-        };
-        for place in [before.1, now.1].into_iter().filter(|_| flows) {
-            let reason = "what stands apart here flows together there";
-            self.losing().node(place, LossKind::Renamed, reason);
-            self.losing().item(place, LossKind::Renamed, reason);
-        }
-    }
-
     fn begin_call(
         &mut self,
         id: Option<Text<'static>>,
@@ -209,7 +171,6 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
-        self.last_block = None;
         if form == CallForm::Custom {
             let place = current.place();
             Losing::new(self.source, HERE, &mut self.report).node(
@@ -386,11 +347,6 @@ impl Writing<'_> {
             frames::block_stop(out, self.blocks);
             self.blocks += 1;
         }
-        // A text of nothing but sources does not come back.
-        let is_silent = !current.begun || current.shown == Shown::Text && !current.said;
-        if is_silent {
-            self.lose_silent(&current);
-        }
     }
 
     /// Reports what became known of the open part after it began, where it began.
@@ -402,18 +358,6 @@ impl Writing<'_> {
         let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
         self.losing().semantics(&late);
-    }
-
-    /// Reports a part that had nothing to say, so that it has no block.
-    fn lose_silent(&mut self, current: &Current) {
-        let reason = match current.shown {
-            Shown::Text => "an empty text says nothing",
-            Shown::Thinking | Shown::Sealed => NO_THOUGHT,
-            // Calls and whole parts say something, and what is not shown at all is reported as it opens.
-            Shown::Call(_) | Shown::Whole | Shown::Nothing => return,
-        };
-        self.losing().node(current.place(), LossKind::Implied, reason);
-        self.losing().item(current.place(), LossKind::Implied, reason);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -429,21 +373,14 @@ impl Writing<'_> {
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
-                let semantics = current.semantics.clone();
-                self.losing().late_seal(&semantics);
                 self.begin_block(out);
                 frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let (place, sealed) = (current.place(), current.semantics.sealed_at());
-                let is_told_apart = current.shown == Shown::Text && self.source == Protocol::Gemini;
+                let sealed = current.semantics.sealed_at();
                 let reason = "no field of this block can carry it";
                 self.losing().field(sealed, Field::Signature, LossKind::Withheld, reason);
-                if is_told_apart {
-                    let reason = "without a signature in between the texts are one";
-                    self.losing().below(place, "../parts", LossKind::Renamed, reason);
-                }
             }
             Shown::Whole => {}
         }

@@ -317,11 +317,6 @@ impl<'x> Scribe<'x, '_> {
                 };
                 self.mode(object, word);
                 self.report_nameless(tools);
-                if *mode == AllowedMode::Required && tools.len() == 1 {
-                    let reason = "one tool that is required is the one that is chosen";
-                    let root = Place::default();
-                    self.losing.field(root, Field::ToolChoice, LossKind::Renamed, reason);
-                }
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
             ToolChoice::Other { .. } => {}
@@ -351,12 +346,11 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn parallel(&mut self) {
-        let (kind, reason) = match self.exchange.request.parallel_tool_calls {
-            None => return,
-            Some(true) => (LossKind::Implied, "the model may always call several tools at once"),
-            Some(false) => (LossKind::Dropped, "the model may always call several tools at once"),
-        };
-        self.losing.field(Place::default(), Field::ParallelToolCalls, kind, reason);
+        if self.exchange.request.parallel_tool_calls == Some(false) {
+            let reason = "the model may always call several tools at once";
+            let field = Field::ParallelToolCalls;
+            self.losing.field(Place::default(), field, LossKind::Dropped, reason);
+        }
     }
 }
 

@@ -152,7 +152,6 @@ impl<'x> Scribe<'x, '_> {
             }
             let (side, pieces) = match message.role {
                 Role::System | Role::Developer => {
-                    self.report_marked_behind(turns.last());
                     let marked = self.marked(index, message);
                     (Side::User, self.admitted(marked.into_iter()))
                 }
@@ -166,10 +165,7 @@ impl<'x> Scribe<'x, '_> {
                     }
                     (Side::User, admitted)
                 }
-                Role::Assistant => {
-                    self.report_items(message);
-                    (Side::Model, self.admitted(pieces(index, message)))
-                }
+                Role::Assistant => (Side::Model, self.admitted(pieces(index, message))),
             };
             self.join(&mut turns, side, message, pieces);
         }
@@ -204,9 +200,6 @@ impl<'x> Scribe<'x, '_> {
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
             self.losing.node(place, LossKind::Approximated, reason);
-            self.report_lift(system);
-        } else {
-            self.report_slot(message);
         }
         for piece in pieces {
             match piece.part.content() {
@@ -217,65 +210,6 @@ impl<'x> Scribe<'x, '_> {
                     self.losing.node(place, LossKind::Dropped, reason);
                 }
             }
-        }
-    }
-
-    /// Instructions that stood among the turns of their protocol come back in its own slot, if it has one.
-    fn report_slot(&mut self, message: &Message<'_>) {
-        let place = message.semantics().place();
-        let slot = self.source_slot();
-        let stood_there = !slot.is_empty() && place.pointer("").starts_with(slot);
-        if place.is_root() || stood_there {
-            return;
-        }
-        let reason = "instructions stand in the system instruction";
-        self.losing.node(place, LossKind::Renamed, reason);
-    }
-
-    /// The leading instructions grow by those that are lifted.
-    fn report_lift(&mut self, system: &Turn<'x>) {
-        let messages = &self.exchange.request.messages;
-        let first = system.pieces.first().and_then(|piece| messages.get(piece.at.0));
-        if let Some(first) = first {
-            let reason = "later instructions follow here";
-            self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
-            return;
-        }
-        if let (true, Some(first)) = (self.source_slot().is_empty(), messages.first()) {
-            let reason = "later instructions come to stand here";
-            self.losing.node(first.semantics().place(), LossKind::Renamed, reason);
-        }
-    }
-
-    /// Where the source's protocol keeps instructions apart from the turns, if it does.
-    fn source_slot(&self) -> &'static str {
-        match self.losing.source() {
-            Protocol::OpenaiChat | Protocol::Gemini => "",
-            Protocol::OpenaiResponses => "/instructions",
-            Protocol::AnthropicMessages => "/system",
-        }
-    }
-
-    /// Messages of one side are one content, though some protocols tell them apart as items.
-    fn report_items(&mut self, message: &Message<'_>) {
-        for part in later_items(message) {
-            let place = part.semantics().place().of_item();
-            let reason = "messages of one side become one content";
-            self.losing.node(place, LossKind::Renamed, reason);
-        }
-    }
-
-    /// Late instructions join the results before them, which are messages of the user in one protocol.
-    fn report_marked_behind(&mut self, last: Option<&Turn<'x>>) {
-        let is_user = |turn: &&Turn<'_>| turn.side == Side::User && !turn.parted;
-        let results =
-            last.filter(is_user).and_then(|turn| turn.pieces.last()).filter(|it| is_result(it));
-        let message = results.and_then(|piece| self.exchange.request.messages.get(piece.at.0));
-        if let Some(message) =
-            message.filter(|_| self.losing.source() == Protocol::AnthropicMessages)
-        {
-            let reason = "instructions follow it as marked text";
-            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
@@ -312,37 +246,18 @@ impl<'x> Scribe<'x, '_> {
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
             Some(last) if last.side == side && (side == Side::Model || last.takes(&pieces)) => {
-                if message.role != Role::Tool && last.speaking.is_some() {
-                    self.report_join(last, message);
-                }
                 last.extend(pieces);
             }
-            last => {
-                // They stay apart, so that what was sent before stays as it was, but they are one turn.
-                if let Some(last) = last.filter(|last| last.side == side) {
-                    self.report_join(last, message);
-                }
-                turns.push(Turn::of(side, pieces));
-            }
+            // Others stay apart, so that what was sent before stays as it was.
+            _ => turns.push(Turn::of(side, pieces)),
         }
     }
 
     /// Nothing of a message can be sent, so that the message goes with its parts.
     fn report_empty(&mut self, message: &Message<'_>) {
-        let (kind, reason) = match message.is_blank() {
-            true => (LossKind::Implied, "an empty message says nothing"),
-            false => (LossKind::Dropped, "nothing of the message can be sent"),
-        };
-        self.losing.node(message.semantics().place(), kind, reason);
-    }
-
-    /// Two messages become one: both of them change. The first is the one that has words, not only results.
-    fn report_join(&mut self, turn: &Turn<'x>, message: &Message<'_>) {
-        let messages = &self.exchange.request.messages;
-        let first = turn.speaking.and_then(|index| messages.get(index));
-        for message in first.into_iter().chain([message]) {
-            let reason = "messages of one side become one content";
-            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        if !message.is_blank() {
+            let reason = "nothing of the message can be sent";
+            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
         }
     }
 

@@ -153,20 +153,10 @@ impl<'x, 'r> Scribe<'x, 'r> {
         } else if in_body || self.shape.has(MODEL_PREFIXED) {
             object.field("model", &prefixed(model));
         }
-        let reason = match in_body {
-            true => "the model's name has a prefix",
-            false => "the model stands in the URL",
-        };
-        self.losing.field(root, Field::Model, LossKind::Renamed, reason);
     }
 
     /// Writes the fields that stand beside the conversation.
     fn rest(&mut self, object: &mut Object<'_, '_>) {
-        let request = &self.exchange.request;
-        if request.stream.is_some() {
-            let reason = "the method in the URL says whether to stream";
-            self.losing.field(Place::default(), Field::Stream, LossKind::Renamed, reason);
-        }
         self.labels(object);
         self.service_tier(object);
         self.store();
@@ -188,31 +178,28 @@ impl<'x, 'r> Scribe<'x, 'r> {
         if self.is_same() {
             return object.field(self.name("serviceTier"), tier);
         }
-        let (word, kind, reason) = match &*tier.to_str() {
-            "auto" => (None, LossKind::Implied, "the vendor chooses by itself"),
-            "default" | "standard_only" | "standard" => {
-                (Some("standard"), LossKind::Renamed, "the vendor's word for it")
-            }
-            "flex" => (Some("flex"), LossKind::Renamed, ""),
-            "priority" => (Some("priority"), LossKind::Renamed, ""),
+        let (word, loss) = match &*tier.to_str() {
+            "auto" => (None, None),
+            "default" | "standard_only" | "standard" => (Some("standard"), None),
+            "flex" => (Some("flex"), None),
+            "priority" => (Some("priority"), None),
             "fast" | "ultrafast" => {
-                (Some("priority"), LossKind::Approximated, "the nearest tier that the vendor has")
+                let reason = "the nearest tier that the vendor has";
+                (Some("priority"), Some((LossKind::Approximated, reason)))
             }
-            _ => (None, LossKind::Dropped, "the vendor has no such tier"),
+            _ => (None, Some((LossKind::Dropped, "the vendor has no such tier"))),
         };
         object.optional("serviceTier", word);
-        if !reason.is_empty() {
+        if let Some((kind, reason)) = loss {
             self.losing.field(Place::default(), Field::ServiceTier, kind, reason);
         }
     }
 
     fn store(&mut self) {
-        let (kind, reason) = match self.exchange.request.store {
-            None => return,
-            Some(false) => (LossKind::Implied, "answers are not kept"),
-            Some(true) => (LossKind::Dropped, "answers are not kept"),
-        };
-        self.losing.field(Place::default(), Field::Store, kind, reason);
+        if self.exchange.request.store == Some(true) {
+            let reason = "answers are not kept";
+            self.losing.field(Place::default(), Field::Store, LossKind::Dropped, reason);
+        }
     }
 }
 

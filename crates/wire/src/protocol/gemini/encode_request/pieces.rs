@@ -62,11 +62,10 @@ impl<'x> Scribe<'x, '_> {
         let signed = part.semantics().artefact();
         match part.content() {
             Content::Text(text) if part.is_blank() => {
-                let (kind, reason) = match text.is_empty() {
-                    true => (LossKind::Implied, "an empty text says nothing"),
-                    false => (LossKind::Repaired, "the vendor refuses a blank text"),
-                };
-                self.losing.node(place, kind, reason);
+                if !text.is_empty() {
+                    let reason = "the vendor refuses a blank text";
+                    self.losing.node(place, LossKind::Repaired, reason);
+                }
                 false
             }
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
@@ -153,11 +152,7 @@ impl<'x> Scribe<'x, '_> {
                 self.losing.node(place, LossKind::Dropped, "the model does not fetch addresses");
                 return false;
             }
-            Source::Text { text, .. } if text.is_blank() => {
-                let reason = "a document without words says nothing";
-                self.losing.node(place, LossKind::Implied, reason);
-                return false;
-            }
+            Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
                 let reason = "a document of plain text becomes text";
                 self.losing.node(place, LossKind::Approximated, reason);
@@ -166,11 +161,7 @@ impl<'x> Scribe<'x, '_> {
                 let reason = "the vendor wants a media type; this one is a guess";
                 self.losing.node(place, LossKind::Synthesised, reason);
             }
-            Source::Url { mime: Some(mime), .. } | Source::Base64 { mime: Some(mime), .. } => {
-                if !media_type::is_proper(mime) {
-                    self.losing.node(place, LossKind::Renamed, "the type's proper name");
-                }
-            }
+            Source::Url { mime: Some(_), .. } | Source::Base64 { mime: Some(_), .. } => {}
         }
         self.detail(part, media, closeness);
         true
@@ -219,9 +210,6 @@ impl<'x> Scribe<'x, '_> {
                 }
                 Content::Reasoning(thought) if hands_on(next()) => {
                     handed = self.signature(&piece.part);
-                    let reason = "its signature stands on the part behind it";
-                    let place = piece.part.semantics().place();
-                    self.losing.node(place, LossKind::Renamed, reason);
                     if thought.texts.iter().any(|text| !text.is_empty()) {
                         write_part(writer, &piece.part, &self.pen(None));
                     }
@@ -277,10 +265,6 @@ impl<'x> Scribe<'x, '_> {
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
-        }
-        if call.id.is_some() && !sends_ids {
-            let reason = "the model pairs calls and results by order";
-            self.losing.field(place, Field::CallId, LossKind::Implied, reason);
         }
         if call.form == CallForm::Custom {
             let reason = "free text becomes the one argument of a function";
@@ -384,10 +368,6 @@ impl<'x> Scribe<'x, '_> {
                 let reason = "media of a result stand behind it";
                 self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
             }
-        }
-        if result.call_id.is_some() && !self.target.family.call_ids {
-            let reason = "the model pairs calls and results by order";
-            self.losing.field(place, Field::ResultCallId, LossKind::Implied, reason);
         }
     }
 

@@ -3,12 +3,10 @@
 use crate::conversation::Thinking;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
-use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::asking::unknown_effort;
 use crate::protocol::gemini::types::LEVEL_LOWER;
 use crate::protocol::gemini::types::thinking_scope;
@@ -133,20 +131,7 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    /// A protocol whose limit lies above the budget gives way in one of them.
-    fn report_room(&mut self, tokens: u64) {
-        let limit = self.exchange.request.max_output_tokens.as_ref().and_then(Number::as_u64);
-        if self.losing.source() == Protocol::AnthropicMessages
-            && limit.is_some_and(|limit| limit <= tokens)
-        {
-            let reason = "the limit may be below the budget";
-            let field = Field::MaxOutputTokens;
-            self.losing.field(Place::default(), field, LossKind::Renamed, reason);
-        }
-    }
-
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
-        self.report_room(tokens);
         let root = Place::default();
         if self.exchange.request.thinking.effort.is_some() {
             let reason = "the budget says how much the model thinks";
@@ -204,26 +189,9 @@ impl<'x> Scribe<'x, '_> {
                 effort > Effort::High
             }
         };
-        self.report_mode(field);
-        let (kind, reason) = match (changed, is_off) {
-            (true, _) => (LossKind::Approximated, "the nearest that the model can be told"),
-            (false, true) => (LossKind::Renamed, "told as a budget of zero"),
-            (false, false) => (LossKind::Renamed, "told as a thinking level"),
-        };
-        self.losing.field(Place::default(), field, kind, reason);
-    }
-
-    /// An effort comes back to a protocol that has a mode beside it with that mode.
-    fn report_mode(&mut self, told: Field) {
-        let thinking = &self.exchange.request.thinking;
-        let has_modes = self.losing.source() == Protocol::AnthropicMessages;
-        if told == Field::ThinkingEffort && has_modes {
-            let kind = match thinking.mode {
-                Some(_) => LossKind::Implied,
-                None => LossKind::Synthesised,
-            };
-            let reason = "a level makes the model think";
-            self.losing.field(Place::default(), Field::ThinkingMode, kind, reason);
+        if changed {
+            let reason = "the nearest that the model can be told";
+            self.losing.field(Place::default(), field, LossKind::Approximated, reason);
         }
     }
 

@@ -150,8 +150,6 @@ impl<'x> Scribe<'x, '_> {
             return false;
         }
         writer.object(|object| object.field(key, &Json::literal("{}")));
-        let reason = "the vendor's own tool of that sort";
-        self.losing.field(place, Field::HostedTool, LossKind::Renamed, reason);
         Settings::of(hosted).report_rest(place, &mut self.losing);
         true
     }
@@ -247,12 +245,10 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
-        let (kind, reason) = match strict {
-            None => return,
-            Some(false) => (LossKind::Implied, "arguments are not checked"),
-            Some(true) => (LossKind::Approximated, "arguments are not checked"),
-        };
-        self.losing.field(tool.semantics().place(), Field::ToolStrict, kind, reason);
+        if strict == Some(true) {
+            let (place, reason) = (tool.semantics().place(), "arguments are not checked");
+            self.losing.field(place, Field::ToolStrict, LossKind::Approximated, reason);
+        }
     }
 
     /// A tool's schema in the language that the model takes; none if it says that there is nothing to give.

@@ -34,12 +34,12 @@ pub(in crate::protocol::gemini) fn finish_fate(
         FinishKind::ToolCalls if !calls => {
             Some((LossKind::Renamed, "calls make the finish reason"))
         }
+        FinishKind::Refusal => Some((LossKind::Renamed, "a refusal is reported as a safety stop")),
         FinishKind::Stop
         | FinishKind::ToolCalls
         | FinishKind::Length
         | FinishKind::ContentFilter
         | FinishKind::PromptFilter
-        | FinishKind::Refusal
         | FinishKind::Pause
         | FinishKind::MalformedCall => None,
     }

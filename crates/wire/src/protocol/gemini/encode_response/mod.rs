@@ -32,7 +32,6 @@ use crate::protocol::Protocol;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
-use crate::protocol::gemini::encode_request::later_items;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::CANDIDATES_ABSENT;
@@ -143,7 +142,12 @@ impl<'x> Answer<'x, '_> {
         }
         let (word, kind, reason) = tier_word(tier);
         let place = self.response.semantics().place();
-        self.losing.field(place, Field::ResponseServiceTier, kind, reason);
+        if self.response.usage.is_none() {
+            let reason = "the tier stands beside the usage, and there is none";
+            self.losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+        } else if word.is_none() {
+            self.losing.field(place, Field::ResponseServiceTier, kind, reason);
+        }
         word
     }
 
@@ -151,12 +155,7 @@ impl<'x> Answer<'x, '_> {
         match &self.response.id {
             Some(id) => object.field("responseId", id),
             None if self.losing.is_same() => {}
-            None => {
-                object.field("responseId", &self.asked.seed);
-                let place = self.response.semantics().place();
-                let reason = "the answer has no id";
-                self.losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
-            }
+            None => object.field("responseId", &self.asked.seed),
         }
     }
 
@@ -233,11 +232,6 @@ impl<'x> Answer<'x, '_> {
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
         let mut object = Object::open(writer, extras);
         let parts = &candidate.message.parts;
-        for part in later_items(&candidate.message) {
-            let reason = "messages of one side become one content";
-            let place = part.semantics().place().of_item();
-            self.losing.node(place, LossKind::Renamed, reason);
-        }
         if !(has(PARTS_ABSENT) && parts.is_empty()) {
             let list = object.key("parts");
             list.begin_array();

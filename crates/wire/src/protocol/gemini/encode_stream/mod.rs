@@ -101,6 +101,10 @@ impl<'a> Encoder<'a> {
                 USAGE.report(&usage, losing);
             });
             self.usage = Some(usage);
+        } else if self.tier.is_some() && !self.failed {
+            let reason = "the tier stands beside the usage, and there is none";
+            let (place, field) = (self.semantics.place(), Field::ResponseServiceTier);
+            self.lose(|losing| losing.field(place, field, LossKind::Dropped, reason));
         }
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
@@ -124,19 +128,10 @@ impl<'a> Encoder<'a> {
     }
 
     fn start(&mut self, start: Start<'_>) {
-        let Start { id, model, created, service_tier, semantics } = start.into_owned();
+        let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
         let place = semantics.place();
-        let has_id = id.is_some();
         self.lose(|losing| {
             losing.semantics(&semantics);
-            if created.is_some() {
-                let reason = "the time is not stated";
-                losing.field(place, Field::ResponseCreated, LossKind::Implied, reason);
-            }
-            if !has_id {
-                let reason = "the answer has no id";
-                losing.field(place, Field::ResponseId, LossKind::Synthesised, reason);
-            }
         });
         let seed = (!self.is_same()).then(|| self.asked.seed.clone().into_owned());
         self.id = id.or(seed);
@@ -150,7 +145,9 @@ impl<'a> Encoder<'a> {
             return Some(tier);
         }
         let (word, kind, reason) = tier_word(&tier);
-        self.lose(|losing| losing.field(place, Field::ResponseServiceTier, kind, reason));
+        if word.is_none() {
+            self.lose(|losing| losing.field(place, Field::ResponseServiceTier, kind, reason));
+        }
         word
     }
 

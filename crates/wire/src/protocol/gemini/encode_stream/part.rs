@@ -115,7 +115,6 @@ impl Encoder<'_> {
         };
         let text = (is_text && !self.is_same()).then(Text::default);
         let logprobs = None;
-        self.report_joined(candidate, (flow, place));
         let (citations, in_pieces) = (Vec::new(), false);
         let number = self.parts.len();
         self.ending(candidate).shown.push(number);
@@ -162,21 +161,6 @@ impl Encoder<'_> {
         if let Some(part) = self.ending(candidate).handed.take() {
             self.part_frame(candidate, &part, out);
         }
-    }
-
-    /// Texts that follow each other are one text to the readers of a stream, and thoughts are one thought.
-    fn report_joined(&mut self, candidate: u32, (flow, place): (Flow, Place)) {
-        let before = self.last_shown(candidate).map(|last| &self.parts[last]);
-        let flows = |part: &&OpenPart| flow != Flow::Apart && part.flow == flow;
-        let Some(before) = before.filter(flows) else { return };
-        let first = before.place;
-        self.tell(|losing| {
-            for place in [first, place] {
-                let reason = "texts that follow each other join in a stream";
-                losing.node(place, LossKind::Renamed, reason);
-            }
-            losing.item(place, LossKind::Renamed, "messages of one side become one content");
-        });
     }
 
     /// The last part of a candidate that is not silent.
@@ -388,14 +372,6 @@ impl Encoder<'_> {
             // The text is out already, so its signature follows in an empty part.
             State::Streaming { thought, .. } if semantics.artefact().is_some() => {
                 Part::new(empty(thought)).with_semantics(semantics.into_owned())
-            }
-            State::Streaming { thought: true, begun: false } => {
-                let reason = "thoughts that were not told say nothing";
-                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
-            }
-            State::Streaming { thought: false, begun: false } => {
-                let reason = "an empty text says nothing";
-                return self.tell(|losing| losing.node(placed.place(), LossKind::Implied, reason));
             }
             State::Streaming { .. } | State::Waiting(_) | State::Closed => return,
         };

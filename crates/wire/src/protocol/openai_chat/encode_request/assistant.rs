@@ -76,33 +76,34 @@ impl Turns<'_, '_> {
         object.close();
     }
 
-    /// Chat has text and calls in two fields, so that text behind a call moves before it, and texts of several items stand
-    /// in one message.
+    /// Chat has text and calls in two fields, so that text behind a call moves before it.
     fn report_order(&mut self, parts: &[Placed<'_>]) {
         let is_said =
             |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-        let said =
-            parts.iter().filter(|(_, part)| is_said(part) && part.semantics().item().is_some());
-        for (_, part) in said.skip(1) {
-            let reason = "Chat has one message for what is said in one turn";
-            self.losing.node(part.semantics().place().of_item(), LossKind::Renamed, reason);
-        }
+        self.report_refusals(parts);
         let first_call = parts
             .iter()
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
             .unwrap_or(parts.len());
         let behind = &parts[first_call..];
-        let last_said = behind.iter().rposition(|(_, part)| is_said(part)).unwrap_or_default();
-        for (_, part) in &behind[..last_said] {
-            if matches!(part.content(), Content::ToolCall(_)) {
-                let reason = "text that stood behind it stands before it";
-                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
         for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
             let reason = "Chat has text before calls, whatever their order was";
             let place = self.losing.outer(part.semantics().place());
             self.losing.node(place, LossKind::Approximated, reason);
+        }
+    }
+
+    /// Chat has one refusal in a message, in a field beside the text.
+    fn report_refusals(&mut self, parts: &[Placed<'_>]) {
+        let is_refusal = |part: &Part<'_>| matches!(part.content(), Content::Refusal(_));
+        let refusals = || parts.iter().enumerate().filter(|(_, (_, part))| is_refusal(part));
+        let is_text = |(_, part): &Placed<'_>| matches!(part.content(), Content::Text(_));
+        let is_several = refusals().count() > 1;
+        for (at, (_, part)) in refusals() {
+            if is_several || parts[at..].iter().any(is_text) {
+                let reason = "a refusal stands in a field of its own, beside the text";
+                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+            }
         }
     }
 
@@ -158,9 +159,6 @@ impl Turns<'_, '_> {
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
             self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
-        } else if call.id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
-            let reason = "the server does not take such ids";
-            self.losing.field(place, Field::CallId, LossKind::Renamed, reason);
         }
         if self.calls.renames(&call.name) {
             let reason = "the server does not take such names of tools";

@@ -166,9 +166,6 @@ fn data_url<'t>(
     semantics: &NodeSemantics<'_>,
     losing: &mut Losing<'_>,
 ) -> Text<'t> {
-    if mime.is_some_and(|mime| !media_type::is_proper(mime)) {
-        losing.node(semantics.place(), LossKind::Renamed, "the type's proper name");
-    }
     let kept = own_extras(losing, semantics)
         .and_then(|extras| extras.within(DATA_URL).next())
         .map(|extra| extra.key.to_string());

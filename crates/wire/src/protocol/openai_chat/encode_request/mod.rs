@@ -73,10 +73,10 @@ fn write_translated(
     losing: &mut Losing<'_>,
 ) {
     let request = &exchange.request;
-    let calls = Calls::of(request, Protocol::OpenaiChat, target);
+    let calls = Calls::of(request, Protocol::OpenaiChat, target).naming_results(request);
     let mut object = Object::open(writer, None);
     object.optional("model", request.model.as_ref());
-    if request.model.is_none() || exchange.protocol() == Protocol::Gemini {
+    if request.model.is_none() {
         let reason = "Chat has the name of the model in the body";
         losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }

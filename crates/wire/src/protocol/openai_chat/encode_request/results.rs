@@ -118,12 +118,13 @@ impl Turns<'_, '_> {
             let reason = "Chat has no error flag on results";
             self.losing.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
+        if result.name.is_some() && !self.calls.is_answer(at, result) {
+            let reason = "only the call names the tool, and there is none";
+            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+        }
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
             self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
-        } else if result.call_id.as_ref().is_some_and(|id| self.calls.changes_id(at, id)) {
-            let reason = self.calls.renaming(at, "the server does not take such ids");
-            self.losing.field(place, Field::ResultCallId, LossKind::Renamed, reason);
         }
     }
 
@@ -142,11 +143,10 @@ impl Turns<'_, '_> {
             }
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
                 let words = in_words(part);
-                let (kind, reason) = match &words {
-                    Some(_) => (LossKind::Approximated, "a document of plain text becomes text"),
-                    None => (LossKind::Implied, "a document without words says nothing"),
-                };
-                self.losing.node(place, kind, reason);
+                if words.is_some() {
+                    let reason = "a document of plain text becomes text";
+                    self.losing.node(place, LossKind::Approximated, reason);
+                }
                 texts.extend(words);
             }
             Content::Media(media) => {

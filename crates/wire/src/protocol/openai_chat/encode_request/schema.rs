@@ -39,6 +39,9 @@ pub(super) fn translated<'s>(
         }
     }
     let translated = translate(schema, from, to);
+    if strict && !translated.json.same_value(schema) {
+        losing.field(place, field, LossKind::Renamed, ALL_REQUIRED);
+    }
     for loss in translated.losses {
         // What a reference is replaced by stands beside where the reference stood.
         let pointer = loss.pointer.strip_suffix("/$ref").unwrap_or(&loss.pointer);
@@ -46,6 +49,9 @@ pub(super) fn translated<'s>(
     }
     translated.json
 }
+
+const ALL_REQUIRED: &str =
+    "strict schemas require every property and let the optional ones be null";
 
 /// The parameters of a tool, completed with what the vendor refuses to do without.
 pub(super) fn translated_parameters<'s>(

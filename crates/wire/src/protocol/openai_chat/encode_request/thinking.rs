@@ -156,13 +156,9 @@ impl Options<'_, '_> {
         }
         let fit = asked.nearest(family);
         object.field("reasoning_effort", fit.value.as_str());
-        let modes = self.losing.source() == Protocol::AnthropicMessages;
         if fit.changed {
             let reason = "the model has other steps of effort";
             self.lose(self.asked_in(), LossKind::Approximated, reason);
-        } else if modes && self.request.thinking.effort.is_some() {
-            let reason = "the effort says also whether to think";
-            self.lose(Field::ThinkingEffort, LossKind::Renamed, reason);
         }
         if let Some(mode) = self.request.thinking.mode {
             let kind = match mode {
@@ -206,10 +202,6 @@ impl Options<'_, '_> {
         if self.request.thinking.budget.is_some() {
             let reason = "Chat has steps of effort, no budget";
             self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
-            if self.losing.source() == Protocol::AnthropicMessages {
-                let reason = "a limit makes room for what the effort stands for";
-                self.lose(Field::MaxOutputTokens, LossKind::Renamed, reason);
-            }
         }
     }
 

@@ -374,8 +374,6 @@ impl<'t> Tools<'t, '_> {
             possible = false;
             let mut settings = Settings::of(hosted);
             write_search_options(object.key(WEB_SEARCH), &mut settings);
-            let reason = "web search is an option of the request";
-            self.losing.node(place, LossKind::Renamed, reason);
             settings.report_rest(place, self.losing);
         }
     }

@@ -16,7 +16,6 @@ use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
-use crate::protocol::losing::is_wordless;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
@@ -25,6 +24,7 @@ use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::words::is_wordless;
 use crate::target::Dialect;
 use crate::target::Family;
 use crate::target::SystemRole;
@@ -84,7 +84,6 @@ impl Turns<'_, '_> {
     }
 
     fn write_turns(&mut self, writer: &mut Writer, messages: &[Message<'_>]) {
-        self.report_first(messages);
         // Media of results wait here until all results that belong together are written.
         let mut waiting: Vec<&Part<'_>> = Vec::new();
         let mut index = 0;
@@ -96,9 +95,6 @@ impl Turns<'_, '_> {
                 Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
-            if let Some(before) = index.checked_sub(1).map(|before| &messages[before]) {
-                self.report_neighbours(before, turn);
-            }
             match turn.role {
                 Role::Assistant => {
                     let parts = placed(&messages[index..end], index);
@@ -161,36 +157,6 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Some protocols have two places for instructions that come first, and Chat does not tell them apart.
-    fn report_first(&mut self, messages: &[Message<'_>]) {
-        let slot = match self.losing.source() {
-            Protocol::OpenaiResponses => Place::default().step(Step::Instructions),
-            Protocol::AnthropicMessages => Place::default().step(Step::System),
-            Protocol::OpenaiChat | Protocol::Gemini => return,
-        };
-        let Some(first) = messages.first().filter(|it| is_instruction(it.role)) else { return };
-        let place = first.semantics().place();
-        let reason = "instructions that come first have a field of their own";
-        if place != slot {
-            self.losing.node(place, LossKind::Renamed, reason);
-        } else if self.is_developers(first) {
-            let reason = "the developer's messages stand among the others";
-            self.losing.node(slot, LossKind::Renamed, reason);
-            // What comes next of all that arrives stands behind them.
-            let arrives = |it: &&Message<'_>| it.role.instructs() || self.losing.is_heard(it);
-            if let Some(next) = messages.iter().skip(1).find(arrives) {
-                self.losing.node(next.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
-    }
-
-    /// Whether instructions of Responses become the developer's, which that protocol keeps apart from them.
-    fn is_developers(&self, first: &Message<'_>) -> bool {
-        self.losing.source() == Protocol::OpenaiResponses
-            && first.role == Role::System
-            && self.target.system_role() == SystemRole::Developer
-    }
-
     /// The end of the run of assistant messages that are written as one: calls may not be parted from their results. In a
     /// run without calls each is written by itself, up to `apart`.
     fn end_of_run(&mut self, messages: &[Message<'_>], start: usize, apart: &mut usize) -> usize {
@@ -207,20 +173,12 @@ impl Turns<'_, '_> {
             *apart = start + run;
             return start + 1;
         }
-        for message in &run_messages[1..] {
-            let reason = "calls stand in one message before their results";
-            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
-        }
         start + run
     }
 
     /// Reports a message of which nothing can be said here; one that never said anything stays.
     pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
-        if message.parts.is_empty() && is_turn_based(self.losing) {
-            let reason = "a turn without content says nothing";
-            self.losing.node(message.semantics().place(), LossKind::Implied, reason);
-        }
         if is_lost {
             let reason = "nothing of it can be said in Chat";
             self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
@@ -248,9 +206,7 @@ impl Turns<'_, '_> {
         let mut parts: Few<&Part<'_>> =
             parts.iter().copied().filter(|part| !self.is_blank_beside(part, count)).collect();
         if count == 1 {
-            for part in parts.drain(parts.len().min(1)..) {
-                self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
-            }
+            parts.truncate(1);
         }
         if self.is_lost(message, &parts) {
             return;
@@ -286,22 +242,14 @@ impl Turns<'_, '_> {
                 self.losing.field(place, Field::Role, LossKind::Approximated, reason);
                 "system"
             }
-            Role::Developer if known && self.target.system_role() == SystemRole::System => {
-                let reason = "the model knows this role as the system's";
-                self.losing.field(place, Field::Role, LossKind::Renamed, reason);
-                "system"
-            }
+            Role::Developer if known && self.target.system_role() == SystemRole::System => "system",
             role => message::role_word(role),
         }
     }
 
     /// Whether a part is an empty text among `count` parts, which says nothing and which servers refuse.
     pub(super) fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
-        let is_blank = is_empty_text(part);
-        if is_blank && count > 1 {
-            self.losing.node(part.semantics().place(), LossKind::Implied, EMPTY_TEXT);
-        }
-        is_blank && count > 1
+        is_empty_text(part) && count > 1
     }
 
     /// Whether a part of a user's or system's message can be written; what cannot is reported.
@@ -335,23 +283,7 @@ impl Turns<'_, '_> {
             self.losing.node(turn.semantics().place(), LossKind::Renamed, reason);
         }
     }
-
-    /// Neighbours of one side stay apart here, but protocols of turns have them in one turn.
-    fn report_neighbours(&mut self, before: &Message<'_>, turn: &Message<'_>) {
-        if is_turn_based(self.losing)
-            && is_speaker(before.role)
-            && is_speaker(turn.role)
-            && before.role == turn.role
-        {
-            for message in [before, turn] {
-                let reason = "neighbouring turns of one side count as one";
-                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
-            }
-        }
-    }
 }
-
-const EMPTY_TEXT: &str = "an empty text says nothing";
 
 /// Whether a server takes, or at least ignores, what only OpenAI's own has a use for.
 pub(super) fn knows_all_fields(dialect: &Dialect) -> bool {
@@ -387,14 +319,6 @@ fn is_turn_based(losing: &Losing<'_>) -> bool {
 /// Whether messages of this role tell the model how to behave.
 fn is_instruction(role: Role) -> bool {
     matches!(role, Role::System | Role::Developer)
-}
-
-/// Whether messages of this role are turns of the conversation.
-fn is_speaker(role: Role) -> bool {
-    match role {
-        Role::User | Role::Assistant => true,
-        Role::System | Role::Developer | Role::Tool => false,
-    }
 }
 
 fn is_empty_text(part: &Part<'_>) -> bool {

@@ -94,11 +94,7 @@ fn write_head(
     match &response.id {
         Some(id) => object.field("id", id),
         None if same => {}
-        None => {
-            object.field("id", &format!("chatcmpl-{}", asked.seed.to_str()));
-            let place = response.semantics().place();
-            losing.field(place, Field::ResponseId, LossKind::Synthesised, "Chat wants an id");
-        }
+        None => object.field("id", &format!("chatcmpl-{}", asked.seed.to_str())),
     }
     if !(same && response.semantics().has_shape(shape::OWN_WORD)) {
         object.field("object", "chat.completion");
@@ -106,12 +102,7 @@ fn write_head(
     match &response.created {
         Some(created) => object.field("created", created),
         None if same => {}
-        None => {
-            object.field("created", &asked.created_s);
-            let place = response.semantics().place();
-            let reason = "Chat wants a time";
-            losing.field(place, Field::ResponseCreated, LossKind::Synthesised, reason);
-        }
+        None => object.field("created", &asked.created_s),
     }
     match asked.model.as_ref().or(response.model.as_ref()) {
         Some(model) => object.field("model", model),
@@ -132,15 +123,11 @@ pub(super) fn report_no_model(place: Place, losing: &mut Losing<'_>) {
     losing.field(place, Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
 }
 
-/// Reports a tier that has another name here, or none.
+/// Reports a tier that has no name here.
 pub(super) fn report_tier(tier: &Text<'_>, place: Place, losing: &mut Losing<'_>) {
-    let word = tier_word(tier, losing.source());
-    let (kind, reason) = match word {
-        Some(_) => (LossKind::Renamed, "Chat has other words for the tiers"),
-        None => (LossKind::Dropped, "Chat has no such tier"),
-    };
-    if word.as_ref() != Some(tier) || losing.source() != Protocol::OpenaiResponses {
-        losing.field(place, Field::ResponseServiceTier, kind, reason);
+    if tier_word(tier, losing.source()).is_none() {
+        let reason = "Chat has no such tier";
+        losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
     }
 }
 

@@ -176,13 +176,6 @@ impl<'a> Encoder<'a> {
         }
         self.head = writer.into_string();
         self.losses.add(self.source, NoteAt::Response, |losing| {
-            let kind = LossKind::Synthesised;
-            if id.is_none() {
-                losing.field(place, Field::ResponseId, kind, "Chat wants an id");
-            }
-            if created.is_none() {
-                losing.field(place, Field::ResponseCreated, kind, "Chat wants a time");
-            }
             if has_no_model {
                 encode_response::report_no_model(place, losing);
             }

@@ -231,12 +231,6 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
-            PartKind::Text | PartKind::Refusal if !part.is_told => {
-                let place = part.place;
-                self.losses.add(self.source, NoteAt::Part(id), |losing| {
-                    losing.node(place, LossKind::Implied, "an empty text says nothing");
-                });
-            }
             PartKind::Reasoning(_) if !part.is_told => {
                 let place = part.place;
                 self.losses.add(self.source, NoteAt::Part(id), |losing| {

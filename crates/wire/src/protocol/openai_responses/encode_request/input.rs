@@ -24,7 +24,6 @@ use crate::protocol::arguments;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
-use crate::protocol::losing::is_wordless;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
@@ -44,6 +43,7 @@ use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::words::in_words;
+use crate::protocol::words::is_wordless;
 use crate::protocol::words::remnant;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
@@ -86,32 +86,9 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         self.artefacts(message);
         let before = self.writer.as_str().len();
         self.items(index, message);
-        if self.writer.as_str().len() > before {
-            self.report_joined(message);
-        } else {
-            let (kind, reason) = match message.parts.is_empty() {
-                true => (LossKind::Implied, "a message without content says nothing"),
-                false => (LossKind::Dropped, "nothing of the message can be said here"),
-            };
-            self.losing.node(place, kind, reason);
-        }
-    }
-
-    /// Reports neighbours of one side that come back as one message: the assistant's always, the user's where turns
-    /// have to alternate.
-    fn report_joined(&mut self, message: &Message<'_>) {
-        let side = match message.role {
-            Role::Assistant => Some(Side::Output),
-            Role::User | Role::Tool if self.has_blocks() => Some(Side::Input),
-            Role::User | Role::Tool | Role::System | Role::Developer => None,
-        };
-        let place = message.semantics().place();
-        let before = std::mem::replace(&mut self.before, side.map(|side| (side, place)));
-        if let Some((_, before)) = before.filter(|(before, _)| Some(*before) == side) {
-            let reason = "items of one side in a row make one message";
-            for joined in [before, place] {
-                self.losing.node(joined, LossKind::Renamed, reason);
-            }
+        if self.writer.as_str().len() == before && !message.parts.is_empty() {
+            let reason = "nothing of the message can be said here";
+            self.losing.node(place, LossKind::Dropped, reason);
         }
     }
 
@@ -276,10 +253,6 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         }
         let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
         let is_left = is_first && beside.iter().all(is_empty);
-        if !is_left {
-            let place = part.semantics().place();
-            self.losing.node(place, LossKind::Implied, "an empty text says nothing");
-        }
         !is_left
     }
 
@@ -308,7 +281,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         }
         let place = part.semantics().place();
         self.uncached(part);
-        self.changed_id(at, (place, Field::CallId), (call.id.as_ref(), id.as_ref()));
+        self.made_up_id(at, (place, Field::CallId), call.id.as_ref());
         if name != call.name {
             self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
@@ -317,18 +290,12 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         write_call(self.writer, &header, &written);
     }
 
-    /// Reports an id that is not the client's own.
-    fn changed_id(
-        &mut self,
-        at: Position,
-        (place, field): (Place, Field),
-        (own, written): (Option<&Text<'_>>, Option<&Text<'_>>),
-    ) {
+    /// Reports an id that the client did not give.
+    fn made_up_id(&mut self, at: Position, (place, field): (Place, Field), own: Option<&Text<'_>>) {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
-            Some(_) if own == written => return,
             Some(_) if self.apart.id(at).is_some() => (LossKind::Renamed, "two calls have one id"),
-            Some(_) => (LossKind::Renamed, self.calls.renaming(at, ALIAS)),
+            Some(_) => return,
         };
         self.losing.field(place, field, kind, reason);
     }
@@ -362,7 +329,11 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         };
         let is_custom = id.as_ref().is_some_and(|id| self.custom_calls.contains(&*id.to_str()));
         let form = if is_custom && !same { CallForm::Custom } else { *form };
-        self.changed_id(at, (place, Field::ResultCallId), (call_id.as_ref(), id.as_ref()));
+        self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());
+        if name.is_some() && !same && !self.calls.is_answer(at, result) {
+            let reason = "only the call names the tool, and there is none";
+            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+        }
         self.error_flag(place, *is_error);
         self.uncached(part);
         let name = name.as_ref().filter(|_| same);
@@ -382,12 +353,10 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     }
 
     fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
-        let (kind, reason) = match is_error {
-            None => return,
-            Some(true) => (LossKind::Approximated, "the text stays, its error flag has no place"),
-            Some(false) => (LossKind::Implied, "a result without the flag is no error"),
-        };
-        self.losing.field(place, Field::ResultIsError, kind, reason);
+        if is_error == Some(true) {
+            let reason = "the text stays, its error flag has no place";
+            self.losing.field(place, Field::ResultIsError, LossKind::Approximated, reason);
+        }
     }
 }
 
@@ -411,10 +380,6 @@ fn write_output(
         (None, []) if as_string => writer.value(""),
         (None, [part]) if as_string && plain_text(losing, part).is_some() => {
             if let Some(text) = plain_text(losing, part) {
-                if text.is_empty() {
-                    let reason = "an empty text says nothing";
-                    losing.node(part.semantics().place(), LossKind::Implied, reason);
-                }
                 writer.value(text);
             }
         }
@@ -458,11 +423,7 @@ fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place
             }
             text
         }
-        None => {
-            let reason = "the object is written as JSON text";
-            losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
-            response.to_text()
-        }
+        None => response.to_text(),
     }
 }
 

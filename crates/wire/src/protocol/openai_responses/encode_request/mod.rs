@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use crate::conversation::Content;
 use crate::conversation::Message;
+use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
 use crate::json::Text;
@@ -65,7 +66,7 @@ pub(in crate::protocol) fn encode_request(
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut losing, exchange);
-    let calls = Calls::of(request, Protocol::OpenaiResponses, target);
+    let calls = Calls::of(request, Protocol::OpenaiResponses, target).naming_results(request);
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
@@ -75,7 +76,7 @@ pub(in crate::protocol) fn encode_request(
     }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
     write_tools(&mut object, Tools { losing: &mut losing, calls: &calls }, exchange);
-    object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
+    write_parallel(&mut object, &mut losing, request);
     Settings { losing: &mut losing, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
     if losing.is_same() {
@@ -83,6 +84,16 @@ pub(in crate::protocol) fn encode_request(
     }
     object.close();
     Ok(writer.into_string())
+}
+
+/// Writes whether several tools may be called at once, where there is one.
+fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request: &Request<'_>) {
+    if losing.is_same() || !Offer::of(request, hosts).is_empty() {
+        object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
+    } else if request.parallel_tool_calls == Some(false) {
+        let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
+        losing.field(Place::default(), field, LossKind::Implied, reason);
+    }
 }
 
 /// Writes the tools and the choice among those that are there.
@@ -121,9 +132,6 @@ fn write_messages(
 ) {
     let messages = &exchange.request.messages;
     let slot = slot(losing, messages, target.system_role());
-    if let Some(message) = slot {
-        report_role(losing, message, target.system_role());
-    }
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
@@ -156,18 +164,6 @@ fn write_messages(
         items.message(index, message);
     }
     writer.end_array();
-}
-
-/// Instructions have no role of their own: the word for it is the model's.
-fn report_role(losing: &mut Losing<'_>, message: &Message<'_>, system_role: SystemRole) {
-    let is_usual = match system_role {
-        SystemRole::System => message.role == Role::System,
-        SystemRole::Developer => message.role == Role::Developer,
-    };
-    if losing.source() == Protocol::OpenaiChat && !is_usual {
-        let reason = "the instructions' role is the model's own word";
-        losing.below(message.semantics().place(), "/role", LossKind::Renamed, reason);
-    }
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another

@@ -18,7 +18,6 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
-use crate::protocol::losing::is_wordless;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::is_plain_citation;
@@ -31,6 +30,7 @@ use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::string_of;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::words::is_wordless;
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,6 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
         return false;
     }
     if is_wordless(part) {
-        losing.node(place, LossKind::Implied, "a document without words says nothing");
         return false;
     }
     match media.kind {

@@ -146,12 +146,9 @@ impl<'s> Settings<'s, '_> {
 
     fn candidates(&mut self) {
         let Some(count) = &self.request().sampling.candidates else { return };
-        match count.as_whole() {
-            Some(1) => self.report(Field::Candidates, LossKind::Implied, "one answer is the rule"),
-            _ => {
-                let reason = "Responses gives one answer";
-                self.report(Field::Candidates, LossKind::Dropped, reason);
-            }
+        if count.as_whole() != Some(1) {
+            let reason = "Responses gives one answer";
+            self.report(Field::Candidates, LossKind::Dropped, reason);
         }
     }
 
@@ -205,11 +202,6 @@ impl<'s> Settings<'s, '_> {
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.request().service_tier else { return };
         match tier_word(tier, self.losing.source(), Asking::Request) {
-            Some(word) if word != *tier => {
-                object.field("service_tier", &word);
-                let reason = "the same tier has another name here";
-                self.report(Field::ServiceTier, LossKind::Renamed, reason);
-            }
             Some(word) => object.field("service_tier", &word),
             None => {
                 let reason = "only its own vendor has this tier";
@@ -230,11 +222,7 @@ impl<'s> Settings<'s, '_> {
                 self.report(Field::Logprobs, LossKind::Dropped, reason);
             }
             Some(true) => object.key("include").array(|writer| writer.value(INCLUDE_LOGPROBS)),
-            Some(false) => {
-                let reason = "log probabilities come only when asked for";
-                self.report(Field::Logprobs, LossKind::Implied, reason);
-            }
-            None => {}
+            Some(false) | None => {}
         }
     }
 

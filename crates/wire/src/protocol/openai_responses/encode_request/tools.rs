@@ -83,9 +83,6 @@ impl Tools<'_, '_> {
         if taken != *name {
             let reason = "the target takes the name only in other letters";
             self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
-        } else if self.losing.source() == Protocol::OpenaiChat && is_long(name) {
-            let reason = "the name is longer than Chat takes back";
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         taken
     }
@@ -171,7 +168,6 @@ impl Tools<'_, '_> {
                 return self.losing.node(place, LossKind::Dropped, reason);
             }
         }
-        self.losing.node(place, LossKind::Renamed, "the vendor's own tool for it");
         settings.report_rest(place, self.losing);
     }
 
@@ -327,11 +323,15 @@ pub(super) fn fitted_schema<'s>(
         return json.reborrow();
     }
     let to = if is_strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
-    let Translated { json, losses } = translate(json, from, to);
+    let Translated { json: fitted, losses } = translate(json, from, to);
+    if is_strict && !fitted.same_value(json) {
+        let reason = "strict schemas require every property and let the optional ones be null";
+        losing.field(place, field, LossKind::Renamed, reason);
+    }
     for SchemaLoss { pointer, kind, reason } in losses {
         losing.within(place, (field, &pointer), kind, reason);
     }
-    json
+    fitted
 }
 
 /// The parameters of a tool, completed with what the vendor refuses to do without.

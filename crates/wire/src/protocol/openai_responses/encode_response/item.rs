@@ -210,17 +210,6 @@ pub(in crate::protocol::openai_responses) fn handed<'p>(
     (has_room && !losing.is_same()).then_some(artefact)
 }
 
-/// Reports that what only its issuer can read of a part rides with the thinking before it.
-pub(in crate::protocol::openai_responses) fn report_handed(
-    losing: &mut Losing<'_>,
-    thought: &Part<'_>,
-    next: &Part<'_>,
-) {
-    for part in [thought, next] {
-        losing.sealed(part, "it rides with the thinking before the part that it belongs to");
-    }
-}
-
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
 pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));

@@ -42,7 +42,6 @@ pub(super) use item::is_half_call;
 pub(super) use item::is_words;
 pub(super) use item::item_id;
 pub(super) use item::no_arguments;
-pub(super) use item::report_handed;
 pub(super) use item::takes;
 pub(super) use item::withhold;
 pub(super) use item::write_added_item;
@@ -82,7 +81,7 @@ pub(in crate::protocol) fn encode_response(
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
         semantics: response.semantics(),
     };
-    report_made_up(&mut losing, response);
+    report_tier(&mut losing, response);
     if let Some(usage) = &response.usage {
         USAGE.report(usage, &mut losing);
     }
@@ -138,9 +137,7 @@ fn report_seals<'p>(
 ) -> Option<&'p Artefact<'p>> {
     let next = parts.get(from + len);
     let handed = next.and_then(|next| handed(losing, &parts[from], next));
-    if let Some(next) = next.filter(|_| handed.is_some()) {
-        report_handed(losing, &parts[from], next);
-        report_handed_on(losing, &parts[from + len..]);
+    if handed.is_some() {
         return handed;
     }
     for at in from..from + len {
@@ -151,51 +148,19 @@ fn report_seals<'p>(
     None
 }
 
-/// Reports that a seal comes back on another part than the first of these: empty texts are not told, and media do not come
-/// back, so that the part behind them follows the thinking.
-fn report_handed_on(losing: &mut Losing<'_>, parts: &[Part<'_>]) {
-    let is_told = |part: &&Part<'_>| match part.content() {
-        Content::Text(_) | Content::Refusal(_) => !is_unsaid(losing, part),
-        Content::ToolCall(_) | Content::Reasoning(_) => true,
-        Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
-    };
-    let told = parts.iter().find(is_told);
-    if let Some(told) = told.filter(|told| !std::ptr::eq(*told, &parts[0])) {
-        let reason = "the seal of a part before it comes back here";
-        losing.sealed(told, reason);
-    }
-}
-
 /// Whether what only its issuer can read of a part went into the thinking before it.
 fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
     let before = at.checked_sub(1).and_then(|before| parts.get(before));
     before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
 }
 
-pub(super) fn report_made_up(losing: &mut Losing<'_>, response: &Response<'_>) {
-    let place = response.semantics().place();
-    let (kind, reason) = match response.id {
-        Some(_) => (LossKind::Renamed, "the answer gets an id of this protocol's own form"),
-        None => (LossKind::Synthesised, "an answer has an id"),
-    };
-    losing.field(place, Field::ResponseId, kind, reason);
-    if let Some(tier) = &response.service_tier {
-        report_tier(losing, place, tier);
+/// Reports a tier that has no name here.
+pub(super) fn report_tier(losing: &mut Losing<'_>, response: &Response<'_>) {
+    let Some(tier) = &response.service_tier else { return };
+    if tier_word(tier, losing.source(), Asking::Answer).is_none() {
+        let (place, reason) = (response.semantics().place(), "only its own vendor has this tier");
+        losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
     }
-    if response.created.is_none() {
-        let reason = "an answer has a time";
-        losing.field(place, Field::ResponseCreated, LossKind::Synthesised, reason);
-    }
-}
-
-/// Each vendor has its own words for tiers.
-fn report_tier(losing: &mut Losing<'_>, place: Place, tier: &Text<'_>) {
-    let (kind, reason) = match tier_word(tier, losing.source(), Asking::Answer) {
-        Some(word) if word == *tier => return,
-        Some(_) => (LossKind::Renamed, "the same tier has another name here"),
-        None => (LossKind::Dropped, "only its own vendor has this tier"),
-    };
-    losing.field(place, Field::ResponseServiceTier, kind, reason);
 }
 
 /// Reports ends that a status says less of; `called` says that a tool was called.

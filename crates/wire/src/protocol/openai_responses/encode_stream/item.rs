@@ -29,7 +29,6 @@ use crate::protocol::openai_responses::encode_response::handed;
 use crate::protocol::openai_responses::encode_response::is_doubled;
 use crate::protocol::openai_responses::encode_response::is_words;
 use crate::protocol::openai_responses::encode_response::item_id;
-use crate::protocol::openai_responses::encode_response::report_handed;
 use crate::protocol::openai_responses::encode_response::takes;
 use crate::protocol::openai_responses::encode_response::withhold;
 use crate::protocol::openai_responses::encode_response::write_added_item;
@@ -134,48 +133,12 @@ impl Encoder<'_> {
             return withhold(&mut losing, part);
         };
         if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
-            report_handed(&mut losing, thought, part);
-            let reason = "the seal of what follows is told with the thinking";
-            losing.node(thought.semantics().place(), LossKind::Renamed, reason);
             thought.semantics_mut().hand_artefact(artefact, part.semantics().sealed_at());
-        }
-    }
-
-    /// Reports borders that the way back does not show: Gemini's streams tell neighbouring texts apart by their seals
-    /// alone, and Chat's have one field for all that is thought.
-    fn report_border(&mut self, part: &Part<'static>) {
-        let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
-        let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
-        let may_flow = match self.source {
-            Protocol::Gemini => is_text(part) || is_thought(part),
-            Protocol::OpenaiChat => is_thought(part),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
-        };
-        if !may_flow {
-            return;
-        }
-        let mut before = self.items.iter().flat_map(|item| &item.parts);
-        let is_alike = |other: &&Part<'_>| {
-            is_text(part) && is_text(other) || is_thought(part) && is_thought(other)
-        };
-        // A picture is told as the work of a tool, which does not come back.
-        let is_heard = |other: &&Part<'_>| !matches!(other.content(), Content::Media(_));
-        let lost = match self.source {
-            Protocol::Gemini => before.rfind(is_heard).filter(is_alike),
-            _ => before.rfind(is_alike),
-        };
-        let lost = lost.map(|before| before.semantics().place());
-        let own = lost.map(|_| part.semantics().place());
-        for place in [lost, own].into_iter().flatten() {
-            let reason = "what stands apart here flows together there";
-            let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            losing.node(place, LossKind::Renamed, reason);
         }
     }
 
     /// Adds a part to the message before it, or the item that it begins.
     fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
-        self.report_border(&part);
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {

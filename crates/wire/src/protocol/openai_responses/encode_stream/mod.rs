@@ -8,7 +8,6 @@ mod thought;
 use std::collections::HashSet;
 
 use crate::conversation::Candidate;
-use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -39,7 +38,7 @@ use crate::protocol::openai_responses::encode_response::Head;
 use crate::protocol::openai_responses::encode_response::is_call;
 use crate::protocol::openai_responses::encode_response::is_refusal;
 use crate::protocol::openai_responses::encode_response::report_finish;
-use crate::protocol::openai_responses::encode_response::report_made_up;
+use crate::protocol::openai_responses::encode_response::report_tier;
 use crate::protocol::openai_responses::encode_response::response_id;
 use crate::protocol::openai_responses::encode_response::write_response;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
@@ -195,7 +194,7 @@ impl<'a> Encoder<'a> {
         made_up.service_tier.clone_from(&start.service_tier);
         *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        report_made_up(&mut losing, &made_up);
+        report_tier(&mut losing, &made_up);
         start.id = response_id(&losing, &self.asked, start.id.as_ref()).map(Text::into_owned);
         self.start = start;
         let end = End { ending: Ending::InProgress, usage: None, output: Some("[]") };
@@ -350,12 +349,6 @@ impl<'a> Encoder<'a> {
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
             report_finish(&mut losing, (candidate.semantics().place(), called), finish);
-        }
-        let is_sealed = |part: &&Part<'_>| {
-            matches!(part.content(), Content::Reasoning(_)) && part.semantics().artefact().is_some()
-        };
-        for thought in candidate.message.parts.iter().filter(is_sealed) {
-            losing.late_seal(thought.semantics());
         }
         if let Some(usage) = self.usage.take() {
             USAGE.report(&usage, &mut losing);

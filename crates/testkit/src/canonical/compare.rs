@@ -1,0 +1,411 @@
+//! Comparing two statements: every difference, unless the report speaks of it.
+
+use std::fmt;
+
+use sabir_wire::Loss;
+use sabir_wire::LossKind;
+use sabir_wire::Report;
+use sabir_wire::protocol::Fate;
+use sabir_wire::protocol::Field;
+use serde_json::Value;
+
+use super::Fact;
+use super::Group;
+use super::Node;
+use super::Statement;
+use super::defaults;
+use super::normal;
+
+/// Something that arrived otherwise, and where it stood.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    pub pointer: String,
+    name: String,
+    before: Value,
+    after: Value,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |value: &Value| value.to_string().chars().take(90).collect::<String>();
+        let Self { pointer, name, before, after } = self;
+        write!(f, "{pointer} ({name}): {} became {}", short(before), short(after))
+    }
+}
+
+pub(super) fn compare(before: &Statement, after: &Statement, report: &Report) -> Vec<Difference> {
+    let comparison = Comparison { before, after, entries: report.entries() };
+    let mut differences = comparison.facts(&before.facts, &after.facts, "");
+    for (before, after) in before.lists.iter().zip(&after.lists) {
+        differences.extend(comparison.lists(before, after));
+    }
+    differences
+}
+
+struct Comparison<'c> {
+    before: &'c Statement,
+    after: &'c Statement,
+    entries: &'c [Loss],
+}
+
+const TOTAL: &str = "usage: total";
+
+/// What became of a fact.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Gone,
+    Added,
+    Altered,
+}
+
+impl Comparison<'_> {
+    fn facts(&self, before: &[Fact], after: &[Fact], place: &str) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        for fact in before {
+            let there = after.iter().find(|it| it.name == fact.name);
+            let value = there.map_or(&Value::Null, |it| &it.value);
+            self.values(fact, value, before, &mut differences);
+        }
+        for added in after.iter().filter(|it| before.iter().all(|fact| fact.name != it.name)) {
+            // One more of its sort stands where the others do.
+            let sort = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
+            let alike = before.iter().find(|fact| sort(&fact.name) == sort(&added.name));
+            let pointer = alike.map_or(place, |fact| &fact.pointer).to_owned();
+            let unstated = Fact { value: Value::Null, pointer, ..added.clone() };
+            self.values(&unstated, &added.value, before, &mut differences);
+        }
+        differences
+    }
+
+    fn values(&self, fact: &Fact, after: &Value, all: &[Fact], differences: &mut Vec<Difference>) {
+        let before = &fact.value;
+        let differ = |pointer: &str, before: &Value, after: &Value| Difference {
+            pointer: pointer.to_owned(),
+            name: fact.name.clone(),
+            before: before.clone(),
+            after: after.clone(),
+        };
+        if normal::same(before, after) {
+            if !self.is_unstated(fact) && self.has(&fact.pointer, |it| it == LossKind::Dropped) {
+                differences.push(Difference {
+                    name: format!("{}, reported as dropped and arrived", fact.name),
+                    ..differ(&fact.pointer, before, after)
+                });
+            }
+            return;
+        }
+        let protocol = (self.before.protocol, self.after.protocol);
+        if normal::is_void(before) && defaults::is_default(protocol.0, &fact.name, after)
+            || normal::is_void(after) && defaults::is_default(protocol.1, &fact.name, before)
+        {
+            return;
+        }
+        let change = match (normal::is_void(before), normal::is_void(after)) {
+            (true, _) => Change::Added,
+            (_, true) => Change::Gone,
+            (false, false) => Change::Altered,
+        };
+        if self.is_covered(&fact.pointer, change)
+            || self.is_regrouped(fact, all, change)
+            || self.is_needless(fact, change)
+        {
+            return;
+        }
+        let mut inner = Vec::new();
+        leaves(before, after, &fact.pointer, &mut inner);
+        for (pointer, before, after) in inner {
+            let change = match (normal::is_void(&before), normal::is_void(&after)) {
+                (true, _) => Change::Added,
+                (_, true) => Change::Gone,
+                (false, false) => Change::Altered,
+            };
+            if !self.is_covered(&pointer, change) {
+                differences.push(differ(&pointer, &before, &after));
+            }
+        }
+    }
+
+    fn is_unstated(&self, fact: &Fact) -> bool {
+        normal::is_void(&fact.value)
+            || defaults::is_default(self.before.protocol, &fact.name, &fact.value)
+            || defaults::is_default(self.after.protocol, &fact.name, &fact.value)
+    }
+
+    /// Whether the target's table says of a setting that it need not be stated there.
+    fn is_needless(&self, fact: &Fact, change: Change) -> bool {
+        let field = Field::ALL.iter().find(|field| field.name() == fact.name);
+        let fate = field.map(|field| self.after.protocol.fate(*field));
+        let is_no_sum = fact.name == TOTAL && self.after.states(Group::Usage);
+        change == Change::Gone && (matches!(fate, Some(Fate::Implied(_))) || is_no_sum)
+    }
+
+    /// Whether something is added that says in another way what the report says of a fact of the same group.
+    fn is_regrouped(&self, fact: &Fact, all: &[Fact], change: Change) -> bool {
+        let is_reported = |it: &Fact| match normal::is_void(&it.value) {
+            true => self.is_covered(&it.pointer, Change::Added),
+            false => self.is_covered(&it.pointer, Change::Altered),
+        };
+        change == Change::Added
+            && match fact.group {
+                Group::Alone => false,
+                // A total that is no sum of the other counts is read in more than one way.
+                Group::Usage => all
+                    .iter()
+                    .filter(|it| it.group == Group::Usage)
+                    .any(|it| it.name == TOTAL && !normal::is_void(&it.value) || is_reported(it)),
+                Group::Spelling => true,
+                group => all.iter().filter(|it| it.group == group).any(is_reported),
+            }
+    }
+
+    /// Whether an entry speaks of such a change at this place or above it. The root pointer covers nothing.
+    fn is_covered(&self, pointer: &str, change: Change) -> bool {
+        self.has(pointer, |kind| match (change, kind) {
+            (Change::Gone, kind) => kind != LossKind::Synthesised,
+            (Change::Added, kind) => !matches!(kind, LossKind::Implied | LossKind::Withheld),
+            (Change::Altered, kind) => !matches!(kind, LossKind::Implied | LossKind::Synthesised),
+        })
+    }
+
+    fn has(&self, pointer: &str, is_wanted: impl Fn(LossKind) -> bool) -> bool {
+        self.entries.iter().any(|it| is_wanted(it.kind) && is_below(pointer, &it.pointer))
+    }
+
+    /// Aligns two lists so that as little as possible differs.
+    fn lists(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
+        let pair = |one: &Node, other: &Node| {
+            let is_same =
+                one.sort == other.sort && same_facts(one, other) && same_facts(other, one);
+            is_same && self.pair(one, other).is_empty()
+        };
+        let head = before.iter().zip(after).take_while(|(one, other)| pair(one, other)).count();
+        let (before, after) = (&before[head..], &after[head..]);
+        let tail = (before.iter().rev().zip(after.iter().rev()))
+            .take_while(|(one, other)| pair(one, other))
+            .count();
+        self.align(&before[..before.len() - tail], &after[..after.len() - tail])
+    }
+
+    fn pair(&self, before: &Node, after: &Node) -> Vec<Difference> {
+        self.facts(&before.facts, &after.facts, &before.place)
+    }
+
+    /// What is missing with a node that did not arrive.
+    fn gone(&self, node: &Node) -> Vec<Difference> {
+        match self.is_covered(&node.place, Change::Gone) {
+            true => Vec::new(),
+            false => self.facts(&node.facts, &[], &node.place),
+        }
+    }
+
+    /// What is there with a node that came from nowhere: it may replace a neighbour, or be reported beside one.
+    fn added(&self, node: &Node, neighbours: &[&Node]) -> Vec<Difference> {
+        let is_said = |fact: &&Fact| !normal::is_void(&fact.value);
+        let Some(fact) = node.facts.iter().find(is_said) else { return Vec::new() };
+        let replaces = |it: &&Node| {
+            let is_dropped = self.has(&it.place, |kind| kind == LossKind::Dropped);
+            let arrived = it.sort == node.sort && same_facts(it, node);
+            self.is_covered(&it.place, Change::Altered) && !(is_dropped && arrived)
+        };
+        let is_made_up = self.entries.iter().any(|entry| {
+            let is_near = |it: &&Node| {
+                is_below(&it.place, &entry.pointer) || is_below(&entry.pointer, &it.place)
+            };
+            matches!(entry.kind, LossKind::Synthesised | LossKind::Repaired)
+                && (neighbours.is_empty() || neighbours.iter().any(is_near))
+        });
+        let is_moved = self.before.lists.iter().flatten().any(|it| {
+            let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+            it.sort == node.sort && same_facts(it, node) && self.has(&it.place, is_told)
+        });
+        if is_made_up || is_moved || neighbours.iter().any(replaces) {
+            return Vec::new();
+        }
+        let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
+        let (name, after) = (format!("added {}", node.sort), fact.value.clone());
+        vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    fn align(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
+        let steps = self.steps(before, after);
+        let (mut i, mut j, mut differences) = (0, 0, Vec::new());
+        while i < before.len() || j < after.len() {
+            let Step { taken, .. } = &steps[i][j];
+            let (from, to) = (*taken).unwrap_or((1, 1));
+            differences.extend(self.step(before, after, (i, j), (from, to)));
+            (i, j) = (i + from, j + to);
+        }
+        differences
+    }
+
+    /// The differences of taking `from` nodes before and `to` nodes after as one step.
+    fn step(
+        &self,
+        before: &[Node],
+        after: &[Node],
+        (i, j): (usize, usize),
+        (from, to): (usize, usize),
+    ) -> Vec<Difference> {
+        match (from, to) {
+            (1, 1) => self.pair(&before[i], &after[j]),
+            (1, 0) => self.gone(&before[i]),
+            (0, 1) => {
+                let neighbours = [before.get(i.wrapping_sub(1)), before.get(i)];
+                let neighbours: Vec<&Node> = neighbours.into_iter().flatten().collect();
+                self.added(&after[j], &neighbours)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// How many neighbours may have become this one text: their texts in order, line by line or at once. What the report
+    /// speaks of may be told between them in other words.
+    fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
+        let mut counts = Vec::new();
+        let Some(mut rest) = text_of(after) else { return counts };
+        let mut is_free = false;
+        for (index, node) in before.iter().enumerate() {
+            if is_silent(node) {
+                continue;
+            }
+            if self.is_covered(&node.place, Change::Altered) {
+                is_free = true;
+            } else {
+                let text = text_of(node).filter(|_| node.sort == after.sort);
+                let Some(onwards) = text.and_then(|text| behind(rest, text, is_free)) else {
+                    break;
+                };
+                (rest, is_free) = (onwards, false);
+            }
+            let run = &before[..=index];
+            if index > 0 && (rest.is_empty() || is_free) && self.has_same_notes(run, after) {
+                counts.push(index + 1);
+            }
+        }
+        counts
+    }
+
+    /// Whether one text has of what is said beside it what its pieces have together, or the report says otherwise.
+    fn has_same_notes(&self, pieces: &[Node], whole: &Node) -> bool {
+        let all: Vec<&Fact> = pieces.iter().flat_map(notes).collect();
+        let is_there = |fact: &&Fact| notes(whole).any(|it| normal::same(&it.value, &fact.value));
+        let is_known = |fact: &Fact| {
+            all.iter().any(|it| {
+                normal::same(&it.value, &fact.value)
+                    || self.is_covered(&it.pointer, Change::Altered)
+            })
+        };
+        all.iter().all(|fact| is_there(fact) || self.is_covered(&fact.pointer, Change::Gone))
+            && notes(whole).all(is_known)
+    }
+
+    /// How many neighbouring texts this one became, word for word.
+    fn split(&self, before: &Node, after: &[Node]) -> Option<usize> {
+        let mut rest = text_of(before)?;
+        for (index, node) in after.iter().enumerate() {
+            rest = rest.strip_prefix(text_of(node).filter(|_| node.sort == before.sort)?)?;
+            let run = &after[..=index];
+            if index > 0 && rest.is_empty() && self.has_same_notes(run, before) {
+                return Some(index + 1);
+            }
+        }
+        None
+    }
+
+    /// For each place in both lists, the cheapest step onwards.
+    fn steps(&self, before: &[Node], after: &[Node]) -> Vec<Vec<Step>> {
+        let (rows, columns) = (before.len(), after.len());
+        let mut steps = vec![vec![Step::default(); columns + 1]; rows + 1];
+        for i in (0..=rows).rev() {
+            for j in (0..=columns).rev() {
+                if (i, j) == (rows, columns) {
+                    continue;
+                }
+                let mut choices = vec![];
+                if i < rows && j < columns {
+                    if before[i].sort == after[j].sort {
+                        choices.push((1, 1));
+                    }
+                    let joined = self.joined(&before[i..], &after[j]).into_iter();
+                    choices.extend(joined.map(|count| (count, 1)));
+                    choices.extend(self.split(&before[i], &after[j..]).map(|count| (1, count)));
+                }
+                choices.extend((i < rows).then_some((1, 0)));
+                choices.extend((j < columns).then_some((0, 1)));
+                let cost = |(from, to): (usize, usize)| {
+                    let here = self.step(before, after, (i, j), (from, to)).len();
+                    here + steps[i + from][j + to].cost
+                };
+                let best = choices.into_iter().map(|it| (cost(it), it)).min_by_key(|it| it.0);
+                if let Some((cost, taken)) = best {
+                    steps[i][j] = Step { cost, taken: Some(taken) };
+                }
+            }
+        }
+        steps
+    }
+}
+
+#[derive(Clone, Default)]
+struct Step {
+    cost: usize,
+    taken: Option<(usize, usize)>,
+}
+
+/// What is left of a text behind another that it begins with, or holds if it is free to say more before it.
+fn behind<'t>(text: &'t str, piece: &str, is_free: bool) -> Option<&'t str> {
+    if is_free {
+        return Some(&text[text.find(piece)? + piece.len()..]);
+    }
+    let line = text.strip_prefix('\n').and_then(|line| line.strip_prefix(piece));
+    line.or_else(|| text.strip_prefix(piece))
+}
+
+fn is_silent(node: &Node) -> bool {
+    node.facts.iter().all(|fact| normal::is_void(&fact.value))
+}
+
+fn text_of(node: &Node) -> Option<&str> {
+    node.facts.iter().find(|fact| fact.name == "text").map(|fact| fact.value.as_str().unwrap_or(""))
+}
+
+/// What is said beside the text of a node.
+fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
+    node.facts.iter().filter(|fact| fact.name != "text" && !normal::is_void(&fact.value))
+}
+
+fn same_facts(one: &Node, other: &Node) -> bool {
+    one.facts.iter().all(|fact| {
+        let value = other.facts.iter().find(|it| it.name == fact.name).map(|it| &it.value);
+        normal::same(&fact.value, value.unwrap_or(&Value::Null))
+    })
+}
+
+/// Whether a pointer is another one or leads further in from there.
+fn is_below(pointer: &str, outer: &str) -> bool {
+    !outer.is_empty()
+        && pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The innermost places at which two values differ.
+fn leaves(before: &Value, after: &Value, pointer: &str, found: &mut Vec<(String, Value, Value)>) {
+    if normal::same(before, after) {
+        return;
+    }
+    let below = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+    match (before, after) {
+        (Value::Object(one), Value::Object(other)) => {
+            let added = other.keys().filter(|key| !one.contains_key(*key));
+            for key in one.keys().chain(added) {
+                let [one, other] = [one, other].map(|it| it.get(key).unwrap_or(&Value::Null));
+                leaves(one, other, &below(key), found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                leaves(one, other, &below(&index.to_string()), found);
+            }
+        }
+        _ => found.push((pointer.to_owned(), before.clone(), after.clone())),
+    }
+}

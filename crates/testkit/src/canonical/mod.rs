@@ -1,0 +1,127 @@
+//! What a request or an answer states, as facts that can be compared across protocols, each with its place in the input.
+//!
+//! A conversation is compared as a sequence of parts by speaker: where one message ends and the next of the same speaker
+//! begins, and which ids connect a call with its result, are shapes that each protocol has its own way for.
+
+mod answer;
+mod compare;
+mod defaults;
+mod normal;
+mod part;
+mod request;
+mod tool;
+
+use sabir_wire::Protocol;
+use sabir_wire::Report;
+use sabir_wire::conversation::Response;
+use sabir_wire::protocol::Exchange;
+use serde_json::Value;
+
+pub use compare::Difference;
+
+/// Everything that a body states.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    protocol: Protocol,
+    /// What is stated of the whole.
+    facts: Vec<Fact>,
+    /// Parts of the conversation, tools and answers, in their order.
+    lists: Vec<Vec<Node>>,
+}
+
+/// The fact that an answer failed.
+const FAILURE: &str = "failure";
+
+/// One stated value.
+#[derive(Clone, Debug)]
+struct Fact {
+    name: String,
+    /// Facts of one group say the same thing in different ways: an effort and a budget, for example.
+    group: Group,
+    value: Value,
+    pointer: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Alone,
+    /// A protocol's own spelling of something that is canonical too.
+    Spelling,
+    Thinking,
+    Output,
+    Choice,
+    User,
+    Logprobs,
+    Cache,
+    Usage,
+    Finish,
+}
+
+/// A part, a tool or the head of a message: what sort of thing it is, and what is stated of it.
+#[derive(Clone, Debug)]
+struct Node {
+    sort: String,
+    place: String,
+    facts: Vec<Fact>,
+}
+
+impl Statement {
+    pub fn of_request(exchange: &Exchange<'_>) -> Self {
+        request::statement(exchange)
+    }
+
+    pub fn of_answer(protocol: Protocol, response: &Response<'_>) -> Self {
+        answer::statement(protocol, response)
+    }
+
+    fn states(&self, group: Group) -> bool {
+        self.facts.iter().any(|fact| fact.group == group && !normal::is_void(&fact.value))
+    }
+
+    /// Whether this is an answer that failed.
+    pub fn has_failed(&self) -> bool {
+        self.facts.iter().any(|fact| fact.name == FAILURE && !fact.value.is_null())
+    }
+
+    /// What `after` states otherwise, and no entry of `report` speaks of; and what is reported as dropped and arrived.
+    pub fn unreported(&self, after: &Statement, report: &Report) -> Vec<Difference> {
+        compare::compare(self, after, report)
+    }
+
+    /// Gives every place by another name, where it has one.
+    pub fn placed(mut self, place: impl Fn(&str) -> Option<String>) -> Self {
+        let rename = |pointer: &mut String| {
+            if let Some(other) = place(pointer) {
+                *pointer = other;
+            }
+        };
+        self.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+        for node in self.lists.iter_mut().flatten() {
+            rename(&mut node.place);
+            node.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+        }
+        self
+    }
+}
+
+impl Fact {
+    fn new(name: impl Into<String>, value: impl Into<Value>, pointer: String) -> Self {
+        Self { name: name.into(), group: Group::Alone, value: value.into(), pointer }
+    }
+
+    fn of(mut self, group: Group) -> Self {
+        self.group = group;
+        self
+    }
+}
+
+impl Node {
+    fn new(sort: impl Into<String>, place: String) -> Self {
+        Self { sort: sort.into(), place, facts: Vec::new() }
+    }
+
+    fn with(mut self, name: impl Into<String>, value: impl Into<Value>, pointer: String) -> Self {
+        self.facts.push(Fact::new(name, value, pointer));
+        self
+    }
+}

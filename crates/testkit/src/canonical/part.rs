@@ -1,0 +1,389 @@
+//! What is stated in messages, part by part.
+
+use std::collections::VecDeque;
+
+use sabir_wire::LossKind;
+use sabir_wire::Protocol;
+use sabir_wire::base64;
+use sabir_wire::conversation::Arguments;
+use sabir_wire::conversation::CallForm;
+use sabir_wire::conversation::Content;
+use sabir_wire::conversation::Media;
+use sabir_wire::conversation::Message;
+use sabir_wire::conversation::Part;
+use sabir_wire::conversation::ResultOutput;
+use sabir_wire::conversation::Role;
+use sabir_wire::conversation::Source;
+use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::ToolResult;
+use sabir_wire::protocol::ArtefactKind;
+use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::Field;
+use sabir_wire::protocol::NodeSemantics;
+use serde_json::Value;
+use serde_json::json;
+
+use super::Fact;
+use super::Group;
+use super::Node;
+use super::normal;
+
+/// Where a field of a node stands.
+pub(super) type At<'f> = &'f dyn Fn(&NodeSemantics<'_>, Field) -> String;
+
+pub(super) fn of_messages(messages: &[Message<'_>], exchange: &Exchange<'_>) -> Vec<Node> {
+    let at = |node: &NodeSemantics<'_>, field: Field| exchange.pointer(Some(node), field);
+    let mut reading = Reading::new(exchange.protocol(), &at);
+    reading.pairs = pairs(messages);
+    messages.iter().for_each(|message| reading.message(message, speaker(message.role)));
+    reading.nodes
+}
+
+pub(super) fn of_answer(
+    message: &Message<'_>,
+    (protocol, number): (Protocol, usize),
+    at: At<'_>,
+) -> Vec<Node> {
+    let mut reading = Reading::new(protocol, at);
+    reading.message(message, &format!("answer {number}"));
+    reading.nodes
+}
+
+/// Who speaks: a protocol has one word for instructions or two, and results are the user's or a speaker's of their own.
+fn speaker(role: Role) -> &'static str {
+    match role {
+        Role::System | Role::Developer => "instructions",
+        Role::User | Role::Tool => "user",
+        Role::Assistant => "assistant",
+    }
+}
+
+struct Reading<'f> {
+    protocol: Protocol,
+    at: At<'f>,
+    nodes: Vec<Node>,
+    /// The calls that the results to come answer.
+    pairs: VecDeque<Option<Call>>,
+}
+
+impl<'f> Reading<'f> {
+    fn new(protocol: Protocol, at: At<'f>) -> Self {
+        Self { protocol, at, nodes: Vec::new(), pairs: VecDeque::new() }
+    }
+
+    fn message(&mut self, message: &Message<'_>, speaker: &str) {
+        let place = message.semantics().place().to_string();
+        let at = |field: Field| (self.at)(message.semantics(), field);
+        let mut head = Node::new(format!("{speaker} message"), place);
+        let name = message.name.as_ref().map(normal::text).unwrap_or_default();
+        head = head.with("name", name, at(Field::MessageName));
+        head.facts.extend(semantics(self.protocol, message.semantics(), &at));
+        if head.facts.iter().any(|fact| !normal::is_void(&fact.value)) {
+            self.nodes.push(head);
+        }
+        for part in &message.parts {
+            if let Content::ToolResult(result) = part.content() {
+                self.result(part, result);
+                continue;
+            }
+            let node = self.part(part, speaker);
+            self.push(node);
+        }
+    }
+
+    /// Adds a part. A signature seals the turn up to its part, so a thought and what follows it share one: it is compared
+    /// on the part behind the thought, where there is one without.
+    fn push(&mut self, mut node: Node) {
+        let thought = self.nodes.last_mut().filter(|it| it.sort.ends_with("reasoning"));
+        if let Some(thought) = thought
+            && is_sealed(thought)
+            && !is_sealed(&node)
+            && !node.sort.ends_with("reasoning")
+        {
+            move_seals(thought, &mut node);
+        }
+        self.nodes.push(node);
+    }
+
+    fn part(&mut self, part: &Part<'_>, speaker: &str) -> Node {
+        let place = part.semantics().place().to_string();
+        let to = self.at;
+        let at = |field: Field| to(part.semantics(), field);
+        let sort = |word: &str| format!("{speaker} {word}");
+        let mut node = match part.content() {
+            Content::Text(text) => {
+                Node::new(sort("text"), place).with("text", normal::text(text), at(Field::Text))
+            }
+            Content::Refusal(text) => Node::new(sort("refusal"), place).with(
+                "text",
+                normal::text(text),
+                at(Field::Refusal),
+            ),
+            Content::Media(media) => of_media(media, Node::new(sort("media"), place), &at),
+            Content::ToolCall(call) => self.call(call, Node::new(sort("call"), place), &at),
+            // Results are read with what they hold, and hold no others.
+            Content::ToolResult(_) => Node::new(sort("result"), place),
+            Content::Reasoning(reasoning) => {
+                let texts: Vec<Value> = reasoning.texts.iter().map(normal::text).collect();
+                Node::new(sort("reasoning"), place).with("texts", texts, at(Field::Reasoning))
+            }
+            Content::Opaque(opaque) => {
+                let sort = sort(&format!("{} {}", opaque.protocol.as_str(), opaque.kind.to_str()));
+                Node::new(sort, place).with("json", normal::json(&opaque.json), at(Field::Opaque))
+            }
+        };
+        node.facts.extend(semantics(self.protocol, part.semantics(), &at));
+        node
+    }
+
+    fn call(&self, call: &ToolCall<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node {
+        let arguments = match &call.arguments {
+            Arguments::Json(json) => normal::json(json),
+            Arguments::Text(text) => normal::text(text),
+        };
+        let arguments = match call.form {
+            CallForm::Function => normal::parsed(arguments),
+            CallForm::Custom => arguments,
+        };
+        node.with("form", call_form(call.form), at(Field::ToolCall))
+            .with("name", normal::text(&call.name), at(Field::CallName))
+            .with("arguments", arguments, at(Field::CallArguments))
+    }
+
+    /// Adds a result, and behind it what it holds. Its call has the name of the tool.
+    fn result(&mut self, part: &Part<'_>, result: &ToolResult<'_>) {
+        let to = self.at;
+        let at = |field: Field| to(part.semantics(), field);
+        let call = self.pairs.pop_front().flatten();
+        let name = result.name.as_ref().map(normal::text);
+        let name = name.filter(|_| call.is_none());
+        let (is_error, response) = output(result);
+        let mut node = Node::new("user result", part.semantics().place().to_string())
+            .with("call", call.map(|call| call.number), at(Field::ResultCallId))
+            .with("name", name, at(Field::ResultName))
+            .with("error", is_error, at(Field::ResultIsError));
+        node.facts.extend(semantics(self.protocol, part.semantics(), &at));
+        self.nodes.push(node);
+        if let Some(response) = response {
+            let node = Node::new("result text", at(Field::ResultOutput));
+            self.nodes.push(node.with("text", response, at(Field::ResultOutput)));
+        }
+        for part in result.output.parts() {
+            let mut inner = self.part(part, "result");
+            let texts = inner.facts.iter_mut().filter(|fact| fact.name == "text");
+            texts.for_each(|fact| fact.value = normal::parsed(fact.value.take()));
+            self.nodes.push(inner);
+        }
+    }
+}
+
+/// A call, by which a result is known, and not by an id.
+#[derive(Clone)]
+struct Call {
+    number: usize,
+    id: Option<String>,
+    name: String,
+    is_answered: bool,
+}
+
+/// The call of every result, in their order. A result is of the call that it names by its id; one without such a call is
+/// of the first of its name in the turn before it that is left.
+fn pairs(messages: &[Message<'_>]) -> VecDeque<Option<Call>> {
+    let (mut calls, mut pairs, mut turn) = (Vec::new(), VecDeque::new(), 0);
+    for run in messages.chunk_by(|one, other| is_assistant(one) == is_assistant(other)) {
+        let parts = run.iter().flat_map(|message| &message.parts);
+        if is_assistant(&run[0]) {
+            turn = calls.len();
+        }
+        let mut results = Vec::new();
+        for part in parts {
+            match part.content() {
+                Content::ToolCall(call) => calls.push(Call {
+                    number: calls.len(),
+                    id: call.id.as_ref().map(|id| id.to_str().into_owned()),
+                    name: call.name.to_str().into_owned(),
+                    is_answered: false,
+                }),
+                Content::ToolResult(result) => results.push(&**result),
+                _ => {}
+            }
+        }
+        pairs.extend(answered(&results, &mut calls, turn));
+    }
+    pairs
+}
+
+fn is_assistant(message: &Message<'_>) -> bool {
+    message.role == Role::Assistant
+}
+
+/// The calls that the results of one turn answer.
+fn answered(results: &[&ToolResult<'_>], calls: &mut [Call], turn: usize) -> Vec<Option<Call>> {
+    let mut by_id = |result: &&ToolResult<'_>| {
+        let id = Some(result.call_id.as_ref()?.to_str().into_owned());
+        let open = calls.iter().position(|call| call.id == id && !call.is_answered);
+        let number = open.or_else(|| calls.iter().rposition(|call| call.id == id))?;
+        calls[number].is_answered = true;
+        Some(calls[number].clone())
+    };
+    let mut found: Vec<Option<Call>> = results.iter().map(&mut by_id).collect();
+    for (result, found) in results.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+        let name = result.name.as_ref().map(|name| name.to_str().into_owned());
+        let mut open = calls[turn..].iter_mut().filter(|call| !call.is_answered);
+        let call = open.find(|call| Some(&call.name) == name.as_ref());
+        *found = call.map(|call| {
+            call.is_answered = true;
+            call.clone()
+        });
+    }
+    found
+}
+
+const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
+
+fn is_seal(fact: &Fact) -> bool {
+    SEALS.iter().any(|field| field.name() == fact.name)
+}
+
+fn is_sealed(node: &Node) -> bool {
+    node.facts.iter().any(|fact| is_seal(fact) && !normal::is_void(&fact.value))
+}
+
+fn move_seals(from: &mut Node, to: &mut Node) {
+    for seal in from.facts.extract_if(.., |fact| is_seal(fact) && !normal::is_void(&fact.value)) {
+        to.facts.retain(|fact| fact.name != seal.name);
+        to.facts.push(seal);
+    }
+}
+
+/// Whether a result is an error, and the object that it is where it has one: Gemini has both in one object.
+fn output(result: &ToolResult<'_>) -> (Option<bool>, Option<Value>) {
+    let ResultOutput::Object { response, .. } = &result.output else {
+        return (result.is_error, None);
+    };
+    let response = normal::json(response);
+    let only = response.as_object().filter(|it| it.len() == 1).and_then(|it| it.iter().next());
+    match only {
+        Some((key, value @ Value::String(_))) if key == "output" => {
+            (result.is_error, Some(normal::parsed(value.clone())))
+        }
+        Some((key, value @ Value::String(_))) if key == "error" => {
+            (Some(true), Some(normal::parsed(value.clone())))
+        }
+        _ => (result.is_error, Some(response)),
+    }
+}
+
+fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node {
+    let Media { kind, source, detail, name } = media;
+    let place = node.place.clone();
+    let node = match source {
+        Source::Base64 { data, .. } => node.with("data", normal::base64(data), place.clone()),
+        Source::Text { text, .. } => {
+            let data = sabir_wire::json::Text::plain(base64::encode(text.to_str().as_bytes()));
+            node.with("data", normal::base64(&data), place.clone())
+        }
+        Source::Url { url, .. } => node.with("url", normal::text(url), at(Field::MediaUrl)),
+        Source::File { id, .. } => node.with("file", normal::text(id), at(Field::MediaFile)),
+    };
+    let mime = source.mime().map(normal::mime);
+    let plain = || matches!(source, Source::Text { .. }).then(|| Value::from("text/plain"));
+    // What stands at an address says itself what it is.
+    let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }));
+    node.with("kind", format!("{kind:?}"), place.clone())
+        .with("type", mime, place)
+        .with("detail", detail.as_ref().map(normal::text), at(Field::MediaDetail))
+        .with("name", name.as_ref().map(normal::text), at(Field::MediaName))
+}
+
+fn call_form(form: CallForm) -> &'static str {
+    match form {
+        CallForm::Function => "",
+        CallForm::Custom => "custom",
+    }
+}
+
+/// What is stated beside the content of a node.
+pub(super) fn semantics(
+    protocol: Protocol,
+    semantics: &NodeSemantics<'_>,
+    at: &dyn Fn(Field) -> String,
+) -> Vec<Fact> {
+    let place = semantics.place().to_string();
+    let mut facts = Vec::new();
+    for kind in [ArtefactKind::Signature, ArtefactKind::Ciphertext] {
+        let field = match kind {
+            ArtefactKind::Signature => Field::Signature,
+            ArtefactKind::Ciphertext => Field::Ciphertext,
+        };
+        let artefact = semantics.artefact().filter(|artefact| artefact.kind() == kind);
+        let value = artefact.map(|it| json!([it.issuer().as_str(), normal::text(it.data())]));
+        facts.push(Fact::new(field.name(), value, at(field)));
+    }
+    if let Some(marker) = semantics.cache() {
+        let pointer = format!("{place}/{}", marker.key);
+        facts.push(Fact::new("cache marker", "marked", pointer.clone()));
+        let ttl = marker.ttl.as_ref().map(normal::text);
+        facts.push(Fact::new("cache marker: ttl", ttl, format!("{pointer}/ttl")));
+    }
+    for (number, citation) in semantics.citations().iter().enumerate() {
+        let value = json!([
+            citation.url().map(normal::text),
+            citation.title().map(normal::text),
+            citation.cited_text().map(normal::text),
+        ]);
+        let pointer = citation.place().map(|place| place.to_string());
+        let pointer = pointer.unwrap_or_else(|| at(Field::Citations));
+        facts.push(Fact::new(format!("citation {number}"), value, pointer));
+    }
+    if let Some(logprobs) = semantics.logprobs() {
+        let value = normal::json(&logprobs.entries());
+        let pointer = logprobs.place().map(|place| place.to_string());
+        let pointer = pointer.unwrap_or_else(|| at(Field::PartLogprobs));
+        facts.push(Fact::new("log probabilities", value, pointer));
+    }
+    if let Some(phase) = semantics.item().and_then(|item| item.phase.as_ref()) {
+        facts.push(Fact::new("phase", normal::text(phase), format!("{}/phase", item_of(&place))));
+    }
+    let own = semantics.extras().into_iter().map(|extras| (extras, place.clone()));
+    let item = semantics.item().map(|item| (&item.extras, item_of(&place).to_owned()));
+    for (extras, place) in own.chain(item) {
+        facts.extend(of_extras(protocol, extras, &place));
+    }
+    facts
+}
+
+/// Fields that only one protocol has, or that nobody knows. What a protocol declares as implied states nothing of the
+/// conversation: the declaration says why, and is in the matrix.
+pub(super) fn of_extras(
+    protocol: Protocol,
+    extras: &sabir_wire::protocol::Extras<'_>,
+    place: &str,
+) -> Vec<Fact> {
+    let declared = protocol.declared_of_nodes();
+    let is_implied = |pointer: &str| {
+        let mut declared = declared.iter().filter(|it| it.kind == LossKind::Implied);
+        declared.any(|it| it.path == pointer.trim_start_matches('/'))
+    };
+    let is_spelling = |pointer: &str| {
+        let mut declared = declared.iter().filter(|it| it.kind == LossKind::Approximated);
+        declared.any(|it| it.path == pointer.trim_start_matches('/'))
+    };
+    let extras = extras.iter().filter(|extra| !extra.is_void() && !is_implied(&extra.pointer()));
+    let fact = |extra: &sabir_wire::protocol::Extra<'_>| {
+        let pointer = extra.pointer();
+        let value = normal::json(&extra.json);
+        // A stream tells the message in deltas.
+        let inner = pointer.strip_prefix("/message").filter(|_| place.ends_with("/delta"));
+        let place = format!("{place}{}", inner.unwrap_or(&pointer));
+        let group = if is_spelling(&pointer) { Group::Spelling } else { Group::Alone };
+        Fact::new(format!("unknown {pointer}"), value, place).of(group)
+    };
+    extras.map(fact).collect()
+}
+
+/// The item that holds the content at a place.
+fn item_of(place: &str) -> &str {
+    let inner = place.rsplit_once("/content/").map(|(item, _)| item);
+    inner.or(place.strip_suffix("/content")).unwrap_or(place)
+}
