@@ -20,6 +20,7 @@ const BODY_BYTES: usize = 2 * 1024 * 1024;
 /// Conversations, and schemas of short elements, which are many times as large when they are taken apart.
 const INPUTS: &[&str] = &[
     "texts",
+    "users",
     "calls",
     "tools",
     "schema-all-of",
