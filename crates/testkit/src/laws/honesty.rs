@@ -86,7 +86,7 @@ mod tests {
     fn what_is_reported_as_dropped_does_not_arrive() {
         check_planted(("0.5", "0.5"), Some(("/temperature", LossKind::Dropped)), true);
         check_planted(
-            ("\"temperature\":0.5,", ""),
+            (",\"temperature\":0.5", ""),
             Some(("/temperature", LossKind::Dropped)),
             false,
         );
