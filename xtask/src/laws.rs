@@ -34,13 +34,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     // A panic is a violation like another and is told as one.
     std::panic::set_hook(Box::new(|_| {}));
-    let checked = check_all(&samples);
+    let law = if arguments.iter().any(|it| it == "--round-trip") {
+        laws::round_trip::check
+    } else {
+        laws::check
+    };
+    let checked = check_all(&samples, law);
     let broken = tell(&samples, &checked, told_max);
     Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Checks every sample on all cores; the results are in the order of the samples.
-fn check_all(samples: &[Sample]) -> Vec<Vec<Violation>> {
+fn check_all(samples: &[Sample], law: fn(&Sample) -> Vec<Violation>) -> Vec<Vec<Violation>> {
     let next = AtomicUsize::new(0);
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let mut checked: Vec<(usize, Vec<Violation>)> = thread::scope(|scope| {
@@ -49,7 +54,7 @@ fn check_all(samples: &[Sample]) -> Vec<Vec<Violation>> {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(sample) = samples.get(index) else { return done };
-                done.push((index, laws::check(sample)));
+                done.push((index, law(sample)));
             }
         };
         let handles: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();

@@ -40,8 +40,8 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "laws",
-        arguments: "FOLDER… [--all]",
-        summary: "run the laws of translation over fixtures or recordings",
+        arguments: "FOLDER… [--all] [--round-trip]",
+        summary: "run the laws of translation over fixtures or recordings, or what a way back spells otherwise",
         run: laws::run,
     },
     Chore {

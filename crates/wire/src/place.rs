@@ -171,15 +171,6 @@ impl Place {
         last.is_some_and(|step| *step == Step::FunctionCall)
     }
 
-    /// Whether what stands here may come back under another name: Chat tells refusals and texts, and one reasoning, call or
-    /// usage under two names, in fields that stand side by side.
-    pub(crate) fn has_twin(&self) -> bool {
-        let last = self.steps.iter().rfind(|step| **step != Step::None);
-        last.is_some_and(|step| {
-            matches!(step, Step::XGroqUsage | Step::FunctionCall | Step::Refusal | Step::Reasoning)
-        })
-    }
-
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that
     /// it goes outwards first.
     pub(crate) fn pointer(&self, suffix: &str) -> String {

@@ -35,8 +35,8 @@ pub(crate) struct Answering {
     form: Form,
     /// Absent once the provider has said all, or nothing more of it is wanted.
     feed: Option<Box<Feed>>,
-    /// How it ended, until that is recorded.
-    ended: Option<Ended>,
+    /// How it ended, until that is recorded. Boxed, since an open stream has no use for the room.
+    ended: Option<Box<Ended>>,
     are_taps_told: bool,
     progress: Progress,
     /// It broke off, and its form has no words for that.
@@ -71,7 +71,7 @@ impl Answering {
     /// An answer of which nothing is missing, and what is known of its end.
     pub(super) fn ended(head: Head, form: Form, ended: Ended) -> Self {
         let mut answering = Self::new(head, form, None);
-        answering.ended = Some(ended);
+        answering.ended = Some(Box::new(ended));
         answering.progress = Progress::Over;
         answering
     }
@@ -254,7 +254,7 @@ impl Answering {
     fn close(&mut self, outcome: Outcome, fault: Option<FaultKind>) {
         self.feed = None;
         let (counts, losses) = (self.form.counts(), self.form.take_losses());
-        self.ended = Some(Ended { outcome, fault, counts, losses });
+        self.ended = Some(Box::new(Ended { outcome, fault, counts, losses }));
         self.progress = Progress::Over;
     }
 
@@ -280,9 +280,11 @@ impl Answering {
             polled => ready!(polled),
         };
         if let Err(fault) = ready {
-            let (outcome, fault_kind) = (Outcome::Failed(Whose::Gateway), Some(fault.kind));
+            if let Some(ended) = &mut self.ended {
+                ended.outcome = Outcome::Failed(Whose::Gateway);
+                ended.fault = Some(fault.kind);
+            }
             self.is_cut = !self.form.replace_end(fault);
-            self.ended = self.ended.take().map(|it| Ended { outcome, fault: fault_kind, ..it });
         }
         self.release(flight);
         Poll::Ready(())

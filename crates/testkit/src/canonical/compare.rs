@@ -49,6 +49,7 @@ struct Comparison<'c> {
 }
 
 const TOTAL: &str = "usage: total";
+const CITATION: &str = "citation ";
 
 /// What became of a fact.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,6 +107,7 @@ impl Comparison<'_> {
             (false, false) => Change::Altered,
         };
         if self.is_covered(&fact.pointer, change)
+            || change == Change::Added && self.is_other_citation(fact)
             || self.is_regrouped(fact, all, change)
             || self.is_needless(fact, change)
         {
@@ -129,6 +131,14 @@ impl Comparison<'_> {
         normal::is_void(&fact.value)
             || defaults::is_default(self.before.protocol, &fact.name, &fact.value)
             || defaults::is_default(self.after.protocol, &fact.name, &fact.value)
+    }
+
+    /// Whether a text is given a source that the report says of another text.
+    fn is_other_citation(&self, added: &Fact) -> bool {
+        let is_citation = |fact: &&Fact| fact.name.starts_with(CITATION);
+        let mut others = self.before.lists.iter().flatten().flat_map(|node| &node.facts);
+        added.name.starts_with(CITATION)
+            && others.any(|it| is_citation(&it) && self.is_covered(&it.pointer, Change::Altered))
     }
 
     /// Whether the target's table says of a setting that it need not be stated there.
@@ -216,7 +226,7 @@ impl Comparison<'_> {
         });
         let is_moved = self.before.lists.iter().flatten().any(|it| {
             let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-            it.sort == node.sort && same_facts(it, node) && self.has(&it.place, is_told)
+            it.sort == node.sort && same_facts(node, it) && self.has(&it.place, is_told)
         });
         if is_made_up || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();

@@ -18,6 +18,8 @@ use sabir_wire::conversation::ToolCall;
 use sabir_wire::conversation::ToolResult;
 use sabir_wire::protocol::ArtefactKind;
 use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::Extra;
+use sabir_wire::protocol::Extras;
 use sabir_wire::protocol::Field;
 use sabir_wire::protocol::NodeSemantics;
 use serde_json::Value;
@@ -345,10 +347,13 @@ pub(super) fn semantics(
     if let Some(phase) = semantics.item().and_then(|item| item.phase.as_ref()) {
         facts.push(Fact::new("phase", normal::text(phase), format!("{}/phase", item_of(&place))));
     }
-    let own = semantics.extras().into_iter().map(|extras| (extras, place.clone()));
-    let item = semantics.item().map(|item| (&item.extras, item_of(&place).to_owned()));
-    for (extras, place) in own.chain(item) {
-        facts.extend(of_extras(protocol, extras, &place));
+    let at = semantics.place();
+    if let Some(extras) = semantics.extras() {
+        facts.extend(of_extras(protocol, extras, &|extra| extra.place(at).to_string()));
+    }
+    if let Some(item) = semantics.item() {
+        let place = |extra: &Extra<'_>| item_of(&extra.place(at).to_string()).to_owned();
+        facts.extend(of_extras(protocol, &item.extras, &place));
     }
     facts
 }
@@ -357,8 +362,8 @@ pub(super) fn semantics(
 /// conversation: the declaration says why, and is in the matrix.
 pub(super) fn of_extras(
     protocol: Protocol,
-    extras: &sabir_wire::protocol::Extras<'_>,
-    place: &str,
+    extras: &Extras<'_>,
+    place: &dyn Fn(&Extra<'_>) -> String,
 ) -> Vec<Fact> {
     let declared = protocol.declared_of_nodes();
     let is_implied = |pointer: &str| {
@@ -370,8 +375,8 @@ pub(super) fn of_extras(
         declared.any(|it| it.path == pointer.trim_start_matches('/'))
     };
     let extras = extras.iter().filter(|extra| !extra.is_void() && !is_implied(&extra.pointer()));
-    let fact = |extra: &sabir_wire::protocol::Extra<'_>| {
-        let pointer = extra.pointer();
+    let fact = |extra: &Extra<'_>| {
+        let (place, pointer) = (place(extra), extra.pointer());
         let value = normal::json(&extra.json);
         // A stream tells the message in deltas.
         let inner = pointer.strip_prefix("/message").filter(|_| place.ends_with("/delta"));

@@ -170,7 +170,7 @@ fn own_fields(exchange: &Exchange<'_>) -> Vec<Fact> {
     semantics.responses().iter().flat_map(|it| it.set()).for_each(&mut declared);
     semantics.anthropic().iter().flat_map(|it| it.set()).for_each(&mut declared);
     semantics.gemini().iter().flat_map(|it| it.set()).for_each(&mut declared);
-    facts.extend(part::of_extras(exchange.protocol(), semantics.extras(), ""));
+    facts.extend(part::of_extras(exchange.protocol(), semantics.extras(), &|_| String::new()));
     facts
 }
 

@@ -43,9 +43,6 @@ pub(in crate::protocol) struct Calls<'r> {
 /// So many parts before a result are looked through for its call.
 const NEAR: usize = 16;
 
-/// Why a result goes by another id than its own: clients of Gemini may number what they answer.
-const NUMBERED: &str = "its call has no such id and is given one";
-
 /// Where a part stands: the index of its message and its own.
 pub(in crate::protocol) type Position = (usize, usize);
 
@@ -99,12 +96,6 @@ impl<'r> Calls<'r> {
             (None, true) => !are_different(&request.messages),
             (None, false) => calls(request).any(|call| call.id.is_some()),
         }
-    }
-
-    /// Whether the target knows a call or a result by another id than its own.
-    pub(in crate::protocol) fn changes_id(&self, at: Position, own: &Text<'_>) -> bool {
-        let may_change = self.ids.is_some() || self.is_made_up(at);
-        may_change && self.id(at, Some(own)) != *own
     }
 
     /// The id under which the target knows a call.
@@ -175,11 +166,6 @@ impl<'r> Calls<'r> {
     /// Whether the call or result at a position carried no id of its own.
     pub(in crate::protocol) fn is_made_up(&self, at: Position) -> bool {
         find(&self.made_up, at).is_some()
-    }
-
-    /// Why the target knows the call or result at a position by another id than its own; `reason` if it does not take that.
-    pub(in crate::protocol) fn renaming(&self, at: Position, reason: &'static str) -> &'static str {
-        if self.is_made_up(at) { NUMBERED } else { reason }
     }
 
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {

@@ -299,12 +299,6 @@ fn read_logprobs<'a>(
     })
 }
 
-/// Whether an end is told in a word that is not the one which this protocol writes for it.
-pub(in crate::protocol) fn is_older_word(finish: &Finish<'_>) -> bool {
-    let raw = finish.raw.as_ref().map(Text::to_str);
-    raw.is_some_and(|raw| matches!(&*raw, "function_call" | "model_length"))
-}
-
 pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
     let kind = match &*word.to_str() {
         "stop" => FinishKind::Stop,

@@ -35,10 +35,6 @@ impl<'a> Artefact<'a> {
         Self { is_handed: true, ..self }
     }
 
-    pub(in crate::protocol) fn is_handed(&self) -> bool {
-        self.is_handed
-    }
-
     /// The protocol whose vendor made it.
     pub fn issuer(&self) -> Protocol {
         self.issuer

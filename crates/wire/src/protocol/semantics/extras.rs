@@ -171,7 +171,7 @@ impl Extra<'_> {
     }
 
     /// Where the node stood that held the field, of extras on a node that stood at `place`.
-    pub(in crate::protocol) fn place(&self, place: Place) -> Place {
+    pub fn place(&self, place: Place) -> Place {
         self.later.as_deref().copied().unwrap_or(place)
     }
 

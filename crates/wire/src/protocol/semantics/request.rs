@@ -86,10 +86,6 @@ impl<'a> Semantics<'a> {
         self.respelled.push(path);
     }
 
-    pub(in crate::protocol) fn respelled(&self) -> &[&'static str] {
-        &self.respelled
-    }
-
     /// Says that the number of this field was spelled as a text.
     pub(in crate::protocol) fn quote(&mut self, field: Field) {
         self.quoted.push(field);
@@ -102,10 +98,6 @@ impl<'a> Semantics<'a> {
     /// Says that the field at `path` (without a leading slash) was left out, and why every translation states it.
     pub(in crate::protocol) fn leave_unsaid(&mut self, path: &'static str, reason: &'static str) {
         self.unsaid.push((path, reason));
-    }
-
-    pub(in crate::protocol) fn unsaid(&self) -> &[(&'static str, &'static str)] {
-        &self.unsaid
     }
 
     pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {

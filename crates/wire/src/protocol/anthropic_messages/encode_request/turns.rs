@@ -81,7 +81,6 @@ impl<'r> Turns<'r> {
             losing,
             turns: Self { system: Vec::new(), turns, pieces: Vec::with_capacity(parts) },
             held: Vec::new(),
-            last: None,
             border: Border::Open,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
@@ -141,8 +140,6 @@ struct Gathering<'r, 'g, 'l> {
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
     held: Vec<Held<'r>>,
-    /// The message that the last turn ends with.
-    last: Option<&'r Message<'r>>,
     border: Border,
 }
 

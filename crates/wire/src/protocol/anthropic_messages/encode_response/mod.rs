@@ -277,7 +277,6 @@ fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing:
     }
 }
 
-pub(super) const NO_THOUGHT: &str = "a thought without words says nothing";
 pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
 
 /// Whether there is a thought to show or an artefact to carry.

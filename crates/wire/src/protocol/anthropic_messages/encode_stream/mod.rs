@@ -62,14 +62,9 @@ struct Writing<'a> {
     others: HashSet<PartId>,
     other_answers: Vec<u32>,
     current: Option<part::Current>,
-    /// The block before, if it was a text or a thought, and where it came from.
-    last_block: Option<(part::Shown, Place)>,
-    /// Whether an item of Responses has begun since that block.
-    item_began: bool,
     /// Sealed thoughts of another vendor that wait for what they lead to.
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
-    thoughts: u32,
     answering: Answering,
     /// Where the parts came from, in case that something is said of them when they are complete.
     places: HashMap<PartId, Place>,
@@ -98,11 +93,8 @@ impl<'a> Encoder<'a> {
             others: HashSet::new(),
             other_answers: Vec::new(),
             current: None,
-            last_block: None,
-            item_began: false,
             sealed: Vec::new(),
             blocks: 0,
-            thoughts: 0,
             answering: Answering::default(),
             places: HashMap::new(),
             reported: HashSet::new(),

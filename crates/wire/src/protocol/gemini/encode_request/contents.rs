@@ -340,17 +340,6 @@ fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<
     message.parts.iter().enumerate().map(piece)
 }
 
-/// The texts of a message that open another item than the one before.
-pub(in crate::protocol::gemini) fn later_items<'m>(
-    message: &'m Message<'_>,
-) -> impl Iterator<Item = &'m Part<'m>> {
-    let opens = |part: &&Part<'_>| {
-        let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-        is_text && part.semantics().item().is_some()
-    };
-    message.parts.iter().skip(1).filter(opens)
-}
-
 pub(super) fn is_result(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolResult(_))
 }

@@ -9,7 +9,6 @@ mod result;
 mod thinking;
 mod tool;
 
-pub(super) use contents::later_items;
 pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
 pub(super) use part::write_part;

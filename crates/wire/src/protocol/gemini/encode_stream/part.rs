@@ -163,15 +163,6 @@ impl Encoder<'_> {
         }
     }
 
-    /// The last part of a candidate that is not silent.
-    fn last_shown(&mut self, candidate: u32) -> Option<usize> {
-        let mut shown = std::mem::take(&mut self.ending(candidate).shown);
-        while shown.pop_if(|last| self.parts[*last].silent).is_some() {}
-        let last = shown.last().copied();
-        self.ending(candidate).shown = shown;
-        last
-    }
-
     /// Whether the vendor's answers have no word for it.
     pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
         match content {

@@ -316,11 +316,6 @@ fn is_turn_based(losing: &Losing<'_>) -> bool {
     matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini)
 }
 
-/// Whether messages of this role tell the model how to behave.
-fn is_instruction(role: Role) -> bool {
-    matches!(role, Role::System | Role::Developer)
-}
-
 fn is_empty_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(text) if text.is_empty())
 }

@@ -14,7 +14,6 @@ use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Delta;
 use crate::protocol::Event;
-use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;

@@ -65,8 +65,6 @@ pub(super) struct Items<'i, 'r, 'm> {
     system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
-    /// The side and the place of the message before, of those that say anything here.
-    before: Option<(Side, Place)>,
 }
 
 impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
@@ -77,7 +75,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         system_role: SystemRole,
     ) -> Self {
         let custom_calls = HashSet::new();
-        Self { writer, losing, calls, apart, system_role, custom_calls, before: None }
+        Self { writer, losing, calls, apart, system_role, custom_calls }
     }
 
     /// Writes the items of one message; `index` is its number in the request.

@@ -247,11 +247,6 @@ impl Tools<'_, '_> {
     }
 }
 
-/// Whether a name has more letters than Chat takes.
-fn is_long(name: &Text<'_>) -> bool {
-    name.to_str().len() > 64
-}
-
 /// Whether the vendor hosts a tool of that sort.
 pub(super) fn hosts(tool: &HostedTool<'_>) -> bool {
     match tool.service {
