@@ -31,7 +31,7 @@ pub(in crate::protocol) fn missing_word(
 ) -> Option<&'static str> {
     let is_wanted = exchange.protocol() == Protocol::Gemini && lacks_word(&exchange.request);
     is_wanted.then(|| {
-        let reason = "the JSON mode wants the word in the prompt";
+        let reason = "JSON mode requires the word JSON in the prompt";
         losing.below(Place::default(), "/systemInstruction", LossKind::Synthesised, reason);
         ASK_FOR_JSON
     })
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn report_word(exchange: &Exchange<'_>, losing: &mut Los
         Protocol::AnthropicMessages | Protocol::Gemini => return,
     };
     if lacks_word(&exchange.request) {
-        let reason = "the JSON mode wants the word in the prompt";
+        let reason = "JSON mode requires the word JSON in the prompt";
         for pointer in pointers {
             losing.below(Place::default(), pointer, LossKind::Synthesised, reason);
         }

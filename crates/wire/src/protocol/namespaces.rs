@@ -38,7 +38,7 @@ pub(in crate::protocol) fn report_description(
     }
     let (kind, reason) = match namespace.tools.is_empty() {
         true => (LossKind::Dropped, "a namespace without tools is left out"),
-        false => (LossKind::Renamed, "it stands before the description of each tool"),
+        false => (LossKind::Renamed, "sent before the description of each tool"),
     };
     losing.below(tool.semantics().place(), "/description", kind, reason);
 }

@@ -35,7 +35,7 @@ fn compare(before: &Json<'_>, after: &Json<'_>, pointer: &str, report: &mut Repo
         (_, Kind::Null) => {
             report.lose(pointer, LossKind::Dropped, "errors of the target have no place for it");
         }
-        _ => report.lose(pointer, LossKind::Approximated, "told in the target's own words"),
+        _ => report.lose(pointer, LossKind::Approximated, "mapped to the target's own values"),
     }
 }
 
@@ -46,7 +46,7 @@ fn compare_members(before: &Json<'_>, after: &Json<'_>, pointer: &str, report: &
         match member(&returned, key) {
             Some(same) => compare(value, same, &at, report),
             None if is_inside(&returned, key, value) => {
-                report.lose(at, LossKind::Renamed, "it stands inside the error");
+                report.lose(at, LossKind::Renamed, "it is part of the error");
             }
             None => compare(value, &Json::literal("null"), &at, report),
         }

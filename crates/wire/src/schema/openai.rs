@@ -152,7 +152,7 @@ impl Skim {
     fn complete(&mut self, seen: &Seen, end: usize) {
         let is_root = self.path.is_empty();
         if is_root && !seen.tells_type {
-            self.add(end, ("/type", r#","type":"object""#), "arguments are an object");
+            self.add(end, ("/type", r#","type":"object""#), "arguments must be an object there");
             if self.strictness == Strictness::Strict && !seen.tells_further {
                 let closed = ("/additionalProperties", r#","additionalProperties":false"#);
                 self.add(end, closed, "no properties but the known ones are taken");

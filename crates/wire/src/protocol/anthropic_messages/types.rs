@@ -56,7 +56,7 @@ namespace! {
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
 pub(in crate::protocol) const DECLARED: &[Declared] = &[
-    dropped("allowed_callers", "no other protocol says who may call a tool"),
+    dropped("allowed_callers", "no other protocol restricts who may call a tool"),
     Declared {
         path: "caller",
         kind: LossKind::Implied,
@@ -64,7 +64,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     },
     dropped("citations", "citations cannot be asked for elsewhere"),
     dropped("container", "no other protocol has containers by id"),
-    approximated("content", "only the words of a search result can go elsewhere"),
+    approximated("content", "only the text of a search result can be sent to another vendor"),
     dropped("context", "no other protocol takes notes on a document"),
     dropped("context_management", "no other protocol edits the context"),
     dropped("defer_loading", "no other protocol loads tools late"),
@@ -75,10 +75,10 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         reason: "other protocols stream arguments as they come",
     },
     dropped("input_examples", "no other protocol has examples of arguments"),
-    approximated("source", "only the words of a search result can go elsewhere"),
-    approximated("source/content", "only the words of a document can go elsewhere"),
+    approximated("source", "only the text of a search result can be sent to another vendor"),
+    approximated("source/content", "only the text of a document can be sent to another vendor"),
     dropped("toolset_name", "no other protocol has sets of tools"),
-    dropped("transformations", "no other protocol says what becomes of large images"),
+    dropped("transformations", "no other protocol sets how large images are handled"),
 ];
 
 const fn dropped(path: &'static str, reason: &'static str) -> Declared {

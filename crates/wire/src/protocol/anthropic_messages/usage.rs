@@ -27,8 +27,12 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         count(Count::Output, "/output_tokens", REQUIRED).needed(),
         count(Count::Reasoning, "/output_tokens_details/thinking_tokens", Fate::Carried),
         absent(Count::Total, "/total_tokens", Fate::Lost(Implied, "the sum of the other counts")),
-        absent(Count::ToolPrompt, "/tool_prompt_tokens", Fate::Lost(Implied, "part of the input"))
-            .in_input(Renamed, "results that the vendor fed back are input"),
+        absent(
+            Count::ToolPrompt,
+            "/tool_prompt_tokens",
+            Fate::Lost(Implied, "included in the input count"),
+        )
+        .in_input(Renamed, "results that the vendor fed back are input"),
     ],
     objects: &[("cache_creation", CACHE_CREATION), ("output_tokens_details", OUTPUT_DETAILS)],
     sums: &[Sum {

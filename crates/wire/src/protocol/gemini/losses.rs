@@ -192,9 +192,9 @@ fn tool_choice(shape: Shape) -> &'static str {
     }
 }
 
-const NO_CACHE: &str = "the prompt cache works by itself";
-const NO_STATE: &str = "the protocol has no conversation on the server";
-const NO_ITEMS: &str = "parts have no names of their own";
+const NO_CACHE: &str = "Gemini caches prompts automatically";
+const NO_STATE: &str = "Gemini keeps no conversation on the server";
+const NO_ITEMS: &str = "parts have no ids in Gemini";
 
 /// The fields that never arrive here as they were.
 pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
@@ -202,8 +202,8 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
     match field {
-        Field::Model => Fate::Depends("where the model's name stands"),
-        Field::Stream => Fate::Implied("the method in the URL says whether to stream"),
+        Field::Model => Fate::Depends("Gemini has it in the URL, not in the body"),
+        Field::Stream => Fate::Implied("streaming is chosen by the method in the URL"),
         Field::MaxOutputTokens
         | Field::Candidates
         | Field::OutputSchemaStrict
@@ -212,64 +212,84 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
         | Field::Store
         | Field::ToolStrict
         | Field::ToolChoice
-        | Field::ToolOutputSchema => Fate::Depends("the value"),
+        | Field::ToolOutputSchema => Fate::Depends("depends on the value"),
         Field::Temperature
         | Field::TopP
         | Field::TopK
         | Field::PresencePenalty
         | Field::FrequencyPenalty
         | Field::Logprobs
-        | Field::TopLogprobs => Fate::Depends("what the model accepts"),
-        Field::Seed => Fate::Depends("whether it fits 32 bits"),
-        Field::Stop => Fate::Depends("their number"),
-        Field::OutputFormat | Field::OutputSchema => Fate::Depends("the model and its tools"),
-        Field::OutputSchemaName => Fate::Lost(Implied, "only the request itself refers to it"),
-        Field::OutputSchemaDescription => Fate::Depends("whether there is a schema to describe"),
-        Field::Verbosity => Fate::Lost(Dropped, "there is no such setting"),
+        | Field::TopLogprobs => Fate::Depends("depends on what the model supports"),
+        Field::Seed => Fate::Depends("must fit into 32 bits"),
+        Field::Stop => Fate::Depends("the number of sequences is limited"),
+        Field::OutputFormat | Field::OutputSchema => {
+            Fate::Depends("depends on the model and the tools")
+        }
+        Field::OutputSchemaName => {
+            Fate::Lost(Implied, "the name has no effect outside of the request")
+        }
+        Field::OutputSchemaDescription => Fate::Depends("depends on whether there is a schema"),
+        Field::Verbosity => Fate::Lost(Dropped, "Gemini has no such setting"),
         Field::ThinkingMode
         | Field::ThinkingEffort
         | Field::ThinkingBudget
-        | Field::ThinkingShow => Fate::Depends("how the model is told to think"),
-        Field::SafetyIdentifier | Field::User => Fate::Lost(Dropped, "end users are not named"),
-        Field::Metadata => Fate::Lost(Approximated, "they become labels"),
+        | Field::ThinkingShow => Fate::Depends("depends on how the model's thinking is configured"),
+        Field::SafetyIdentifier | Field::User => {
+            Fate::Lost(Dropped, "Gemini has no identifier of the end user")
+        }
+        Field::Metadata => Fate::Lost(Approximated, "sent as labels"),
         Field::CacheKey | Field::CacheOptions | Field::CacheRetention | Field::CacheMarker => {
             Fate::Lost(Dropped, NO_CACHE)
         }
         Field::ToolCacheMarker => Fate::Lost(Dropped, NO_CACHE),
         Field::PreviousResponse | Field::Conversation => Fate::Lost(Dropped, NO_STATE),
-        Field::ToolsStatedEmpty => Fate::Implied("no tools are offered either way"),
-        Field::Role => Fate::Depends("where instructions stand"),
-        Field::MessageName => Fate::Lost(Dropped, "speakers have no names"),
+        Field::ToolsStatedEmpty => Fate::Implied("an empty list of tools means the same as none"),
+        Field::Role => Fate::Depends("depends on the position of the instructions"),
+        Field::MessageName => Fate::Lost(Dropped, "messages have no participant names in Gemini"),
         Field::Text | Field::CallName | Field::ResultName => Fate::Carried,
         Field::Image | Field::Audio | Field::Video | Field::Document => Fate::Carried,
-        Field::MediaDetail => Fate::Depends("the model"),
-        Field::MediaName => Fate::Lost(Dropped, "files have no names"),
-        Field::MediaFile => Fate::Depends("who holds the file"),
-        Field::MediaUrl => Fate::Depends("whether its type is known"),
+        Field::MediaDetail => Fate::Depends("depends on the model"),
+        Field::MediaName => Fate::Lost(Dropped, "files have no names in Gemini"),
+        Field::MediaFile => Fate::Depends("a file id is only valid for its vendor"),
+        Field::MediaUrl => Fate::Depends("depends on whether the MIME type is known"),
         Field::ToolCall | Field::ToolResult => Fate::Carried,
-        Field::CallId | Field::ResultCallId => Fate::Depends("whether the model pairs by id"),
-        Field::CallArguments => Fate::Depends("whether they are an object"),
-        Field::CustomCall => Fate::Depends("whether the call is one"),
-        Field::ResultOutput | Field::ResultMedia => Fate::Depends("the parts of the answer"),
+        Field::CallId | Field::ResultCallId => {
+            Fate::Depends("depends on whether the model pairs calls by id")
+        }
+        Field::CallArguments => Fate::Depends("arguments must be an object in Gemini"),
+        Field::CustomCall => Fate::Depends("depends on whether the call is a custom one"),
+        Field::ResultOutput | Field::ResultMedia => {
+            Fate::Depends("depends on the content of the result")
+        }
         Field::ResultIsError => Fate::Carried,
-        Field::Reasoning | Field::Signature | Field::Ciphertext => Fate::Depends("who issued it"),
-        Field::Refusal => Fate::Depends("it becomes plain text"),
-        Field::Opaque => Fate::Depends("what it is"),
-        Field::Citations | Field::PartLogprobs => Fate::Depends("whether it is an answer"),
+        Field::Reasoning | Field::Signature | Field::Ciphertext => {
+            Fate::Depends("depends on who issued it")
+        }
+        Field::Refusal => Fate::Depends("sent as plain text"),
+        Field::Opaque => Fate::Depends("depends on what it is"),
+        Field::Citations | Field::PartLogprobs => {
+            Fate::Depends("depends on whether it is an answer")
+        }
         Field::ItemId | Field::ItemStatus => Fate::Implied(NO_ITEMS),
-        Field::ItemPhase => Fate::Lost(Dropped, "parts have no phase"),
+        Field::ItemPhase => Fate::Lost(Dropped, "parts have no phase in Gemini"),
         Field::Tool | Field::ToolDescription => Fate::Carried,
-        Field::ToolName => Fate::Depends("its alphabet and length"),
-        Field::ToolParameters => Fate::Depends("the schema language of the model"),
-        Field::CustomTool => Fate::Lost(Approximated, "it becomes a function of one string"),
-        Field::CustomFormat => Fate::Lost(Dropped, "a string has no grammar"),
-        Field::HostedTool => Fate::Depends("whether the vendor has the like"),
-        Field::NamespaceTool => Fate::Lost(Approximated, "its tools are offered one by one"),
+        Field::ToolName => Fate::Depends("names are limited in characters and length"),
+        Field::ToolParameters => {
+            Fate::Depends("depends on the schema keywords that the model supports")
+        }
+        Field::CustomTool => {
+            Fate::Lost(Approximated, "sent as a function with one string argument")
+        }
+        Field::CustomFormat => Fate::Lost(Dropped, "a string argument has no grammar"),
+        Field::HostedTool => Fate::Depends("depends on the tools that the vendor hosts"),
+        Field::NamespaceTool => Fate::Lost(Approximated, "namespaces are flattened"),
         Field::ResponseId | Field::ResponseModel | Field::FinishReason => Fate::Carried,
-        Field::ResponseCreated => Fate::Implied("the time is not stated"),
-        Field::ResponseServiceTier => Fate::Depends("the value"),
-        Field::StopSequence => Fate::Lost(Dropped, "which sequence it was is not told"),
-        Field::FinishDetails => Fate::Lost(Dropped, "the finish reason says no more"),
+        Field::ResponseCreated => Fate::Implied("Gemini states no creation time"),
+        Field::ResponseServiceTier => Fate::Depends("depends on the value"),
+        Field::StopSequence => {
+            Fate::Lost(Dropped, "Gemini does not state which stop sequence was met")
+        }
+        Field::FinishDetails => Fate::Lost(Dropped, "the finish reason has no details in Gemini"),
         usage_field!() => usage(field).fate,
     }
 }

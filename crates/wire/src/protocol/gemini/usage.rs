@@ -49,6 +49,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     output_by_total: Some(CANDIDATES_SUMMED),
 };
 
-const UNLESS_ZERO: Fate = Fate::Depends("whether it is zero");
+const UNLESS_ZERO: Fate = Fate::Depends("zero is left out");
 const CACHED: &str = "/cachedContentTokenCount";
 const ONLY_READ: Fate = Fate::Lost(Dropped, "only reads from the cache are counted");

@@ -59,7 +59,7 @@ impl Losing<'_> {
         finish: &crate::conversation::Finish<'_>,
     ) {
         if place.is_prompt_feedback() {
-            let reason = "an answer stands for the prompt that was blocked";
+            let reason = "a blocked prompt is returned as an answer";
             self.below(place, "../candidates", LossKind::Synthesised, reason);
         }
         self.set(place, Field::FinishReason);
@@ -88,7 +88,7 @@ impl Losing<'_> {
         }
         let place = usage.semantics().place();
         if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
-            let reason = "it is what the total leaves beside the other counts";
+            let reason = "computed from the total and the other counts";
             self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
         for count in Count::ALL {
@@ -131,7 +131,7 @@ impl Losing<'_> {
 
     /// Reports what is said of an empty text, which no target has a place for.
     fn empty(&mut self, semantics: &NodeSemantics<'_>) {
-        let reason = "an empty text says nothing";
+        let reason = "an empty text has no effect";
         self.citations(semantics, LossKind::Approximated, reason);
         if let Some(logprobs) = semantics.logprobs() {
             self.weights(semantics.place(), logprobs, (LossKind::Approximated, reason));

@@ -61,7 +61,7 @@ impl Losing<'_> {
             Source::Url { mime, .. } => {
                 self.set(place, Field::MediaUrl);
                 if self.source == Protocol::Gemini && mime.is_some() {
-                    let reason = "what stands at an address says itself what it is";
+                    let reason = "the MIME type is taken from the response to the URL";
                     self.below(place, "/fileData/mimeType", LossKind::Implied, reason);
                 }
             }
@@ -93,7 +93,7 @@ impl Losing<'_> {
                 self.set(part.semantics().place(), media_field(media.kind));
             }
             Content::Opaque(_) if in_words(part).is_some() => {
-                let reason = "only its words are told";
+                let reason = "only its text is sent";
                 self.node(part.semantics().place(), LossKind::Approximated, reason);
             }
             _ => self.part(part),

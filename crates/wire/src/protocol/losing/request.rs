@@ -163,7 +163,7 @@ impl Losing<'_> {
             Content::ToolResult(result) if result.form == CallForm::Custom => {
                 let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
                 if !is_told {
-                    let reason = "no call says that it answers a custom tool";
+                    let reason = "no call with this id is of a custom tool";
                     self.node(part.semantics().place(), LossKind::Approximated, reason);
                 }
             }

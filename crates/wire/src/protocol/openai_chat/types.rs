@@ -21,7 +21,7 @@ namespace! {
     /// What only Chat Completions can say of a request.
     pub struct ChatSemantics {
         /// The voice and the format of spoken answers.
-        audio: "audio" => Dropped, "no other protocol speaks its answers by these settings";
+        audio: "audio" => Dropped, "no other protocol has these speech settings";
         /// Likelihoods of single tokens.
         logit_bias: "logit_bias" => Dropped, "no other protocol biases single tokens";
         /// Whether the answer is text, speech or both.
@@ -31,7 +31,7 @@ namespace! {
         /// Text that the answer is expected to repeat.
         prediction: "prediction" => Dropped, "no other protocol takes a predicted answer";
         /// What a stream holds beside the answer.
-        stream_options: "stream_options" => Implied, "the usage is asked of every upstream and given to those who asked";
+        stream_options: "stream_options" => Implied, "usage is requested from every upstream and passed on to clients that asked for it";
     }
 }
 
@@ -40,12 +40,12 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     Declared {
         path: "max_tokens",
         kind: LossKind::Approximated,
-        reason: "the limit was said by both its names, and the newer one counts",
+        reason: "the limit is given under both its names; the newer one is used",
     },
     Declared {
         path: "index",
         kind: LossKind::Implied,
-        reason: "the position in the list says the same",
+        reason: "implied by the position in the list",
     },
     Declared {
         path: "system_fingerprint",
@@ -60,7 +60,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     Declared {
         path: "native_finish_reason",
         kind: LossKind::Dropped,
-        reason: "the finish reason is told in the target's own words",
+        reason: "the finish reason is mapped to the target's own values",
     },
 ];
 

@@ -22,12 +22,8 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         count(Count::Reasoning, "/completion_tokens_details/reasoning_tokens", Fate::Carried),
         absent(Count::CacheWrite5m, WRITES, NOT_BY_TIME),
         absent(Count::CacheWrite1h, WRITES, NOT_BY_TIME),
-        absent(
-            Count::ToolPrompt,
-            "",
-            Fate::Lost(Dropped, "Chat counts the results of hosted tools as input"),
-        )
-        .in_input(Renamed, "the results of hosted tools count as input"),
+        absent(Count::ToolPrompt, "", Fate::Lost(Dropped, "included in Chat's input count"))
+            .in_input(Renamed, "the results of hosted tools count as input"),
     ],
     objects: &[
         ("prompt_tokens_details", shape::PROMPT_DETAILS),

@@ -39,7 +39,7 @@ namespace! {
         /// How images in the context are treated.
         image: "image" => Dropped, "no other protocol compresses images on request";
         /// What the answer is to hold beyond its text; log probabilities among it are asked for elsewhere too.
-        include: "include" => Implied, "what can be had comes without being asked for";
+        include: "include" => Implied, "the target returns it without being asked";
         /// How often hosted tools may be called.
         max_tool_calls: "max_tool_calls" => Dropped, "no other protocol limits the calls of hosted tools";
         /// How the vendor is to moderate.
@@ -53,14 +53,14 @@ namespace! {
         /// Whether the model reasons in its standard or its professional way.
         reasoning_mode: "reasoning/mode" => Dropped, "no other protocol has modes of reasoning";
         /// How the stream is framed, such as with obfuscation.
-        stream_options: "stream_options" => Implied, "it speaks of padding that only this vendor sends";
+        stream_options: "stream_options" => Implied, "it concerns padding that only this vendor sends";
         /// What happens when the conversation is too long.
         truncation: "truncation" => Dropped, "no other protocol truncates on request";
     }
 }
 
 const ECHO: &str = "it repeats the request";
-const BOOKS: &str = "it is the vendor's own bookkeeping";
+const BOOKS: &str = "the vendor's own bookkeeping";
 const DEFAULT: &str = "it is the default, or repeats the request";
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.

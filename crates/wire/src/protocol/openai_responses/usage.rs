@@ -34,4 +34,4 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
 
 const WRITES: &str = "/input_tokens_details/cache_write_tokens";
 const TOGETHER: Fate = Fate::Lost(Approximated, "cache writes are counted together");
-const IN_INPUT: Fate = Fate::Lost(Approximated, "it is counted with the input");
+const IN_INPUT: Fate = Fate::Lost(Approximated, "included in the input count");

@@ -44,7 +44,7 @@ impl<'r> Encoding<'r, '_> {
                 Protocol::AnthropicMessages => "/system",
                 Protocol::Gemini => "/systemInstruction",
             };
-            let reason = "the system prompt asks for what no setting can";
+            let reason = "requested in the system prompt, as there is no setting for it";
             self.losing.below(Place::default(), slot, LossKind::Synthesised, reason);
         }
         let marks: Vec<Mark> =
@@ -142,7 +142,7 @@ impl<'r> Encoding<'r, '_> {
         let id = self.calls.call_id(piece.at, call);
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
         if call.form == CallForm::Custom {
-            let reason = "free text becomes the one argument of a function";
+            let reason = "free text is sent as the only argument of a function";
             self.losing.node(place, LossKind::Renamed, reason);
         }
         let change = block.tool_use(list, &CallWords { id: Some(id), name }, call);

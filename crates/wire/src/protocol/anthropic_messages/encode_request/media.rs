@@ -36,7 +36,12 @@ pub(super) fn admits(
         }
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
-        losing.field(place, Field::MediaName, LossKind::Dropped, "only documents have a title");
+        losing.field(
+            place,
+            Field::MediaName,
+            LossKind::Dropped,
+            "only documents have a title in Messages",
+        );
     }
     if matches!(media.source, Source::File { .. }) {
         losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
@@ -53,7 +58,7 @@ pub(super) fn admits(
     });
     match &sendable {
         Some(Sendable::PlainText(text)) if text.is_blank() => {
-            losing.node(place, LossKind::Repaired, "a document without words says nothing");
+            losing.node(place, LossKind::Repaired, "a document without text has no effect");
             return false;
         }
         Some(sendable) => lose_type(sendable, media, place, losing),
@@ -77,7 +82,7 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
         Some("image/jpg") if sent == "image/jpeg" => return,
         Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
-        None => (LossKind::Synthesised, "the type is told by the bytes"),
+        None => (LossKind::Synthesised, "the type is detected from the data"),
     };
     losing.node(place, kind, reason);
 }

@@ -64,7 +64,7 @@ pub(super) fn translate<'s>(
 /// Reports that a schema is spelled otherwise. Gemini has a field for each of its two languages, so that a schema of the
 /// older one comes back in another field.
 fn lose_spelling(at: At, losing: &mut Losing<'_>) {
-    let reason = "in the words of the target's schemas";
+    let reason = "rewritten in the target's schema keywords";
     match (at.dialect, at.field) {
         (Dialect::GeminiSchema, Field::ToolParameters) => {
             losing.node(at.place, LossKind::Renamed, reason);

@@ -154,7 +154,7 @@ impl Encoding<'_, '_> {
         let is_either = sampling.top_p.is_some() && !rules.temperature_with_top_p;
         let temperature = match temperature {
             Some(number) if is_either && number.as_f64() == Some(1.0) => {
-                let reason = "it is so by default, and the model takes it or `top_p`, not both";
+                let reason = "it is the default, and the model accepts either it or `top_p`";
                 self.lose(Field::Temperature, LossKind::Implied, reason);
                 None
             }
@@ -182,7 +182,7 @@ impl Encoding<'_, '_> {
         match (number.as_i64(), number.as_whole(), nearest) {
             (None, Some(whole), _) => Number::from(whole),
             (None, None, Some(nearest)) => {
-                self.lose(field, LossKind::Approximated, "a whole number is wanted");
+                self.lose(field, LossKind::Approximated, "an integer is required");
                 Number::from(nearest as u64)
             }
             _ => number,
@@ -268,7 +268,11 @@ impl Encoding<'_, '_> {
     fn output_schema<'s>(&mut self, output: &OutputSchema<'s>) -> Option<Json<'s>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
-            self.lose(Field::OutputSchemaStrict, kind, "output schemas are always strict");
+            self.lose(
+                Field::OutputSchemaStrict,
+                kind,
+                "output schemas are always strict in Messages",
+            );
         }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
@@ -308,7 +312,7 @@ impl Encoding<'_, '_> {
         let (identifier, user) = (&self.request.safety_identifier, &self.request.user);
         match (identifier, user) {
             (Some(_), Some(_)) => {
-                let reason = "there is one id for the end user";
+                let reason = "Messages has one identifier of the end user";
                 self.lose(Field::User, LossKind::Dropped, reason);
             }
             (None, Some(_)) => {
@@ -348,15 +352,23 @@ impl Encoding<'_, '_> {
                 is(&sampling.frequency_penalty, 0.0),
                 "there are no penalties",
             ),
-            (Field::Candidates, is(&sampling.candidates, 1.0), "there is one answer"),
-            (Field::Logprobs, sampling.logprobs.map(|asked| !asked), "none are told"),
-            (Field::TopLogprobs, is(&sampling.top_logprobs, 0.0), "none are told"),
+            (Field::Candidates, is(&sampling.candidates, 1.0), "Messages returns one answer"),
+            (
+                Field::Logprobs,
+                sampling.logprobs.map(|asked| !asked),
+                "Messages returns no log probabilities",
+            ),
+            (
+                Field::TopLogprobs,
+                is(&sampling.top_logprobs, 0.0),
+                "Messages returns no log probabilities",
+            ),
             (
                 Field::Verbosity,
                 self.request.verbosity.as_ref().map(|word| *word == "medium"),
-                "there is no such setting",
+                "Messages has no such setting",
             ),
-            (Field::Store, self.request.store.map(|store| !store), "nothing is stored"),
+            (Field::Store, self.request.store.map(|store| !store), "Messages stores nothing"),
         ];
         for (field, is_default, reason) in told {
             if is_default == Some(false) {

@@ -181,7 +181,7 @@ impl Telling<'_, '_> {
             Wish::Nothing => return Thought::UNSAID,
             Wish::Off => return self.off(),
             Wish::On => {
-                self.lose(LossKind::Approximated, "the model is told how much to think");
+                self.lose(LossKind::Approximated, "the model's thinking is set by an amount");
                 Effort::Medium.budget_for(self.family).value
             }
             Wish::Effort(effort) => {
@@ -280,8 +280,7 @@ fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option
         }
         None => {
             if matches!(form, Form::Budget(_)) {
-                let reason =
-                    "models that are given a budget show what they think unless told otherwise";
+                let reason = "models with a thinking budget show their thinking by default";
                 losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             }
             None

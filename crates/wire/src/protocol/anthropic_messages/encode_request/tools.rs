@@ -201,7 +201,7 @@ impl<'r> Encoding<'r, '_> {
         custom: &CustomTool<'_>,
         name: &str,
     ) {
-        let reason = "free text becomes the one argument of a function";
+        let reason = "free text is sent as the only argument of a function";
         let place = spaced.tool.semantics().place();
         self.losing.node(place, LossKind::Approximated, reason);
         let mut description = spaced.description(custom.description.as_ref());
@@ -251,7 +251,7 @@ impl<'r> Encoding<'r, '_> {
     fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
         let reason = "tools that the history has called must be declared";
         self.losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
-        let reason = "what is declared for the history is not to be called";
+        let reason = "a tool that is declared only for the history cannot be called";
         let kind = match self.request.tool_choice {
             None => LossKind::Synthesised,
             Some(_) => LossKind::Renamed,

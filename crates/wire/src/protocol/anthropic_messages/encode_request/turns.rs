@@ -176,7 +176,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
         let speaks = message.parts.is_empty() || !message.parts.iter().all(is_opaque);
         if message.role == Role::Developer && speaks {
-            let reason = "developers speak as the system";
+            let reason = "developer messages are sent as system messages";
             let place = message.semantics().place();
             self.losing.field(place, Field::Role, LossKind::Approximated, reason);
         }
@@ -312,7 +312,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn drop_last(&mut self) {
         let Some(turn) = self.turns.turns.pop() else { return };
-        let reason = "the model does not go on from the assistant's words";
+        let reason = "the model does not continue an assistant message";
         for piece in self.turns.pieces.drain(turn.pieces.start..) {
             self.losing.node(piece.part.semantics().place(), LossKind::Dropped, reason);
         }
@@ -323,7 +323,7 @@ fn trim(piece: &mut Piece<'_>, losing: &mut Losing<'_>) {
     let Content::Text(text) = piece.part.content() else { return };
     if text.to_str().ends_with(char::is_whitespace) {
         piece.spelling = Spelling::Trimmed;
-        let reason = "the last words of the assistant may not end in whitespace";
+        let reason = "a final assistant text must not end in whitespace";
         losing.field(piece.part.semantics().place(), Field::Text, LossKind::Repaired, reason);
     }
 }
@@ -359,19 +359,19 @@ pub(super) fn admits(
             false
         }
         Content::Reasoning(_) => {
-            losing.node(place, LossKind::Dropped, "thinking that nobody has signed");
+            losing.node(place, LossKind::Dropped, "thinking without a signature is refused");
             false
         }
         Content::Opaque(opaque) => {
             let (kind, reason) = match opaque.json.reader().peek_tag("encrypted_content") {
                 Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
-                Ok(None) | Err(_) => (LossKind::Dropped, "what only its own vendor can say"),
+                Ok(None) | Err(_) => (LossKind::Dropped, "only its own vendor has it"),
             };
             losing.node(place, kind, reason);
             false
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
-            losing.node(place, LossKind::Dropped, "not in the words of this role");
+            losing.node(place, LossKind::Dropped, "not available for this role");
             false
         }
     }
@@ -393,9 +393,9 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
         return false;
     }
     let (kind, reason) = if text.is_empty() {
-        (LossKind::Implied, "an empty text says nothing")
+        (LossKind::Implied, "an empty text has no effect")
     } else {
-        (LossKind::Repaired, "whitespace alone is refused")
+        (LossKind::Repaired, "sequences of whitespace alone are refused")
     };
     // The messages of an assistant are items there, which vanish with their words.
     let is_whole =

@@ -44,13 +44,13 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
         (None, _) => object.key("stop_sequence").null(),
     }
     if finish.details.is_some() {
-        let reason = "details in another vendor's words";
+        let reason = "details in another vendor's format";
         losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
     }
     let lost = match finish.kind {
         FinishKind::MalformedCall => Some((LossKind::Approximated, "there is no such reason")),
         FinishKind::Other | FinishKind::Failed => {
-            Some((LossKind::Approximated, "a reason that only its vendor knows"))
+            Some((LossKind::Approximated, "a finish reason that only its vendor has"))
         }
         FinishKind::ContentFilter | FinishKind::PromptFilter => {
             Some((LossKind::Renamed, "a filtered answer is a refusal"))
@@ -87,7 +87,7 @@ fn lose_beside((kind, said): (FinishKind, Said), (place, losing): (Place, &mut L
             losing.below(place, "/incomplete_details", LossKind::Renamed, reason);
         }
         (Protocol::OpenaiResponses, FinishKind::Stop) if said == Said::Refusal => {
-            let reason = "a refusal is told as a filtered answer";
+            let reason = "a refusal is returned as a filtered answer";
             losing.below(place, "/incomplete_details", LossKind::Synthesised, reason);
         }
         (Protocol::Gemini, FinishKind::PromptFilter) => {

@@ -128,7 +128,7 @@ fn write_foreign_response(
         losing.node(part.semantics().place(), LossKind::Withheld, reason);
     }
     for other in others {
-        losing.node(other.semantics().place(), LossKind::Dropped, "there is one answer");
+        losing.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
     write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
@@ -155,7 +155,7 @@ fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'
 
 /// Reports that a refusal is told as text, in a place of its own or not.
 pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
-    losing.node(place, LossKind::Renamed, "a refusal is text like any other");
+    losing.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
 }
 
 /// Why a call of free text looks otherwise.
@@ -232,7 +232,7 @@ impl Answering {
                 losing.node(place, LossKind::Dropped, "answers here are text and calls");
             }
             Content::ToolResult(_) | Content::Opaque(_) => {
-                losing.node(place, LossKind::Dropped, "what only its own vendor can say");
+                losing.node(place, LossKind::Dropped, "only its own vendor has it");
             }
         }
         withhold(semantics, losing);

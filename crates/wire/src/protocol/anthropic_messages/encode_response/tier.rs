@@ -19,7 +19,7 @@ pub(in crate::protocol::anthropic_messages) fn tier_word(
     let word = tier::translated(&served, losing.source(), HERE, Asking::Answer);
     let lost = match word {
         Some(word) if *served == *word => None,
-        Some(_) => Some((LossKind::Renamed, "the vendor's own word")),
+        Some(_) => Some((LossKind::Renamed, "the vendor's own value")),
         None => Some((LossKind::Dropped, "the vendor has no such tier")),
     };
     if let Some((kind, reason)) = lost {

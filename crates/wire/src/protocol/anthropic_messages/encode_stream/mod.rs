@@ -157,7 +157,7 @@ impl Writing<'_> {
         if candidate > 0 && !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let place = place.of_candidate();
-            self.losing().node(place, LossKind::Dropped, "there is one answer");
+            self.losing().node(place, LossKind::Dropped, "Messages returns one answer");
         }
     }
 
@@ -287,7 +287,7 @@ impl Writing<'_> {
         if self.is_own() || !self.reported.insert((field, place)) {
             return;
         }
-        let reason = "no place for it is left in this stream";
+        let reason = "the stream is past the point where it could be sent";
         match stands {
             Some(stands) => self.losing().node(stands, LossKind::Dropped, reason),
             None => self.losing().field(place, field, LossKind::Dropped, reason),

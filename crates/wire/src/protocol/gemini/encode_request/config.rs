@@ -227,7 +227,7 @@ impl<'x> Scribe<'x, '_> {
             object.field(self.name(key), &schema);
         } else {
             lose_description(description.as_ref(), &mut self.losing);
-            let reason = "without a schema it is JSON of any shape";
+            let reason = "without a schema it becomes JSON mode";
             self.losing.field(Place::default(), Field::OutputFormat, LossKind::Renamed, reason);
         }
         let (kind, reason) = match strict {

@@ -195,7 +195,7 @@ impl<'x> Scribe<'x, '_> {
         let place = message.semantics().place();
         let pieces = self.admitted(pieces(index, message));
         if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
-            let reason = "a message without words is left out";
+            let reason = "a message without text is left out";
             self.losing.node(place, LossKind::Implied, reason);
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
@@ -285,7 +285,7 @@ impl<'x> Scribe<'x, '_> {
                             piece.part.semantics().place()
                         }
                     };
-                    let reason = "results stand first and in the order of their calls";
+                    let reason = "results come first, in the order of their calls";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }
             }

@@ -114,7 +114,7 @@ impl<'x> Scribe<'x, '_> {
         }
         let has_words = in_words(part).is_some();
         let (kind, reason) = match has_words {
-            true => (LossKind::Approximated, "only its words are told"),
+            true => (LossKind::Approximated, "only its text is sent"),
             false => opaque_fate(opaque),
         };
         self.losing.node(part.semantics().place(), kind, reason);
@@ -154,7 +154,7 @@ impl<'x> Scribe<'x, '_> {
             }
             Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
-                let reason = "a document of plain text becomes text";
+                let reason = "a plain-text document is sent as text";
                 self.losing.node(place, LossKind::Approximated, reason);
             }
             Source::Url { mime: None, .. } | Source::Base64 { mime: None, .. } => {
@@ -178,7 +178,7 @@ impl<'x> Scribe<'x, '_> {
     fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) {
         let Some(detail) = &media.detail else { return };
         let (kind, reason) = match (resolution(detail), closeness) {
-            (Some(_), Closeness::Told) => (LossKind::Approximated, "told as a media resolution"),
+            (Some(_), Closeness::Told) => (LossKind::Approximated, "sent as a media resolution"),
             (Some(_), Closeness::LeftOut) => {
                 (LossKind::Approximated, "the model chooses how closely it looks here")
             }
@@ -267,7 +267,7 @@ impl<'x> Scribe<'x, '_> {
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
         }
         if call.form == CallForm::Custom {
-            let reason = "free text becomes the one argument of a function";
+            let reason = "free text is sent as the only argument of a function";
             self.losing.node(place, LossKind::Approximated, reason);
         }
         let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
@@ -356,7 +356,7 @@ impl<'x> Scribe<'x, '_> {
             self.losing.node(place, LossKind::Approximated, reason);
         }
         if is_reordered(result) {
-            let reason = "the text of a result stands before its media";
+            let reason = "the text of a result comes before its media";
             self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
@@ -365,7 +365,7 @@ impl<'x> Scribe<'x, '_> {
         }
         for part in media_of(result) {
             if !inside {
-                let reason = "media of a result stand behind it";
+                let reason = "media of a result are sent after it";
                 self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
             }
         }
@@ -381,7 +381,7 @@ impl<'x> Scribe<'x, '_> {
             Some(name) => name,
             None => {
                 let place = piece.part.semantics().place();
-                let reason = "no call says which tool this is the result of";
+                let reason = "no call with this id names the tool";
                 self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
                 Text::literal(UNKNOWN_TOOL)
             }
@@ -406,7 +406,7 @@ fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
 fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
     match &*opaque.kind.to_str() {
         "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
-        _ => (LossKind::Dropped, "only its own protocol has a word for it"),
+        _ => (LossKind::Dropped, "only its own protocol has it"),
     }
 }
 

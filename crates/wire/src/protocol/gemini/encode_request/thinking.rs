@@ -91,7 +91,7 @@ impl<'x> Scribe<'x, '_> {
         let never = self.target.family.thinking == target::Thinking::None;
         let (kind, reason) = match off && never {
             true => (LossKind::Implied, "the model does not think"),
-            false => (LossKind::Dropped, "the model takes no word on its thinking"),
+            false => (LossKind::Dropped, "the model's thinking cannot be configured"),
         };
         let set = [
             (Field::ThinkingMode, mode.is_some()),
@@ -106,7 +106,7 @@ impl<'x> Scribe<'x, '_> {
 
     /// What is said in words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
-        let reason = "the vendor has no word for it";
+        let reason = "the vendor has no such value";
         if thinking.mode.is_some() {
             self.losing.field(Place::default(), Field::ThinkingMode, LossKind::Dropped, reason);
         }
@@ -120,7 +120,7 @@ impl<'x> Scribe<'x, '_> {
         let root = Place::default();
         match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
-                let reason = "the model decides by itself unless told a level";
+                let reason = "the model decides by itself unless a level is set";
                 self.losing.field(root, Field::ThinkingMode, LossKind::Implied, reason);
             }
             _ => {
@@ -134,14 +134,14 @@ impl<'x> Scribe<'x, '_> {
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
         let root = Place::default();
         if self.exchange.request.thinking.effort.is_some() {
-            let reason = "the budget says how much the model thinks";
+            let reason = "the budget sets how much the model thinks";
             self.losing.field(root, Field::ThinkingEffort, LossKind::Approximated, reason);
         }
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
                 object.field("thinkingLevel", &level(effort));
-                let reason = "the model is told a level, not a budget";
+                let reason = "the model's thinking is set by a level, not by a budget";
                 return self.losing.field(
                     root,
                     Field::ThinkingBudget,
@@ -190,7 +190,7 @@ impl<'x> Scribe<'x, '_> {
             }
         };
         if changed {
-            let reason = "the nearest that the model can be told";
+            let reason = "the nearest value that the model supports";
             self.losing.field(Place::default(), field, LossKind::Approximated, reason);
         }
     }

@@ -276,7 +276,7 @@ impl<'x> Scribe<'x, '_> {
             self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
             let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));
             if BECOME_OTHERS.contains(&keyword) {
-                let reason = "other keywords stand for one that the model does not take";
+                let reason = "replaced by keywords that the model supports";
                 self.losing.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
             }
         }

@@ -19,13 +19,13 @@ pub(in crate::protocol::gemini) fn finish_fate(
 ) -> Change {
     match finish.kind {
         FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls if refused => {
-            Some((LossKind::Approximated, "a refusal is told by the finish reason"))
+            Some((LossKind::Approximated, "a refusal is returned as the finish reason"))
         }
         FinishKind::StopSequence => {
             Some((LossKind::Approximated, "an answer that met a stop sequence just stops"))
         }
         FinishKind::ContextFull => {
-            Some((LossKind::Approximated, "a full context is told as a token limit"))
+            Some((LossKind::Approximated, "a full context is returned as a token limit"))
         }
         FinishKind::Failed | FinishKind::Other => {
             Some((LossKind::Approximated, "the vendor has no such finish reason"))

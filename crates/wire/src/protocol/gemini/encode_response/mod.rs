@@ -143,7 +143,7 @@ impl<'x> Answer<'x, '_> {
         let (word, kind, reason) = tier_word(tier);
         let place = self.response.semantics().place();
         if self.response.usage.is_none() {
-            let reason = "the tier stands beside the usage, and there is none";
+            let reason = "the tier is part of the usage, and there is no usage";
             self.losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
         } else if word.is_none() {
             self.losing.field(place, Field::ResponseServiceTier, kind, reason);
@@ -189,7 +189,7 @@ impl<'x> Answer<'x, '_> {
 
     fn grounding(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
         for part in parts {
-            let reason = "sources stand beside the answer, by stretches of bytes";
+            let reason = "sources are listed beside the answer, by byte ranges";
             self.losing.citations(part.semantics(), LossKind::Approximated, reason);
         }
         let nodes: Vec<_> =
@@ -212,7 +212,7 @@ impl<'x> Answer<'x, '_> {
             let place = part.semantics().place();
             report_logprobs(&mut self.losing, place, logprobs);
             if place != first || matches!(part.content(), Content::Refusal(_)) {
-                let reason = "they stand beside all that is said";
+                let reason = "they belong to the whole answer";
                 self.losing.weights(place, logprobs, (LossKind::Approximated, reason));
                 if !first_has {
                     self.losing.node(first, LossKind::Approximated, reason);
@@ -263,7 +263,7 @@ impl<'x> Answer<'x, '_> {
 
     fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
         if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
-            let reason = "only its own protocol has a word for it";
+            let reason = "only its own protocol has it";
             return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
         }
         if !self.losing.is_same() && says_nothing(part) {
@@ -281,7 +281,7 @@ impl<'x> Answer<'x, '_> {
             report_media(&mut self.losing, part.semantics().place());
         }
         if is_custom_call(part) {
-            let reason = "free text becomes the one argument of a function";
+            let reason = "free text is sent as the only argument of a function";
             self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
         let mut pen = answer_pen(part, self.asked, self.losing.is_same());
@@ -307,7 +307,7 @@ fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
 /// Log probabilities come back with the bytes that their tokens stand for, and with nothing else.
 pub(super) fn report_logprobs(losing: &mut Losing<'_>, place: Place, logprobs: &Logprobs<'_>) {
     if !losing.is_same() && logprobs::fidelity(logprobs) == Fidelity::Partial {
-        let reason = "only tokens and their log probabilities are told";
+        let reason = "only tokens and their log probabilities are returned";
         losing.weights(place, logprobs, (LossKind::Approximated, reason));
     }
 }
@@ -322,7 +322,7 @@ pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
 /// Chat's answers have a voice with a name and an end, which no answer here has.
 pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
     if losing.source() == Protocol::OpenaiChat {
-        losing.node(place, LossKind::Approximated, "a voice is told as plain data");
+        losing.node(place, LossKind::Approximated, "audio output is sent as plain data");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 pub(in crate::protocol::gemini) fn tier_word(
     tier: &Text<'_>,
 ) -> (Option<Text<'static>>, LossKind, &'static str) {
-    let renamed = "the vendor's word for it";
+    let renamed = "the vendor's own value";
     match &*tier.to_str() {
         "default" | "standard" | "auto" => {
             (Some(Text::literal("standard")), LossKind::Renamed, renamed)

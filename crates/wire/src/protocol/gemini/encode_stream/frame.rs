@@ -27,7 +27,7 @@ impl Encoder<'_> {
             self.ending(candidate).calls = true;
         }
         if is_custom_call(part) {
-            let reason = "free text becomes the one argument of a function";
+            let reason = "free text is sent as the only argument of a function";
             self.tell(|losing| losing.node(place, LossKind::Approximated, reason));
         }
         let pen = answer_pen(part, &self.asked, self.is_same());

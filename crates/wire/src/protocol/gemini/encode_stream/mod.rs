@@ -102,7 +102,7 @@ impl<'a> Encoder<'a> {
             });
             self.usage = Some(usage);
         } else if self.tier.is_some() && !self.failed {
-            let reason = "the tier stands beside the usage, and there is none";
+            let reason = "the tier is part of the usage, and there is no usage";
             let (place, field) = (self.semantics.place(), Field::ResponseServiceTier);
             self.lose(|losing| losing.field(place, field, LossKind::Dropped, reason));
         }

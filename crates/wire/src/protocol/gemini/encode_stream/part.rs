@@ -189,7 +189,7 @@ impl Encoder<'_> {
                 return self.tell(|losing| report_media(losing, place));
             }
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
-                (Field::Opaque, LossKind::Dropped, "only its own protocol has a word for it")
+                (Field::Opaque, LossKind::Dropped, "only its own protocol has it")
             }
             Opening::Text
             | Opening::Reasoning(_)
@@ -326,7 +326,7 @@ impl Encoder<'_> {
         let Some(open) = self.find(part) else { return };
         let place = open.place;
         open.citations.push(citation.clone().into_owned());
-        let reason = "sources stand beside the answer, by stretches of bytes";
+        let reason = "sources are listed beside the answer, by byte ranges";
         self.tell(|losing| losing.citation(place, &citation, (LossKind::Approximated, reason)));
     }
 
@@ -347,7 +347,7 @@ impl Encoder<'_> {
             self.hold_late(part);
         }
         if let Some(lonely) = lonely {
-            let reason = "without a text there is nothing that they speak of";
+            let reason = "citations need a text to refer to";
             self.tell(|losing| {
                 losing.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });

@@ -175,11 +175,11 @@ const fn declared(
     Declared { path, kind, reason }
 }
 
-const WHO_SPEAKS: &str = "another word for the role";
-const PART_DETAIL: &str = "no other protocol says this of a part";
+const WHO_SPEAKS: &str = "the role has another name";
+const PART_DETAIL: &str = "no other protocol has this field on a part";
 const RESULT_DETAIL: &str = "no other protocol has results that come piece by piece";
 const BY_MODALITY: &str = "the sum of these counts is carried";
-const AS_CITATIONS: &str = "sources are told as citations";
+const AS_CITATIONS: &str = "sources are sent as citations";
 const SAFETY: &str = "no other protocol rates its answer by category";
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
@@ -188,8 +188,8 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("content/role", Implied, WHO_SPEAKS),
     declared("videoMetadata", Dropped, PART_DETAIL),
     declared("video_metadata", Dropped, PART_DETAIL),
-    declared("mediaResolution", Approximated, "told as the detail of an image where there is one"),
-    declared("media_resolution", Approximated, "told as the detail of an image where there is one"),
+    declared("mediaResolution", Approximated, "sent as the detail of each image"),
+    declared("media_resolution", Approximated, "sent as the detail of each image"),
     declared("mediaProcessing", Dropped, PART_DETAIL),
     declared("media_processing", Dropped, PART_DETAIL),
     declared("partMetadata", Dropped, PART_DETAIL),
@@ -203,10 +203,10 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("functionResponse/willContinue", Dropped, RESULT_DETAIL),
     declared("functionResponse/scheduling", Dropped, RESULT_DETAIL),
     declared("behavior", Dropped, "no other protocol has calls that do not wait"),
-    declared("promptFeedback", Approximated, "a blocked prompt is told as a finish reason"),
-    declared("modelStatus", Dropped, "no other protocol speaks of a model's retirement"),
+    declared("promptFeedback", Approximated, "a blocked prompt is returned as a finish reason"),
+    declared("modelStatus", Dropped, "no other protocol announces a model's retirement"),
     declared("index", Implied, "answers are numbered elsewhere too, or there is one"),
-    declared("finishMessage", Implied, "the words that go with the finish reason"),
+    declared("finishMessage", Implied, "the message of the finish reason"),
     declared("tokenCount", Implied, "the usage has it"),
     declared("safetyRatings", Dropped, SAFETY),
     declared("citationMetadata", Approximated, AS_CITATIONS),
@@ -221,7 +221,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         "no other protocol lists the pages it read in this way",
     ),
     declared("avgLogprobs", Dropped, "no other protocol averages"),
-    declared("logprobsResult", Dropped, "without a text there is nothing that they speak of"),
+    declared("logprobsResult", Dropped, "citations need a text to refer to"),
     declared("continuationToken", Dropped, "only its vendor can continue from it"),
     declared("promptTokensDetails", Implied, BY_MODALITY),
     declared("candidatesTokensDetails", Implied, BY_MODALITY),

@@ -101,7 +101,7 @@ impl Turns<'_, '_> {
         let is_several = refusals().count() > 1;
         for (at, (_, part)) in refusals() {
             if is_several || parts[at..].iter().any(is_text) {
-                let reason = "a refusal stands in a field of its own, beside the text";
+                let reason = "a refusal has a field of its own, beside the text";
                 self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
             }
         }

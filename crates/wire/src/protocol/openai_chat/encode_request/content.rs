@@ -288,7 +288,7 @@ fn write_document(
         // Nobody comes here with them: see `is_sayable`.
         Source::File { .. } | Source::Url { .. } => return,
         Source::Text { text, .. } => {
-            losing.node(place, LossKind::Approximated, "a document of plain text becomes text");
+            losing.node(place, LossKind::Approximated, "a plain-text document is sent as text");
             return write_simple(writer, ("text", text), semantics, losing);
         }
     };

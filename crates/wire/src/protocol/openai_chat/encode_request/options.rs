@@ -137,7 +137,7 @@ impl Options<'_, '_> {
         object.optional("stream", self.request.stream.as_ref());
         if self.request.stream == Some(true) && self.target.dialect.stream_options {
             object.key("stream_options").object(|it| it.field("include_usage", &true));
-            let reason = "the usage of a stream is told only when asked for";
+            let reason = "the usage of a stream is sent only on request";
             let root = Place::default();
             self.losing.below(root, "/stream_options", LossKind::Synthesised, reason);
         }

@@ -94,7 +94,7 @@ impl Turns<'_, '_> {
     fn object_text<'j>(&mut self, part: &Part<'_>, response: &'j Json<'_>) -> Text<'j> {
         let (text, kind) = object_text(response);
         if let Some(kind) = kind {
-            let reason = "the object of the result becomes text";
+            let reason = "the result object is sent as text";
             self.losing.field(part.semantics().place(), Field::ResultOutput, kind, reason);
         }
         text
@@ -144,7 +144,7 @@ impl Turns<'_, '_> {
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
                 let words = in_words(part);
                 if words.is_some() {
-                    let reason = "a document of plain text becomes text";
+                    let reason = "a plain-text document is sent as text";
                     self.losing.node(place, LossKind::Approximated, reason);
                 }
                 texts.extend(words);

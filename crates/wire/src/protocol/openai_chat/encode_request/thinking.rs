@@ -132,7 +132,7 @@ impl Options<'_, '_> {
                 self.lose(Field::ThinkingShow, LossKind::Dropped, reason);
             }
             (Some(_), _) => {
-                let reason = "the server decides what it shows";
+                let reason = "the server decides what thinking it shows";
                 self.lose(Field::ThinkingShow, LossKind::Implied, reason);
             }
         }
@@ -189,7 +189,7 @@ impl Options<'_, '_> {
         let Thinking { mode, effort, budget: _, show } = &self.request.thinking;
         let modes = self.losing.source() == Protocol::AnthropicMessages;
         let unsaid = [
-            (Field::ThinkingEffort, effort.is_none(), "it stands for the budget"),
+            (Field::ThinkingEffort, effort.is_none(), "sent in place of the budget"),
             (Field::ThinkingMode, modes && mode.is_none(), "an effort asks for thinking"),
             (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
         ];

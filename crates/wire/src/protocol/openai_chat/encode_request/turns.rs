@@ -138,7 +138,7 @@ impl Turns<'_, '_> {
         let is_results = is_results(turn);
         if waiting.len() > before || !waiting.is_empty() && is_results {
             let place = turn.semantics().place();
-            let reason = "media of results stand in a message of their own";
+            let reason = "media of results are sent in a separate message";
             self.losing.node(place, LossKind::Renamed, reason);
         }
         if !is_results {
@@ -180,7 +180,7 @@ impl Turns<'_, '_> {
     pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
         if is_lost {
-            let reason = "nothing of it can be said in Chat";
+            let reason = "no part of it can be sent to Chat";
             self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
         }
         is_lost

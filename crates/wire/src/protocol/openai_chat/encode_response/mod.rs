@@ -437,7 +437,7 @@ fn rank(part: &Part<'_>) -> Option<usize> {
 const CALL: usize = 3;
 
 /// Why texts lose their borders.
-pub(super) const ONE_TEXT: &str = "an answer has one text, which stands before its calls";
+pub(super) const ONE_TEXT: &str = "an answer has one text, which comes before its calls";
 
 /// The id of a call that came without one.
 pub(super) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {

@@ -143,7 +143,7 @@ impl Encoder<'_> {
         let (candidate, place, is_told) = (part.candidate, part.place, part.is_told);
         let Some(logprobs) = part.logprobs.take() else { return };
         if !is_told {
-            let reason = "an empty text says nothing";
+            let reason = "an empty text has no effect";
             self.losses.add(self.source, NoteAt::Part(id), |losing| {
                 losing.weights(place, &logprobs, (LossKind::Approximated, reason));
             });

@@ -85,7 +85,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         let before = self.writer.as_str().len();
         self.items(index, message);
         if self.writer.as_str().len() == before && !message.parts.is_empty() {
-            let reason = "nothing of the message can be said here";
+            let reason = "no part of the message can be sent to the target";
             self.losing.node(place, LossKind::Dropped, reason);
         }
     }
@@ -212,7 +212,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         let said = message.parts.iter().skip_while(|part| !is_content(part));
         let mut behind = said.skip_while(|part| is_content(part));
         if behind.any(|part| matches!(part.content(), Content::ToolResult(_))) {
-            let reason = "results and what is said beside them are items of their own";
+            let reason = "results and the text beside them are separate items";
             self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
@@ -344,7 +344,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     /// Reports a cache marker on an item that has no place for one.
     fn uncached(&mut self, part: &Part<'_>) {
         if let Some(marker) = part.semantics().cache() {
-            let reason = "only what users say and tools answer is marked here";
+            let reason = "only user messages and tool results can be marked";
             let place = part.semantics().place();
             self.losing.marker(place, marker, LossKind::Dropped, reason);
         }

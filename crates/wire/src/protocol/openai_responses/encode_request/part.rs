@@ -176,7 +176,7 @@ fn write_citations(
                 (true, Protocol::OpenaiResponses) => loss,
                 (true, Protocol::OpenaiChat) if is_plain_citation(citation) => loss,
                 (true, _) => {
-                    loss.or(Some((LossKind::Approximated, "address, title and span are told")))
+                    loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
                 }
             };
         }
@@ -289,7 +289,7 @@ fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &Nod
         losing.node(semantics.place(), LossKind::Renamed, reason);
     }
     if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
-        losing.below(semantics.place(), "/type", LossKind::Renamed, "what was found is a file");
+        losing.below(semantics.place(), "/type", LossKind::Renamed, "the source is a file");
     }
 }
 
@@ -418,7 +418,7 @@ fn write_audio(
             let format = audio_format(&mime);
             object.field("format", format);
             if mime.strip_prefix("audio/") != Some(format) {
-                let reason = "sound is named by its format";
+                let reason = "audio is identified by its format";
                 losing.node(semantics.place(), LossKind::Renamed, reason);
             }
         }

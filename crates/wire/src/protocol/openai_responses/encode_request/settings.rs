@@ -74,7 +74,7 @@ impl<'s> Settings<'s, '_> {
             None if self.losing.is_same() => {}
             None => {
                 object.field("store", &false);
-                let reason = "nobody asked this vendor to keep the answer";
+                let reason = "the answer is not stored by this vendor unless asked for";
                 self.report(Field::Store, LossKind::Synthesised, reason);
             }
             Some(store) => object.field("store", &store),
@@ -268,7 +268,7 @@ impl<'s> Settings<'s, '_> {
         let thinking = &self.request().thinking;
         let mode = thinking.mode;
         if mode == Some(ThinkingMode::Disabled) {
-            let reason = "the effort says that the model does not think";
+            let reason = "the effort turns thinking off";
             self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
             return self.fit_effort(Effort::None, Field::ThinkingMode);
         }
@@ -288,14 +288,14 @@ impl<'s> Settings<'s, '_> {
         };
         let asks = effort.as_deref().is_some_and(|effort| effort != "none");
         if mode.is_some() {
-            let reason = "the effort says how much the model thinks";
+            let reason = "the effort sets how much the model thinks";
             self.report(Field::ThinkingMode, LossKind::Approximated, reason);
         } else if asks && self.losing.source() == Protocol::AnthropicMessages {
             let reason = "with an effort the model thinks";
             self.report(Field::ThinkingMode, LossKind::Synthesised, reason);
         }
         if thinking.budget.is_some() && thinking.effort.is_some() {
-            let reason = "the effort says how much the model thinks";
+            let reason = "the effort sets how much the model thinks";
             self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
         effort
@@ -307,7 +307,7 @@ impl<'s> Settings<'s, '_> {
             self.report(Field::ThinkingBudget, LossKind::Implied, reason);
             return None;
         };
-        let reason = "a budget becomes the nearest effort";
+        let reason = "a budget is mapped to the nearest effort";
         self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
         self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
         let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;

@@ -47,7 +47,7 @@ pub(in crate::protocol::openai_responses) fn takes(
             true
         }
         Content::Media(media) if is_picture(media) => {
-            let reason = "it is told as a picture that a tool made";
+            let reason = "sent as an image made by a tool";
             losing.node(place, LossKind::Approximated, reason);
             true
         }

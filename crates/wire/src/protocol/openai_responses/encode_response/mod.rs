@@ -180,13 +180,13 @@ pub(super) fn report_finish(
         | FinishKind::Length
         | FinishKind::ContentFilter
         | FinishKind::Failed => return,
-        FinishKind::StopSequence => "that a stop sequence was met is not told",
-        FinishKind::ContextFull => "a full context is told as a full output",
-        FinishKind::PromptFilter => "a refused prompt is told as a filtered answer",
-        FinishKind::Refusal => "a refusal is told by its text or as a filtered answer",
-        FinishKind::Pause => "a pause is told as an end",
-        FinishKind::MalformedCall => "a call that cannot be read is told as an end",
-        FinishKind::Other => "the reason has no word here",
+        FinishKind::StopSequence => "Responses does not state that a stop sequence was met",
+        FinishKind::ContextFull => "a full context is returned as an output limit",
+        FinishKind::PromptFilter => "a refused prompt is returned as a filtered answer",
+        FinishKind::Refusal => "a refusal is returned as its text or as a filtered answer",
+        FinishKind::Pause => "a pause is returned as an end",
+        FinishKind::MalformedCall => "an unreadable call is returned as an end",
+        FinishKind::Other => "the target has no such finish reason",
     };
     losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
 }

@@ -363,7 +363,7 @@ impl Encoder<'_> {
     fn lose_late(&mut self, (item, at): (usize, usize), kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        let lost = (LossKind::Dropped, "it comes when its message is complete");
+        let lost = (LossKind::Dropped, "sent when its message is complete");
         match kind {
             NoteKind::Citation(citation) => losing.citation(place, &citation, lost),
             NoteKind::Logprobs(logprobs) => losing.weights(place, &logprobs, lost),
