@@ -6,6 +6,7 @@ mod body;
 mod chunked;
 mod client;
 mod connect;
+mod dial;
 mod direct;
 #[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
