@@ -76,14 +76,14 @@ async fn open_within(
     address: &Address,
     stream: TcpStream,
 ) -> Result<Connection> {
-    let stream = tls::handshake(proxy.address.host(), stream).await;
+    let stream = tls::handshake(&proxy.address, stream).await;
     let mut stream = stream.map_err(|error| ungiven(proxy, address, &error.to_string()))?;
     if !address.is_tls() {
         return Ok(Connection::Tls(Box::new(stream)));
     }
     let asked = tunnel(&mut stream, http, address).await;
     asked.map_err(|detail| ungiven(proxy, address, &detail))?;
-    let stream = tls::handshake(address.host(), stream).await?;
+    let stream = tls::handshake(address, stream).await?;
     Ok(Connection::Twofold(Box::new(stream)))
 }
 
@@ -92,7 +92,7 @@ async fn secured(address: &Address, stream: TcpStream) -> Result<Connection> {
     if !address.is_tls() {
         return Ok(Connection::Plain(stream));
     }
-    let stream = tls::handshake(address.host(), stream).await?;
+    let stream = tls::handshake(address, stream).await?;
     Ok(Connection::Tls(Box::new(stream)))
 }
 
