@@ -1,8 +1,10 @@
 """The way to upstreams that are not on this machine: certificates, and the proxy variables of the environment."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Optional
 
 import raw
 from middlemen import DAY, Authority, Front, Proxy, Script, Socks
@@ -41,6 +43,7 @@ class Network:
     def tests(self) -> Iterator[tuple[str, Callable[[], None]]]:
         for test in (
             self.certificates,
+            self.certificates_of_a_provider,
             self.tunnel,
             self.plain_through_proxy,
             self.proxy_with_password,
@@ -56,12 +59,12 @@ class Network:
             yield test.__name__, test
 
     @contextmanager
-    def gateway(self, urls: dict[str, str], **variables: str) -> Iterator[Gateway]:
-        """A gateway that says all it can in its log, and is looked at when it ends: no secret may be in it."""
+    def gateway(self, urls: dict[str, str], keys: Optional[dict[str, str]] = None, **variables: str) -> Iterator[Gateway]:
+        """A gateway that logs everything, with more keys for some providers. No secret may be in the log when it ends."""
         self.number += 1
         config = 'env_providers = false\n[log]\nlevel = "trace"\n' + "".join(
             f'[[provider]]\nname = "{name}"\nprotocol = "openai-chat"\nbase_url = "{url}"\n'
-            f'api_key = {{ value = "{KEY}" }}\nconnect_timeout = "1s"\n'
+            f'api_key = {{ value = "{KEY}" }}\nconnect_timeout = "1s"\n{(keys or {}).get(name, "")}'
             for name, url in urls.items()
         )
         gateway = Gateway(self.binary, self.folder, f"network-{self.number}", config, variables)
@@ -95,6 +98,32 @@ class Network:
             raw_reply = raw.ask(gateway.base, "openai-chat", "cut/m", "hello there", is_streamed=True)
             equal(raw_reply.status, 502, "a stream that broke off before its first event")
         cut.end()
+
+    def certificates_of_a_provider(self) -> None:
+        """A provider's own authority takes the place of all others, and its client certificate is shown to it alone."""
+        folder = self.folder / "private"
+        folder.mkdir()
+        private = Authority(folder, "private")
+        demanding = private.context("localhost")
+        demanding.verify_mode = ssl.CERT_REQUIRED
+        demanding.load_verify_locations(private.file)
+        private.context("gateway.test")
+        front = Front(demanding, self.behind)
+        trust = f'ca_file = "{private.file}"\n'
+        keys = {
+            "member": f'{trust}client_certificate = "{folder / "gateway.test.pem"}"\n',
+            "anonymous": trust,
+            "elsewhere": trust,
+        }
+        urls = {name: f"https://localhost:{front.port}/openai/v1" for name in ("member", "anonymous", "untrusting")}
+        urls["elsewhere"] = f"https://localhost:{self.fronts['sound'].port}/openai/v1"
+        with self.gateway(urls, keys, SSL_CERT_FILE=str(self.authority.file)) as gateway:
+            answered(gateway, "member")
+            refused(gateway, "untrusting", 502, "not signed by an authority that is trusted for it")
+            refused(gateway, "elsewhere", 502, "not signed by an authority that is trusted for it")
+            reply = raw.ask(gateway.base, "openai-chat", "anonymous/m", "hello there")
+            equal(reply.status, 502, f"status without a certificate ({reply.body[:300]})")
+        front.end()
 
     def tunnel(self) -> None:
         """TLS through `CONNECT`: the proxy learns the host and nothing else."""

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use http::Uri;
 use http::uri::Scheme;
 
-/// A host and port, and whether TLS is spoken there.
+use crate::http::Tls;
+
+/// A host and port, and whether and how TLS is spoken there.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Address(Arc<Parts>);
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Parts {
     is_tls: bool,
+    /// Certificates of its own: a connection that was made with others is not used for it.
+    tls: Option<Tls>,
     host: String,
     port: u16,
     /// What the `host` header says: the port only where it is not the scheme's own.
@@ -36,8 +40,17 @@ impl Address {
         Parts::of(url, default_port).map(|parts| Self(Arc::new(parts)))
     }
 
+    /// The address with certificates of its own, which matter where TLS is spoken.
+    pub fn with_tls(&self, tls: Tls) -> Self {
+        Self(Arc::new(Parts { tls: Some(tls), ..Parts::clone(&self.0) }))
+    }
+
     pub fn is_tls(&self) -> bool {
         self.0.is_tls
+    }
+
+    pub(super) fn tls(&self) -> Option<&Tls> {
+        self.0.tls.as_ref()
     }
 
     /// The host's name or number, without the brackets of IPv6.
@@ -65,7 +78,7 @@ impl Parts {
             false => format!("{host}:{port}"),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Some(Self { is_tls: false, host, port, authority })
+        Some(Self { is_tls: false, tls: None, host, port, authority })
     }
 }
 

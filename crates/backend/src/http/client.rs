@@ -32,6 +32,7 @@ use crate::http::proxy::Proxy;
 use crate::http::proxy::Speech;
 use crate::http::reuse::Conduct;
 use crate::http::scratch;
+use crate::http::tls;
 
 /// A client of one thread: its connections are its own.
 #[derive(Clone, Debug, Default)]
@@ -238,7 +239,7 @@ async fn ask<'b>(connection: &mut Connection, unsent: &mut &mut [IoSlice<'b>]) -
                     return Poll::Ready(Err(disconnected(&receiver, &sending, closed)));
                 }
                 Err(error) => {
-                    let error = disconnected(&receiver, &sending, &error.to_string());
+                    let error = disconnected(&receiver, &sending, &tls::reason(&error));
                     return Poll::Ready(Err(error));
                 }
             };
@@ -261,7 +262,7 @@ fn poll_send(
     match poll_write(connection, cx, unsent) {
         Poll::Pending => Sending::Going,
         Poll::Ready(Ok(())) => Sending::Sent,
-        Poll::Ready(Err(error)) => Sending::Failed(error.to_string()),
+        Poll::Ready(Err(error)) => Sending::Failed(tls::reason(&error)),
     }
 }
 

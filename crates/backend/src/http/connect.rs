@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::http::Address;
+use crate::http::dial::dial;
 use crate::http::head::Head;
 use crate::http::proxy::Http;
 use crate::http::proxy::Proxy;
@@ -75,14 +76,14 @@ async fn open_within(
     address: &Address,
     stream: TcpStream,
 ) -> Result<Connection> {
-    let stream = tls::handshake(proxy.address.host(), stream).await;
+    let stream = tls::handshake(&proxy.address, stream).await;
     let mut stream = stream.map_err(|error| ungiven(proxy, address, &error.to_string()))?;
     if !address.is_tls() {
         return Ok(Connection::Tls(Box::new(stream)));
     }
     let asked = tunnel(&mut stream, http, address).await;
     asked.map_err(|detail| ungiven(proxy, address, &detail))?;
-    let stream = tls::handshake(address.host(), stream).await?;
+    let stream = tls::handshake(address, stream).await?;
     Ok(Connection::Twofold(Box::new(stream)))
 }
 
@@ -91,7 +92,7 @@ async fn secured(address: &Address, stream: TcpStream) -> Result<Connection> {
     if !address.is_tls() {
         return Ok(Connection::Plain(stream));
     }
-    let stream = tls::handshake(address.host(), stream).await?;
+    let stream = tls::handshake(address, stream).await?;
     Ok(Connection::Tls(Box::new(stream)))
 }
 
@@ -99,16 +100,6 @@ fn ungiven(proxy: &Proxy, address: &Address, detail: &str) -> Error {
     let proxy = &proxy.address;
     let detail = format!("the proxy {proxy} gives no connection to {address}: {detail}");
     Error::new(ErrorKind::Connect, detail)
-}
-
-async fn dial(address: &Address) -> Result<TcpStream> {
-    let failed = |error: io::Error| {
-        Error::new(ErrorKind::Connect, format!("no connection to {address}: {error}"))
-    };
-    let stream = TcpStream::connect((address.host(), address.port())).await.map_err(failed)?;
-    // Without this a small write waits for the acknowledgement of the one before: 40 ms on every lone stream.
-    stream.set_nodelay(true).map_err(failed)?;
-    Ok(stream)
 }
 
 /// Asks an HTTP proxy for a connection to the address behind it. An error says why there is none.

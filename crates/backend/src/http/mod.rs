@@ -3,9 +3,11 @@
 
 mod address;
 mod body;
+mod certificates;
 mod chunked;
 mod client;
 mod connect;
+mod dial;
 mod direct;
 #[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
@@ -24,6 +26,9 @@ mod tests;
 
 pub use address::Address;
 pub use body::Body;
+pub use certificates::Authorities;
+pub use certificates::Identity;
+pub use certificates::IdentityError;
 pub use client::Answer;
 pub use client::Client;
 pub use client::Outgoing;
@@ -32,3 +37,4 @@ pub use head::connection_options;
 pub use proxy::Proxies;
 pub use reason::add_reason;
 pub use reuse::Afterwards;
+pub use tls::Tls;

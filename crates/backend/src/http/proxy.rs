@@ -150,7 +150,7 @@ mod tests {
         let proxies = proxies(variables);
         let proxy = proxies.for_address(&address).unwrap();
         let proxy = proxy.map(|proxy| proxy.address.to_string());
-        assert_eq!(proxy.as_deref(), expected, "{url}");
+        assert_eq!(proxy.as_deref(), expected, "{url} with {variables:?}");
     }
 
     #[test]
@@ -162,25 +162,50 @@ mod tests {
         check(&[("HTTPS_PROXY", "")], "https://api.example.com", None);
     }
 
+    /// `NO_PROXY`, and who is asked directly under it and who is not. The rows with `hyper-util` behind them are those in
+    /// which its matcher says otherwise, see decision 6.
+    const NO_PROXY: [(&str, &[&str], &[&str]); 22] = [
+        ("", &[], &["example.com"]),
+        // This machine needs no entry: hyper-util.
+        ("", &["localhost:9", "127.0.0.1:9", "127.8.8.8", "[::1]"], &["localhost.example.com"]),
+        ("example.com", &["example.com", "api.example.com"], &["notexample.com", "com"]),
+        (".example.com", &["example.com", "api.example.com"], &["notexample.com"]),
+        ("Example.COM", &["example.com", "API.example.com"], &[]),
+        // Every subdomain: hyper-util.
+        ("*.example.com", &["api.example.com"], &["notexample.com"]),
+        // A dot at the end of a name: hyper-util.
+        ("example.com", &["example.com.", "api.example.com."], &[]),
+        ("example.com.", &["example.com", "api.example.com"], &[]),
+        // One port alone: hyper-util.
+        ("example.com:8443", &["example.com:8443", "a.example.com:8443"], &["example.com"]),
+        ("example.com:443", &["example.com"], &["example.com:8443"]),
+        ("10.1.2.3:443", &["10.1.2.3"], &["10.1.2.3:8443"]),
+        ("[fd00::1]:443", &["[fd00::1]"], &["[fd00::1]:8443", "[fd00::2]"]),
+        ("*", &["example.com"], &[]),
+        // Everything, numbers too: hyper-util.
+        ("*", &["10.1.2.3", "[fd00::1]"], &[]),
+        ("10.1.2.3", &["10.1.2.3"], &["10.1.2.30", "10.1.2.3.example.com"]),
+        ("10.0.0.0/8", &["10.1.2.3"], &["11.1.2.3", "[fd00::1]"]),
+        ("fd00::/8", &["[fd12::1]"], &["[fe80::1]", "10.1.2.3"]),
+        ("fd00::1", &["[fd00::1]"], &["[fd00::2]"]),
+        // In brackets, as in a URL: hyper-util.
+        ("[fd00::1]", &["[fd00::1]"], &["[fd00::2]"]),
+        ("10.0.0.0/33", &[], &["10.0.0.1"]),
+        (".", &[], &["example.com"]),
+        (" a.test ,, .b.test,c.test ", &["a.test", "x.b.test", "c.test"], &["d.test"]),
+    ];
+
     #[test]
     fn named_hosts_and_this_machine_are_asked_directly() {
-        let variables = [("HTTPS_PROXY", "a:1"), ("NO_PROXY", "example.com, .corp ,*.test")];
-        for (url, expected) in [
-            ("https://example.com", None),
-            ("https://api.example.com", None),
-            ("https://notexample.com", Some("a:1")),
-            ("https://x.corp", None),
-            ("https://y.test", None),
-            ("https://127.0.0.1:9", None),
-            ("https://localhost:9", None),
-        ] {
-            check(&variables, url, expected);
+        for (entries, direct, proxied) in NO_PROXY {
+            let variables = [("HTTPS_PROXY", "a:1"), ("NO_PROXY", entries)];
+            for host in direct {
+                check(&variables, &format!("https://{host}"), None);
+            }
+            for host in proxied {
+                check(&variables, &format!("https://{host}"), Some("a:1"));
+            }
         }
-        check(&[("HTTPS_PROXY", "a:1"), ("NO_PROXY", "*")], "https://example.com", None);
-        let port = [("HTTPS_PROXY", "a:1"), ("NO_PROXY", "example.com:8443,10.0.0.0/8")];
-        check(&port, "https://example.com:8443", None);
-        check(&port, "https://example.com", Some("a:1"));
-        check(&port, "https://10.1.2.3", None);
     }
 
     #[test]

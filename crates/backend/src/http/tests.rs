@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use super::*;
 use crate::error::ErrorKind;
 
+mod certificates;
 mod reuse;
 
 const TIMEOUTS: Timeouts =

@@ -60,6 +60,7 @@ impl Provider {
             late_system: LateSystem::default(),
             max_output_tokens: None,
             version: None,
+            tls: None,
             default_model: None,
         }
     }

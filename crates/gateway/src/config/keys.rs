@@ -44,6 +44,9 @@ pub const PROVIDER: Keys = Keys {
         "late_system",
         "max_output_tokens",
         "version",
+        "ca_file",
+        "client_certificate",
+        "client_key",
     ],
 };
 

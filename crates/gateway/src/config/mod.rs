@@ -21,6 +21,7 @@ mod server;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod tls;
 pub mod types;
 
 pub use defaults::LISTEN;

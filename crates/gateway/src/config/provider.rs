@@ -17,6 +17,7 @@ use crate::config::section::Item;
 use crate::config::section::Section;
 use crate::config::section::shortened;
 use crate::config::suggest::suggestion;
+use crate::config::tls;
 use crate::config::types::Endpoint;
 use crate::config::types::Place;
 use crate::config::types::Provider;
@@ -78,6 +79,7 @@ pub(super) fn read(
     let provider = Provider {
         name: name.to_owned(),
         key: key(section, preset, outside, problems),
+        tls: tls::read(section, &endpoints, outside, problems),
         endpoints,
         timeouts: timeouts(section, problems),
         ..base

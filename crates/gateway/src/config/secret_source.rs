@@ -66,11 +66,16 @@ impl Outside<'_> {
     }
 
     fn in_file(&self, path: &str) -> Result<String, String> {
-        let path = self.folder.join(self.expanded(path));
+        let path = self.path(path);
         bounded::read(&path, KEY_BYTES_MAX).map_err(|error| {
             let (path, reason) = (path.display(), reason(&error));
             format!("cannot read the key file {path}: {reason}; mend the path or the file")
         })
+    }
+
+    /// Where a path of the config file leads.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.folder.join(self.expanded(path))
     }
 
     /// The path with the user's own folder for `~`.

@@ -7,6 +7,7 @@ use http::HeaderName;
 use http::HeaderValue;
 use http::Uri;
 use sabir_backend::Secret;
+use sabir_backend::http::Tls;
 use sabir_wire::Protocol;
 use sabir_wire::target::Dialect;
 use sabir_wire::target::LateSystem;
@@ -51,6 +52,8 @@ pub struct Provider {
     pub max_output_tokens: Option<u64>,
     /// The `anthropic-version` to send, where the client's own does not go through.
     pub version: Option<HeaderValue>,
+    /// Certificates of its own.
+    pub tls: Option<Tls>,
     /// What to ask for when a model is substituted.
     pub default_model: Option<String>,
 }

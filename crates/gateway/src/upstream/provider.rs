@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use ::http::Uri;
 use sabir_backend::http::Address;
 use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Simulator;
@@ -56,7 +57,7 @@ impl Upstream {
                         (provider.timeouts.connect, provider.timeouts.first_byte);
                     let timeouts = Timeouts { connect, first_byte };
                     let auth = &surface::of(endpoint.protocol).auth;
-                    let (address, key) = (Address::of(url)?, provider.key.clone());
+                    let (address, key) = (address(url, provider)?, provider.key.clone());
                     let server = Http { address, timeouts, auth, key };
                     (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
                 }
@@ -85,4 +86,13 @@ impl Upstream {
         let own = self.endpoints.iter().find(|endpoint| endpoint.protocol == client);
         own.or_else(|| self.endpoints.first())
     }
+}
+
+/// Where a provider is, with its own certificates if it has any.
+fn address(url: &Uri, provider: &Provider) -> Option<Address> {
+    let address = Address::of(url)?;
+    Some(match &provider.tls {
+        Some(tls) => address.with_tls(tls.clone()),
+        None => address,
+    })
 }

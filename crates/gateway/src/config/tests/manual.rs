@@ -37,6 +37,10 @@ fn the_sample_is_valid_with_everything_uncommented() {
     let folder = std::env::temp_dir().join(format!("sabir-sample-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("office.token"), "token").unwrap();
+    let made = rcgen::generate_simple_self_signed(["llm.example".to_owned()]).unwrap();
+    fs::write(folder.join("office-ca.pem"), made.cert.pem()).unwrap();
+    fs::write(folder.join("client.pem"), made.cert.pem()).unwrap();
+    fs::write(folder.join("client.key"), made.signing_key.serialize_pem()).unwrap();
     let variable = |name: &str| name.ends_with("_KEY").then(|| "key".to_owned());
     let config = parse(&uncommented(), &folder.join("sabir.toml"), &variable);
     fs::remove_dir_all(&folder).unwrap();

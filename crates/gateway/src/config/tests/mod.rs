@@ -2,6 +2,7 @@
 
 mod manual;
 mod problems;
+mod tls;
 mod values;
 
 use std::path::Path;
