@@ -226,7 +226,7 @@ impl Comparison<'_> {
         });
         let is_moved = self.before.lists.iter().flatten().any(|it| {
             let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-            it.sort == node.sort && same_facts(node, it) && self.has(&it.place, is_told)
+            it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
         });
         if is_made_up || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
@@ -382,6 +382,14 @@ fn text_of(node: &Node) -> Option<&str> {
 /// What is said beside the text of a node.
 fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
     node.facts.iter().filter(|fact| fact.name != "text" && !normal::is_void(&fact.value))
+}
+
+/// Whether all that one node states is stated by the other, too.
+fn says_no_more(one: &Node, other: &Node) -> bool {
+    one.facts.iter().filter(|fact| !normal::is_void(&fact.value)).all(|fact| {
+        let mut others = other.facts.iter().filter(|it| it.name == fact.name);
+        others.any(|it| normal::same(&it.value, &fact.value))
+    })
 }
 
 fn same_facts(one: &Node, other: &Node) -> bool {
