@@ -246,25 +246,20 @@ impl Secrets {
 
     fn find(&self, text: &[u8], from: usize, extent: Extent) -> Option<Found> {
         let mut starts = (from..text.len()).filter(|at| self.begins[usize::from(text[*at])]);
-        starts.find_map(|at| match self.read(&text[at..], extent) {
-            Reading::Whole(length) => Some(Found::Secret(at..at + length)),
-            Reading::Begun => Some(Found::Beginning(at)),
-            Reading::Other => None,
+        starts.find_map(|at| match self.read(&text[at..]) {
+            Reading { is_begun: true, .. } if extent == Extent::Open => Some(Found::Beginning(at)),
+            Reading { whole: Some(length), .. } => Some(Found::Secret(at..at + length)),
+            Reading { whole: None, .. } => None,
         })
     }
 
     /// What a text begins with: the longest secret counts, and one that may still become longer is waited for.
-    fn read(&self, text: &[u8], extent: Extent) -> Reading {
-        let mut longest = Reading::Other;
-        for spelling in &self.spellings {
-            match (spelling.read(text), &longest) {
-                (Reading::Begun, _) if extent == Extent::Open => return Reading::Begun,
-                (Reading::Whole(length), Reading::Whole(longer)) if length <= *longer => {}
-                (Reading::Whole(length), _) => longest = Reading::Whole(length),
-                (Reading::Begun | Reading::Other, _) => {}
-            }
-        }
-        longest
+    fn read(&self, text: &[u8]) -> Reading {
+        let readings = self.spellings.iter().map(|spelling| spelling.read(text));
+        readings.fold(Reading::default(), |all, next| Reading {
+            whole: all.whole.max(next.whole),
+            is_begun: all.is_begun || next.is_begun,
+        })
     }
 
     /// Whether a text may hold a secret; false only if it holds none. A spelling other than the plain one has an escape of

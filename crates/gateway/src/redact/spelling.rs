@@ -13,12 +13,12 @@ pub(super) struct Spelling {
 }
 
 /// What a text begins with.
-pub(super) enum Reading {
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
     /// The secret, in so many bytes.
-    Whole(usize),
-    /// Nothing but the beginning of the secret: more may follow.
-    Begun,
-    Other,
+    pub(super) whole: Option<usize>,
+    /// The whole text is the beginning of the secret: more may follow.
+    pub(super) is_begun: bool,
 }
 
 /// A character of the secret, with the backslashes of the secret before it. They are read together because each level of
@@ -71,22 +71,54 @@ impl Spelling {
     /// Reads a text that may begin with the secret.
     pub(super) fn read(&self, text: &[u8]) -> Reading {
         if self.is_other(text) {
-            return Reading::Other;
+            return Reading::default();
         }
         if text.starts_with(self.bytes()) {
-            return Reading::Whole(self.text.len());
+            return Reading { whole: Some(self.text.len()), is_begun: false };
         }
         if self.bytes().starts_with(text) {
-            return Reading::Begun;
+            return Reading { whole: None, is_begun: true };
         }
-        let mut read = 0;
+        self.read_steps(text)
+    }
+
+    /// Reads character by character. `%25` may be a percent sign or the three characters that it looks like, so that there
+    /// may be several places where a character ends.
+    fn read_steps(&self, text: &[u8]) -> Reading {
+        let (mut ends, mut is_begun) = (Ends::default(), false);
+        ends.add(0);
         for step in &self.steps {
-            match step.read(&text[read..]) {
-                Reading::Whole(length) => read += length,
-                other => return other,
+            let mut next = Ends::default();
+            for from in ends.all() {
+                step.read(&text[from..], &mut |read| match read {
+                    Some(length) => next.add(from + length),
+                    None => is_begun = true,
+                });
             }
+            ends = next;
         }
-        Reading::Whole(read)
+        Reading { whole: ends.all().max(), is_begun }
+    }
+}
+
+/// Where a character may end: in one place mostly, which takes no memory.
+#[derive(Default)]
+struct Ends {
+    first: Option<usize>,
+    more: Vec<usize>,
+}
+
+impl Ends {
+    fn add(&mut self, end: usize) {
+        match self.first {
+            None => self.first = Some(end),
+            Some(_) if self.all().all(|known| known != end) => self.more.push(end),
+            Some(_) => {}
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.first.into_iter().chain(self.more.iter().copied())
     }
 }
 
@@ -137,57 +169,65 @@ impl Step {
         text.iter().take(self.run_max()).take_while(|byte| **byte == b'\\').count()
     }
 
-    fn read(&self, text: &[u8]) -> Reading {
+    /// Hands over the length of each spelling that a text begins with, and none where the whole text may be the beginning
+    /// of one.
+    fn read(&self, text: &[u8], found: &mut dyn FnMut(Option<usize>)) {
         let (mut seen, mut read) = (0, 0);
         // Backslashes of the secret may themselves be escaped.
         for _ in 0..self.backslashes {
             let run = self.run(&text[read..]);
             let spelled = if run > 0 { "u005c" } else { "%5c" };
             match begins(&text[read + run..], spelled) {
-                Reading::Whole(length) => (seen, read) = (seen + run.max(1), read + run + length),
-                Reading::Begun => return Reading::Begun,
-                Reading::Other => break,
+                Begins::Whole => (seen, read) = (seen + run.max(1), read + run + spelled.len()),
+                Begins::Cut => return found(None),
+                Begins::Other => break,
             }
         }
         let run = self.run(&text[read..]);
-        match self.read_behind(&text[read + run..], run) {
-            Reading::Whole(_) if seen + run < self.backslashes => Reading::Other,
-            Reading::Whole(length) => Reading::Whole(read + run + length),
-            other => other,
-        }
+        let is_enough = seen + run >= self.backslashes;
+        self.read_behind(&text[read + run..], run, &mut |length| match length {
+            Some(length) if is_enough => found(Some(read + run + length)),
+            Some(_) => {}
+            None => found(None),
+        });
     }
 
     /// Reads the character itself behind so many backslashes.
-    fn read_behind(&self, text: &[u8], backslashes: usize) -> Reading {
-        let mut reading = Reading::Other;
+    fn read_behind(&self, text: &[u8], backslashes: usize, found: &mut dyn FnMut(Option<usize>)) {
+        let is_plain = backslashes == 0 || self.backslashes > 0;
         let escapes = self.escapes.iter().filter(|_| backslashes > 0);
-        let percents = Some(&self.percents).filter(|_| backslashes == 0 || self.backslashes > 0);
+        let percents = Some(&self.percents).filter(|_| is_plain);
         for spelled in escapes.chain(percents) {
             match begins(text, spelled) {
-                Reading::Other => {}
-                whole @ Reading::Whole(_) => return whole,
-                Reading::Begun => reading = Reading::Begun,
+                Begins::Whole => found(Some(spelled.len())),
+                Begins::Cut => found(None),
+                Begins::Other => {}
             }
         }
-        let is_plain = backslashes == 0 || self.backslashes > 0;
-        match reading {
-            Reading::Other if is_plain && text.starts_with(self.plain.as_bytes()) => {
-                Reading::Whole(self.plain.len())
-            }
-            Reading::Other if is_plain && self.plain.as_bytes().starts_with(text) => Reading::Begun,
-            reading => reading,
+        if is_plain && text.starts_with(self.plain.as_bytes()) {
+            found(Some(self.plain.len()));
+        } else if is_plain && self.plain.as_bytes().starts_with(text) {
+            found(None);
         }
     }
 }
 
+/// How a text begins, held against an escape.
+enum Begins {
+    Whole,
+    /// The text is over before the escape is.
+    Cut,
+    Other,
+}
+
 /// Whether a text begins with an escape, whose digits may be capitals.
-fn begins(text: &[u8], escape: &str) -> Reading {
+fn begins(text: &[u8], escape: &str) -> Begins {
     let length = text.len().min(escape.len());
     if !text[..length].eq_ignore_ascii_case(&escape.as_bytes()[..length]) {
-        return Reading::Other;
+        return Begins::Other;
     }
     match length == escape.len() {
-        true => Reading::Whole(length),
-        false => Reading::Begun,
+        true => Begins::Whole,
+        false => Begins::Cut,
     }
 }

@@ -109,6 +109,26 @@ fn backslashes_quotes_and_other_letters_are_characters_like_others() {
 }
 
 #[test]
+fn a_percent_sign_of_a_secret_may_stand_for_itself_before_what_looks_like_its_code() {
+    for (secret, text) in [
+        ("😀AA%25a0", r"😀A\u0041%25a0"),
+        ("😀AA%25a0", r"😀A\u0041%2525a0"),
+        ("😀AA%25a0", "%F0%9F%98%80AA%25a0"),
+        ("abcdefg%", r"\u0061bcdefg%"),
+    ] {
+        assert_eq!(whole(&[secret], text), "[redacted]", "{text}");
+        let redactor = redactor(&[secret]);
+        for end in 0..=text.len() {
+            assert_eq!(
+                in_pieces(&redactor, text.as_bytes(), &[end]),
+                b"[redacted]",
+                "{text} {end}"
+            );
+        }
+    }
+}
+
+#[test]
 fn headers_are_redacted_and_the_rest_of_them_stays() {
     let mut headers = HeaderMap::new();
     for (name, value) in [
