@@ -352,38 +352,3 @@ fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Why the ids of results are renamed on their way from Gemini, where the call of the first has no id and that of the
-    /// second has one with a blank in it.
-    fn reasons(target: Protocol, rule: CallIdRule) -> Vec<String> {
-        let body = r#"{"contents":[{"role":"model","parts":[{"functionCall":{"name":"a"}},
-            {"functionCall":{"id":"b 1","name":"b"}}]},{"role":"user","parts":[
-            {"functionResponse":{"id":"a-1","name":"a","response":{}}},
-            {"functionResponse":{"id":"b 1","name":"b","response":{}}}]}]}"#;
-        let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
-        let mut model = Target::default();
-        model.dialect.call_ids = rule;
-        let losses = exchange.encode(target, &model).unwrap().report.into_entries();
-        let is_id = |pointer: &str| pointer.ends_with("functionResponse/id");
-        losses.into_iter().filter(|it| is_id(&it.pointer)).map(|it| it.reason.into()).collect()
-    }
-
-    #[test]
-    fn a_result_that_was_numbered_by_its_client_is_not_said_to_have_a_wrong_id() {
-        assert_eq!(reasons(Protocol::OpenaiResponses, CallIdRule::RESPONSES), [NUMBERED]);
-        for (target, rule, wrong) in [
-            (Protocol::OpenaiChat, CallIdRule::MISTRAL, "the server does not take such ids"),
-            (
-                Protocol::AnthropicMessages,
-                CallIdRule::CHAT,
-                "a name or an id of another alphabet or length",
-            ),
-        ] {
-            assert_eq!(reasons(target, rule), [NUMBERED, wrong], "{target:?}");
-        }
-    }
-}

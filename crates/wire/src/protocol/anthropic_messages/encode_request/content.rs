@@ -165,12 +165,9 @@ impl<'r> Encoding<'r, '_> {
             self.losing.field(place, field, LossKind::Repaired, "two calls have one id");
             return Text::plain(other.clone());
         }
-        match own {
-            None => {
-                let reason = "calls are answered by id here";
-                self.losing.field(place, field, LossKind::Synthesised, reason);
-            }
-            Some(_) => {}
+        if own.is_none() {
+            let reason = "calls are answered by id here";
+            self.losing.field(place, field, LossKind::Synthesised, reason);
         }
         id
     }

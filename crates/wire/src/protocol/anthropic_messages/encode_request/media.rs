@@ -29,11 +29,9 @@ pub(super) fn admits(
     family: &Family,
     losing: &mut Losing<'_>,
 ) -> bool {
-    if let Some(detail) = &media.detail {
-        if *detail != "auto" {
-            let reason = "images are looked at in one way";
-            losing.field(place, Field::MediaDetail, LossKind::Dropped, reason);
-        }
+    if media.detail.as_ref().is_some_and(|detail| *detail != "auto") {
+        let reason = "images are looked at in one way";
+        losing.field(place, Field::MediaDetail, LossKind::Dropped, reason);
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
         losing.field(

@@ -127,11 +127,6 @@ fn losses_are_reported_beside_the_text_they_speak_of() {
     let logprobs = json!({"content": [{"token": "a", "logprob": -0.5, "bytes": null}]});
     let reported = pointers(json!({"role": "assistant", "content": "a"}), logprobs);
     assert!(reported.contains(&"/choices/0/logprobs".to_owned()), "{reported:?}");
-    let reasoned = json!({"role": "assistant", "content": "a", "reasoning": "b"});
-    let reported = pointers(reasoned, Value::Null);
-    let pointer = |name: &str| format!("/choices/0/message/{name}");
-    assert!(reported.contains(&pointer("reasoning")), "{reported:?}");
-    assert!(!reported.contains(&pointer("reasoning_content")), "{reported:?}");
 }
 
 #[test]
