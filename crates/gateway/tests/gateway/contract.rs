@@ -169,25 +169,25 @@ fn an_exchange_that_is_not_there_is_an_error_like_any_other() {
 
 #[test]
 fn the_whole_report_of_a_long_conversation_can_be_read() {
-    let rounds: String = (0..300)
-        .map(|number| {
-            format!(
-                r#",{{"role":"assistant","content":null,"refusal":null,"tool_calls":[{{"id":"c{number}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"c{number}","name":"f","content":"ok"}}"#
-            )
+    let turns: Vec<String> = (0..600)
+        .map(|number| match number % 2 {
+            0 => format!(r#"{{"role":"user","name":"u{number}","content":"a"}}"#),
+            _ => r#"{"role":"assistant","content":"b"}"#.to_owned(),
         })
         .collect();
     let gateway = Running::start("");
+    let messages = turns.join(",");
     let body = format!(
-        r#"{{"model":"sim-anthropic/m","messages":[{{"role":"user","content":"a"}}{rounds}]}}"#
+        r#"{{"model":"sim-anthropic/m","messages":[{messages},{{"role":"user","content":"c"}}]}}"#
     );
     let reply = gateway.post("/v1/chat/completions", &body);
-    assert_eq!(reply.header("sabir-loss"), Some("dropped=1"), "{}", reply.body);
     let id = reply.header("sabir-exchange").unwrap();
     let seen = gateway.get(&format!("/sabir/v1/exchanges/{id}")).json();
     let losses = seen["losses"].as_array().unwrap();
-    assert!(losses.len() > 300, "{}", losses.len());
-    let dropped = losses.iter().filter(|loss| loss["kind"] == "dropped");
-    assert_eq!(dropped.count(), 1, "what the header counts is in the report");
+    let dropped = losses.iter().filter(|loss| loss["kind"] == "dropped").count();
+    assert!(dropped >= 300, "{dropped}");
+    let counted = reply.header("sabir-loss").unwrap_or_default();
+    assert!(counted.contains(&format!("dropped={dropped}")), "{counted} of {dropped}");
 }
 
 #[test]
