@@ -59,6 +59,27 @@ pub(super) fn banned_code(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Test code that may sleep, with the reason.
+const SLEEPERS: &[(&str, &str)] = &[
+    ("crates/app/tests/cli/waiting.rs", "looks again whether another process is done"),
+    ("crates/gateway/tests/gateway/waiting.rs", "real threads and sockets: time cannot be paused"),
+    ("crates/backend/src/http/dial/tests.rs", "paused time"),
+    ("crates/gateway/src/ingress/body.rs", "paused time"),
+];
+
+/// A test that sleeps is slow where it waits too long and fails where it waits too little.
+pub(super) fn sleeping_tests(tree: &Tree) -> Vec<Finding> {
+    let sources = tree.sources().iter();
+    let sources = sources.filter(|it| SLEEPERS.iter().all(|(path, _)| *path != it.path));
+    let advice = "a test does not sleep: pause the time, wait for a channel, or for a condition \
+                  with the helpers of `waiting.rs`";
+    let lines = |source: &'_ Source| -> Vec<Finding> {
+        let lines = source.lines_with("sleep(").filter(|&line| source.is_test(line));
+        lines.map(|line| Finding::new(&source.path, line, advice)).collect()
+    };
+    sources.flat_map(lines).collect()
+}
+
 /// A face that names what it shows can be read; a glob shows whatever is added later.
 pub(super) fn glob_reexports(tree: &Tree) -> Vec<Finding> {
     let faces = tree.sources().iter().filter(|it| matches!(it.file_name(), "mod.rs" | "lib.rs"));
@@ -156,6 +177,17 @@ mod tests {
         }
         check(WIRE_FILE, "use tokio::A;\nuse rand::B;\nuse std::{fmt, fs};", &[1, 2, 3]);
         check(WIRE_FILE, "use std::fmt;\nuse std::fmt::{self, Write};\nlet operand = 1;", &[]);
+    }
+
+    #[test]
+    fn tests_do_not_sleep() {
+        let sleeps = "fn a() {\n    std::thread::sleep(b);\n    tokio::time::sleep(c).await;\n}";
+        let path = "crates/app/tests/a.rs";
+        let found = places(sleeping_tests, &[(path, sleeps)]);
+        assert_eq!(found, [format!("{path}:2"), format!("{path}:3")]);
+        for (path, text) in [(APP_FILE, sleeps), (path, "asleep(1);"), (SLEEPERS[0].0, sleeps)] {
+            assert!(places(sleeping_tests, &[(path, text)]).is_empty(), "{path}");
+        }
     }
 
     #[test]

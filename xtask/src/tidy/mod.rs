@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     cargo::lock_sources,
     code::banned_code,
     code::glob_reexports,
+    code::sleeping_tests,
     fixtures::expectations_exist,
     fixtures::json_parses,
     layout::module_headers,

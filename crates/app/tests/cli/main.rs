@@ -18,3 +18,4 @@ mod stream;
 #[cfg(unix)]
 mod unread;
 mod usage;
+mod waiting;

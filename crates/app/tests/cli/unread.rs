@@ -8,13 +8,10 @@ use std::net::TcpStream;
 use std::process::Child;
 use std::process::Command;
 use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
 
 use crate::folder::Folder;
-
-/// No step of a test takes longer.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::waiting::PATIENCE;
+use crate::waiting::wait_for;
 
 /// A gateway, ended with the test.
 struct Serving(Child);
@@ -34,12 +31,8 @@ impl Drop for Serving {
     }
 }
 
-fn wait_for(address: &str) {
-    let is_there = |_: &u32| {
-        thread::sleep(Duration::from_millis(50));
-        TcpStream::connect(address).is_ok()
-    };
-    assert!((0..200).find(is_there).is_some(), "nobody listens");
+fn wait_for_listener(address: &str) {
+    wait_for("nobody listens", || TcpStream::connect(address).ok());
 }
 
 fn answer(address: &str) -> String {
@@ -85,14 +78,7 @@ fn a_log_that_cannot_be_written_fails_no_request() {
 fn terminate(serving: &mut Serving) -> std::process::ExitStatus {
     let id = serving.0.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    let until = std::time::Instant::now() + PATIENCE;
-    loop {
-        if let Some(status) = serving.0.try_wait().unwrap() {
-            return status;
-        }
-        assert!(std::time::Instant::now() < until, "it does not end");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_for("it does not end", || serving.0.try_wait().unwrap())
 }
 
 #[cfg(unix)]
@@ -147,7 +133,7 @@ fn a_banner_for_which_there_is_no_room_holds_nobody_up() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
     command.args(["serve", "--listen", &address]).current_dir(folder.path()).env_clear();
     let mut serving = Serving(command.stdout(writer).stderr(Stdio::null()).spawn().unwrap());
-    wait_for(&address);
+    wait_for_listener(&address);
     assert!(answer(&address).starts_with("HTTP/1.0 200"));
     assert!(terminate(&mut serving).success());
 }
@@ -159,7 +145,9 @@ fn a_banner_that_nobody_reads_does_not_end_the_gateway() {
     let address = free.to_string();
     let mut serving = Serving::start(&folder, &address);
     drop(serving.0.stdout.take());
-    wait_for(&address);
-    thread::sleep(Duration::from_millis(200));
+    wait_for_listener(&address);
     assert!(answer(&address).starts_with("HTTP/1.0 200"));
+    // It has tried to write all of it when it ends.
+    #[cfg(unix)]
+    assert!(terminate(&mut serving).success());
 }

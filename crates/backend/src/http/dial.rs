@@ -58,13 +58,13 @@ where
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in addresses {
         attempts.spawn(connect(*address));
-        match tokio::time::timeout(HEAD_START, attempts.join_next()).await {
-            Ok(Some(outcome)) => match outcome? {
+        // Without an outcome the next one starts beside it.
+        let outcome = tokio::time::timeout(HEAD_START, attempts.join_next()).await;
+        if let Ok(Some(outcome)) = outcome {
+            match outcome? {
                 Ok(stream) => return Ok(stream),
                 Err(error) => failure = error,
-            },
-            // The next one starts beside it.
-            Ok(None) | Err(_) => {}
+            }
         }
     }
     while let Some(outcome) = attempts.join_next().await {

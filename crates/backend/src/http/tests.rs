@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::io::Write;
+use std::rc::Rc;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -10,6 +11,7 @@ use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
 use super::*;
 use crate::error::ErrorKind;
@@ -266,18 +268,26 @@ fn an_answer_that_is_dropped_closes_its_connection() {
 #[test]
 fn a_connection_that_was_closed_meanwhile_is_replaced() {
     run(async {
-        let address = serve(|number, mut stream| async move {
-            read_request(&mut stream).await;
-            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
-            stream.write_all(answer.as_bytes()).await.unwrap();
+        let closed = Rc::new(Notify::new());
+        let closing = Rc::clone(&closed);
+        let address = serve(move |number, mut stream| {
+            let closing = Rc::clone(&closing);
+            async move {
+                read_request(&mut stream).await;
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                drop(stream);
+                closing.notify_one();
+            }
         })
         .await;
         let client = Client::default();
         for expected in ["0", "1", "2"] {
             let answer = send(&client, &address).await.unwrap();
             assert_eq!(whole(answer.body).await.unwrap(), expected);
-            // The end of the connection comes on its own, soon after the answer.
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            closed.notified().await;
+            // Only after the next look at the sockets does the client's end know.
+            tokio::task::yield_now().await;
         }
     });
 }
@@ -290,7 +300,7 @@ fn a_refusal_is_read_although_the_body_was_never_taken() {
             let _ = stream.read(&mut some).await;
             let answer = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
             stream.write_all(answer.as_bytes()).await.unwrap();
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            std::future::pending().await
         })
         .await;
         let body = vec![b'x'; 64 << 20];
@@ -377,8 +387,8 @@ fn an_answer_that_begins_early_does_not_keep_the_request_from_its_end() {
 fn silence_ends_at_the_deadline() {
     run(async {
         let address = serve(|_, stream| async move {
-            tokio::time::sleep(Duration::from_secs(5)).await;
-            drop(stream);
+            let _held = stream;
+            std::future::pending().await
         })
         .await;
         let headers = HeaderMap::new();

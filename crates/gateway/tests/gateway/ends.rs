@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::harness::*;
+use crate::waiting::let_pass;
 
 const GEMINI: &str = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
 
@@ -183,7 +184,7 @@ fn an_answer_goes_on_while_one_of_its_candidates_does() {
     read_head(&mut client);
     say.send(choice(1, "{\"content\":\"b\"}", "null")).unwrap();
     say.send(choice(0, "{}", "\"stop\"")).unwrap();
-    std::thread::sleep(Duration::from_millis(1_500));
+    let_pass(Duration::from_millis(1_500));
     say.send(choice(1, "{\"content\":\"late\"}", "\"stop\"") + "data: [DONE]\n\n").unwrap();
     drop(say);
     let mut body = String::new();

@@ -20,6 +20,8 @@ use sabir_gateway::config;
 use sabir_gateway::server::Server;
 use sabir_gateway::server::Stop;
 
+use crate::waiting::wait_for;
+
 /// No step of a test takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -83,15 +85,11 @@ impl Running {
 
     /// Waits until a line of the metrics holds.
     pub(crate) fn wait_for_metric(&self, line: &str) {
-        let until = std::time::Instant::now() + PATIENCE;
-        loop {
+        wait_for(|| {
             let metrics = self.get("/metrics").body;
-            if metrics.lines().any(|it| it == line) {
-                return;
-            }
-            assert!(std::time::Instant::now() < until, "never `{line}`:\n{metrics}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            let holds = metrics.lines().any(|it| it == line);
+            holds.then_some(()).ok_or_else(|| format!("never `{line}`:\n{metrics}"))
+        });
     }
 }
 

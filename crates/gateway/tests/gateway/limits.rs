@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::harness::*;
+use crate::waiting::let_pass;
 
 /// Begins a request whose body has so many bytes, and sends some of them.
 fn half_sent(gateway: &Running, length: usize, sent: usize) -> TcpStream {
@@ -164,7 +165,7 @@ fn a_client_that_reads_slowly_but_steadily_is_not_given_up() {
     let gateway = Running::start(&(provider + "[limits]\nwrite_timeout = \"1s\"\n"));
     let mut client = gateway.send("POST /passthrough/p/v1/x", &chat("p/m", true));
     for _ in 0..40 {
-        std::thread::sleep(Duration::from_millis(100));
+        let_pass(Duration::from_millis(100));
         client.read_exact(&mut [0; 32 * 1024]).unwrap();
     }
     assert!(gone.try_recv().is_err(), "it reads all the time, and was given up");

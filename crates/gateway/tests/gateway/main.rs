@@ -24,3 +24,4 @@ mod stopping;
 mod targets;
 mod translate;
 mod usage;
+mod waiting;

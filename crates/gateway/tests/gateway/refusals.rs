@@ -1,6 +1,7 @@
 //! What a provider says when it refuses, and what of it reaches the client.
 
 use crate::harness::*;
+use crate::waiting::let_pass;
 
 /// What clients of both kinds get when the provider refuses like this.
 fn refused(status: u16, headers: &str, body: &str) -> [Reply; 2] {
@@ -192,7 +193,7 @@ fn in_two(first: &str, second: &str) -> Script {
     sender.send(first.to_owned()).unwrap();
     let second = second.to_owned();
     std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        let_pass(std::time::Duration::from_millis(50));
         sender.send(second)
     });
     Script::Pieces(std::sync::Arc::new(std::sync::Mutex::new(pieces)))

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::Barrier;
 use std::sync::Mutex;
 
 use crate::harness::*;
@@ -96,11 +97,16 @@ fn attempts(gateway: &Running) -> u64 {
     exchanges["exchanges"][0]["attempts"].as_u64().unwrap_or_else(|| panic!("{exchanges}"))
 }
 
-/// Serves the first request on a connection, and closes at the next without a word.
-fn serve_once(peer: &mut Peer) {
+/// How many connections a gateway is made to keep.
+const KEPT: usize = 16;
+
+/// Serves the first request on a connection when all have come, so that each needs a connection of its own, and closes at
+/// the next without a word.
+fn serve_once(peer: &mut Peer, all: &Barrier) {
     if peer.request().is_some() {
-        // Long enough for all that are sent at once to need a connection each.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        if peer.number < KEPT {
+            all.wait();
+        }
         peer.say(&chat_answer("first"));
     }
     peer.request();
@@ -119,9 +125,10 @@ fn keep(gateway: &Running, connections: usize) {
 #[test]
 fn a_request_that_was_written_is_sent_once_whatever_becomes_of_its_connection() {
     for retries in ["retries = 0", "", "retries = 3"] {
-        let provider = Raw::start(serve_once);
+        let all = Barrier::new(KEPT);
+        let provider = Raw::start(move |peer| serve_once(peer, &all));
         let gateway = Running::start(&provider.toml(retries));
-        keep(&gateway, 16);
+        keep(&gateway, KEPT);
         let before = provider.lines().len();
         let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
         // The thread that serves it may have kept no connection, and then gets an answer on a new one.

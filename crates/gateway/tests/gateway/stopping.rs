@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use crate::harness::*;
+use crate::waiting::let_pass;
 
 const SHORT_GRACE: &str = "[limits]\nshutdown_grace = \"100ms\"\n";
 
@@ -127,7 +128,7 @@ fn a_body_that_is_still_coming_in_is_waited_for() {
     gateway.wait_for_metric("sabir_requests_in_flight 1");
     gateway.stop_soon();
     for piece in rest.as_bytes().chunks(rest.len().div_ceil(5)) {
-        std::thread::sleep(Duration::from_millis(400));
+        let_pass(Duration::from_millis(400));
         client.write_all(piece).unwrap();
     }
     assert_eq!(Reply::read(&mut BufReader::new(client)).status, 200);
@@ -144,7 +145,7 @@ fn a_client_that_is_slow_to_read_gets_all_of_its_answer() {
     let mut client = gateway.send("POST /v1/chat/completions", &chat("p/m", false));
     client.fill_buf().unwrap();
     gateway.stop_soon();
-    std::thread::sleep(Duration::from_millis(1_500));
+    let_pass(Duration::from_millis(1_500));
     assert!(Reply::read(&mut client).body.len() > LONG_BYTES);
     gateway.stop();
 }

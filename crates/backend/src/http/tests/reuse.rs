@@ -197,7 +197,6 @@ fn a_request_that_was_written_is_not_sent_again_however_many_connections_wait() 
             let seen = Rc::clone(&seen);
             async move {
                 read_whole(&mut stream).await;
-                tokio::time::sleep(Duration::from_millis(20)).await;
                 let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{count:02}");
                 stream.write_all(answer.as_bytes()).await.unwrap();
                 if !read_whole(&mut stream).await.is_empty() {
