@@ -58,7 +58,7 @@ impl Serve {
         // Clients are served all the same if nobody reads what is written from here on.
         let log = sabir_gateway::start_log(&gateway.config().log);
         let stdout = Outlet::start(std::io::stdout());
-        stdout.write(&banner(gateway.config(), server.address()));
+        stdout.write(&banner(&gateway.config(), server.address()));
         let served = server.run();
         if let Err(error) = &served {
             log.write(&format!("error: {error}\n"));

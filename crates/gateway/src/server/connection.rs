@@ -38,14 +38,15 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
         return;
     };
     keep_little_unsent(&stream);
-    let limits = &state.gateway.config.limits;
+    let limits = &state.latest.snapshot().config().limits.clone();
     let arrival = Arrival::default();
     let sending = Sending::new(limits);
     let service = service_fn(|request: Request<Incoming>| {
         let (head, mut body) = arrival.begin(request).into_parts();
         let (arrival, sending) = (&arrival, &sending);
         async move {
-            let reply = stack::handle(&state.gateway, &state.client, &head, &mut body).await;
+            let reply =
+                stack::handle(&state.latest.snapshot(), &state.client, &head, &mut body).await;
             arrival.end();
             sending.begin(reply.body().deadline());
             Ok::<_, Infallible>(reply)

@@ -102,7 +102,7 @@ impl Server {
             stop.send_replace(true);
             Ok(())
         })?;
-        gateway.stop();
+        gateway.shared.stop();
         drop(workers);
         for handle in handles {
             let _ = handle.join();
@@ -176,7 +176,7 @@ async fn accept(
         match accepted {
             Ok((stream, _)) if is_full(workers, gateway) => {
                 refuse(&stream);
-                gateway.metrics.refused();
+                gateway.shared.metrics.refused();
                 warnings.warn("a connection was refused; `max_connections` in [limits] are open");
             }
             Ok((stream, _)) => {
@@ -197,7 +197,7 @@ async fn accept(
 
 fn is_full(workers: &[Worker], gateway: &Gateway) -> bool {
     let open: usize = workers.iter().map(|worker| worker.load.load(Relaxed)).sum();
-    open >= gateway.config.limits.connections_max
+    open >= gateway.snapshot().config().limits.connections_max
 }
 
 /// Says why, as far as that can be said to somebody of whom nothing was read.

@@ -22,11 +22,11 @@ use sabir_wire::json::Text;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::Fold;
 
-use crate::Gateway;
 use crate::answer::Cut;
 use crate::answer::decode_all;
 use crate::egress::Reply;
 use crate::stack;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
 
@@ -38,10 +38,9 @@ enum Asking {
 }
 
 /// A gateway with the simulators behind it, not shared yet.
-fn gateway(toml: &str) -> Gateway {
+fn gateway(toml: &str) -> Snapshot {
     let config = crate::config::parse(toml, Path::new("sabir.toml"), &|_| None);
-    let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
-    Arc::into_inner(gateway).unwrap()
+    Snapshot::new(config.unwrap_or_else(|problems| panic!("{problems}")))
 }
 
 /// The built-in simulator of a protocol.
@@ -49,7 +48,7 @@ fn simulator(protocol: Protocol) -> &'static str {
     surface::of(protocol).simulator.name
 }
 
-async fn ask(gateway: &Arc<Gateway>, client: Protocol, model: &str, asking: Asking) -> Reply {
+async fn ask(gateway: &Arc<Snapshot>, client: Protocol, model: &str, asking: Asking) -> Reply {
     let stream = asking == Asking::Stream;
     let messages = r#"[{"role":"user","content":"Say something."}]"#;
     let (path, body) = match client {
@@ -76,7 +75,7 @@ async fn ask(gateway: &Arc<Gateway>, client: Protocol, model: &str, asking: Aski
     send(gateway, Request::post(path), body).await
 }
 
-async fn send(gateway: &Arc<Gateway>, request: http::request::Builder, body: String) -> Reply {
+async fn send(gateway: &Arc<Snapshot>, request: http::request::Builder, body: String) -> Reply {
     let request = request.header("host", "localhost").body(Full::new(Bytes::from(body)));
     let (head, mut body) = request.unwrap().into_parts();
     stack::handle(gateway, &Client::new(Proxies::default()), &head, &mut body).await

@@ -10,9 +10,10 @@ use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
+use crate::config::types;
 use crate::config::types::Limits;
 use crate::config::types::Place;
-use crate::config::types::Provider;
+use crate::observe::ProviderMetrics;
 use crate::redact::Redactor;
 use crate::surface;
 use crate::upstream::AnyBackend;
@@ -23,8 +24,10 @@ use crate::upstream::queue::Queue;
 use crate::upstream::simulated::Simulated;
 use crate::upstream::targets::Targets;
 
+/// A provider, shared by all requests that may ask it.
 #[derive(Debug)]
-pub(crate) struct Upstream {
+pub(crate) struct Provider {
+    pub(crate) config: Arc<types::Provider>,
     pub(crate) name: Arc<str>,
     pub(crate) redactor: Redactor,
     /// In the order of the provider's endpoints.
@@ -32,6 +35,7 @@ pub(crate) struct Upstream {
     pub(crate) health: Health,
     pub(crate) queue: Queue,
     pub(crate) targets: Targets,
+    pub(crate) metrics: Arc<ProviderMetrics>,
     /// Its own list of models, as it was last asked for.
     pub(crate) models: Mutex<CachedModels>,
 }
@@ -48,36 +52,20 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Templates,
 }
 
-impl Upstream {
-    pub(crate) fn new(provider: &Provider, limits: &Limits, instance: &str) -> Self {
-        let endpoint = |endpoint: &crate::config::types::Endpoint| {
-            let (backend, base_path) = match &endpoint.place {
-                Place::Url(url) => {
-                    let (connect, first_byte) =
-                        (provider.timeouts.connect, provider.timeouts.first_byte);
-                    let timeouts = Timeouts { connect, first_byte };
-                    let auth = &surface::of(endpoint.protocol).auth;
-                    let (address, key) = (address(url, provider)?, provider.key.clone());
-                    let server = Http { address, timeouts, auth, key };
-                    (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
-                }
-                Place::Simulator => {
-                    let simulator = Simulated(Arc::new(Simulator::new(endpoint.protocol)));
-                    let base_path = surface::of(endpoint.protocol).version().to_owned();
-                    (AnyBackend::Simulated(simulator), base_path)
-                }
-            };
-            let headers = Templates::new(instance, provider, endpoint.protocol);
-            Some(Endpoint { protocol: endpoint.protocol, backend, base_path, headers })
-        };
+impl Provider {
+    pub(crate) fn new(config: Arc<types::Provider>, limits: &Limits, instance: &str) -> Self {
+        let name: Arc<str> = config.name.as_str().into();
+        let endpoints = config.endpoints.iter();
         Self {
-            name: provider.name.as_str().into(),
-            redactor: Redactor::of(provider),
-            endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
+            redactor: Redactor::of(&config),
+            endpoints: endpoints.filter_map(|it| Endpoint::new(it, &config, instance)).collect(),
             health: Health::default(),
-            queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),
-            targets: Targets::new(provider),
+            queue: Queue::new(config.max_in_flight, limits.queue_max, limits.queue_wait_max),
+            targets: Targets::new(&config),
+            metrics: Arc::new(ProviderMetrics::new(Arc::clone(&name))),
             models: Mutex::new(None),
+            name,
+            config,
         }
     }
 
@@ -88,8 +76,34 @@ impl Upstream {
     }
 }
 
+impl Endpoint {
+    fn new(
+        configured: &types::Endpoint,
+        provider: &types::Provider,
+        instance: &str,
+    ) -> Option<Self> {
+        let protocol = configured.protocol;
+        let (backend, base_path) = match &configured.place {
+            Place::Url(url) => {
+                let types::Timeouts { connect, first_byte, .. } = provider.timeouts;
+                let timeouts = Timeouts { connect, first_byte };
+                let auth = &surface::of(protocol).auth;
+                let (address, key) = (address(url, provider)?, provider.key.clone());
+                let server = Http { address, timeouts, auth, key };
+                (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
+            }
+            Place::Simulator => {
+                let simulator = Simulated(Arc::new(Simulator::new(protocol)));
+                (AnyBackend::Simulated(simulator), surface::of(protocol).version().to_owned())
+            }
+        };
+        let headers = Templates::new(instance, provider, protocol);
+        Some(Self { protocol, backend, base_path, headers })
+    }
+}
+
 /// Where a provider is, with its own certificates if it has any.
-fn address(url: &Uri, provider: &Provider) -> Option<Address> {
+fn address(url: &Uri, provider: &types::Provider) -> Option<Address> {
     let address = Address::of(url)?;
     Some(match &provider.tls {
         Some(tls) => address.with_tls(tls.clone()),

@@ -1,0 +1,11 @@
+//! What all requests share: the configuration that is in force with its handles, and what outlives every configuration.
+
+mod gateway;
+mod shared;
+mod snapshot;
+
+pub use gateway::Gateway;
+pub(crate) use gateway::Latest;
+pub(crate) use shared::Shared;
+pub(crate) use shared::threads;
+pub(crate) use snapshot::Snapshot;
