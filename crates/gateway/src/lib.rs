@@ -59,3 +59,6 @@ mod upstream;
 pub use observe::Outlet;
 pub use observe::start_log;
 pub use state::Gateway;
+pub use state::NotReloaded;
+pub use state::Reloaded;
+pub use state::Source;

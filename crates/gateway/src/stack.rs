@@ -22,6 +22,7 @@ use sabir_backend::http::Client;
 use sabir_backend::http::add_reason;
 use sabir_wire::FaultKind;
 
+use crate::Gateway;
 use crate::admin;
 use crate::admission::Admission;
 use crate::answer::Answering;
@@ -43,20 +44,27 @@ use crate::route;
 use crate::state::Snapshot;
 use crate::surface;
 
+/// Where a request comes in.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'c> {
+    pub(crate) gateway: &'c Arc<Gateway>,
+    /// What is in force when it comes, and until it ends.
+    pub(crate) snapshot: &'c Arc<Snapshot>,
+    pub(crate) client: &'c Client,
+    /// Whether it comes from this machine.
+    pub(crate) is_local: bool,
+}
+
 /// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
 /// makes of that.
-pub(crate) async fn handle<B>(
-    snapshot: &Arc<Snapshot>,
-    client: &Client,
-    head: &Parts,
-    body: &mut B,
-) -> Reply
+pub(crate) async fn handle<B>(entry: Entry<'_>, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let snapshot = entry.snapshot;
     let mut reply = match head.method {
         Method::OPTIONS if is_preflight(head) => preflight(snapshot, &head.uri, &head.headers),
-        _ => serve(snapshot, client, head, body).await,
+        _ => serve(entry, head, body).await,
     };
     add_reason(&mut reply);
     // Who waits for a word before it sends anything gets the refusal in its place.
@@ -74,10 +82,11 @@ where
     reply
 }
 
-async fn serve<B>(snapshot: &Arc<Snapshot>, client: &Client, head: &Parts, body: &mut B) -> Reply
+async fn serve<B>(entry: Entry<'_>, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let Entry { gateway, snapshot, client, is_local } = entry;
     let Parts { method, uri, headers, .. } = head;
     let endpoint = ingress::find_endpoint(method, uri, headers);
     let manner = endpoint.manner();
@@ -101,6 +110,10 @@ where
         Endpoint::Call { client: protocol, action, from_path } => {
             let arrived = Arrived { protocol, action, from_path, headers, uri, key };
             call(snapshot, client, &arrived, body).await
+        }
+        Endpoint::Reload => {
+            let asked = admin::ReloadAsked { is_local, uri, headers, key };
+            Box::pin(admin::reload(gateway, snapshot, asked)).await
         }
         Endpoint::Own(own) => Box::pin(admin::own(snapshot, own, (headers, key), body)).await,
         Endpoint::Models { shape, listing } => {

@@ -4,6 +4,7 @@ mod exchanges;
 mod health;
 mod models;
 mod passthrough;
+mod reload;
 mod translate;
 
 pub(crate) use models::ModelsAsked;
@@ -11,6 +12,8 @@ pub(crate) use models::models;
 pub(crate) use passthrough::Raw;
 pub(crate) use passthrough::embeddings;
 pub(crate) use passthrough::passthrough;
+pub(crate) use reload::ReloadAsked;
+pub(crate) use reload::reload;
 
 use std::sync::Arc;
 

@@ -71,10 +71,12 @@ mod tests {
     use crate::config::types;
     use crate::config::types::Limits;
     use crate::upstream::Provider;
+    use crate::upstream::Site;
 
     fn candidate(weight: u32) -> Candidate {
         let config = Arc::new(types::Provider::new("p", Vec::new()));
-        let provider = Arc::new(Provider::new(config, &Limits::default(), ""));
+        let site = Site { limits: &Limits::default(), instance: "", generation: 0 };
+        let provider = Arc::new(Provider::new(config, site));
         Candidate { provider, model: String::new(), weight }
     }
 

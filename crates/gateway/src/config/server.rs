@@ -132,7 +132,8 @@ fn gateway_key(
     }
     let value = value.and_then(|item| outside.secret(item, problems));
     let name = name.and_then(|item| item.string(problems));
-    Some(GatewayKey { name: name?.to_owned(), value: value? })
+    let admin = section.bool("admin", problems).unwrap_or(false);
+    Some(GatewayKey { name: name?.to_owned(), value: value?, admin })
 }
 
 fn note_twice(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {

@@ -121,6 +121,8 @@ pub struct Auth {
 pub struct GatewayKey {
     pub name: String,
     pub value: Secret,
+    /// Whether its holder may have the configuration read again.
+    pub admin: bool,
 }
 
 /// Bounds that no client and no provider passes.

@@ -56,6 +56,11 @@ fn host<'r>(uri: &Uri, headers: &'r HeaderMap) -> Result<Authority<'r>> {
     })
 }
 
+/// Whether a request names this machine by one of its own names, as nobody does who comes through a proxy by a public one.
+pub(crate) fn names_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
+    host(uri, headers).is_ok_and(|host| host.is_loopback())
+}
+
 /// Whether a browser fetches this for a page of another site that does not say which: an image, a script, a frame.
 fn is_embedded(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);

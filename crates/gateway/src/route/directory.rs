@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::config::types;
 use crate::config::types::Config;
 use crate::upstream::Provider;
+use crate::upstream::Site;
 
 /// All that can be asked for under one configuration.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct Model {
     pub(crate) config: Arc<types::Model>,
     /// In the order of the configuration; never empty.
     pub(crate) targets: Vec<Candidate>,
-    pub(crate) turns: Turns,
+    pub(crate) turns: Arc<Turns>,
 }
 
 /// A provider that may answer, and the model to ask it for.
@@ -43,11 +44,24 @@ pub(crate) struct Turns(AtomicU64);
 impl Directory {
     /// Handles for everything in a configuration. Its providers learn the name of the gateway that asks them.
     pub fn new(config: Config, instance: &str) -> Self {
+        let nothing = Self { config: Arc::default(), providers: Vec::new(), models: Vec::new() };
+        nothing.next(config, instance, 0)
+    }
+
+    /// Handles for another configuration. What has the same name in both goes on with its counters.
+    pub(crate) fn next(&self, config: Config, instance: &str, generation: u64) -> Self {
         let config = Arc::new(config);
-        let provider =
-            |it: &Arc<_>| Arc::new(Provider::new(Arc::clone(it), &config.limits, instance));
+        let site = Site { limits: &config.limits, instance, generation };
+        let provider = |it: &Arc<types::Provider>| match self.provider(&it.name) {
+            Some(before) => before.next(Arc::clone(it), site),
+            None => Arc::new(Provider::new(Arc::clone(it), site)),
+        };
         let providers: Vec<_> = config.providers.iter().map(provider).collect();
-        let model = |it: &Arc<types::Model>| Arc::new(Model::new(Arc::clone(it), &providers));
+        let model = |it: &Arc<types::Model>| {
+            let before = self.models.iter().find(|before| before.config.name == it.name);
+            let turns = before.map(|before| Arc::clone(&before.turns)).unwrap_or_default();
+            Arc::new(Model::new(Arc::clone(it), turns, &providers))
+        };
         let models = config.models.iter().map(model).collect();
         Self { config, providers, models }
     }
@@ -58,14 +72,14 @@ impl Directory {
 }
 
 impl Model {
-    fn new(config: Arc<types::Model>, providers: &[Arc<Provider>]) -> Self {
+    fn new(config: Arc<types::Model>, turns: Arc<Turns>, providers: &[Arc<Provider>]) -> Self {
         let candidate = |target: &types::Target| {
             let provider = providers.iter().find(|it| *it.name == *target.provider)?;
             let (provider, model) = (Arc::clone(provider), target.model.clone());
             Some(Candidate { provider, model, weight: target.weight })
         };
         let targets = config.targets.iter().filter_map(candidate).collect();
-        Self { config, targets, turns: Turns::default() }
+        Self { config, targets, turns }
     }
 }
 

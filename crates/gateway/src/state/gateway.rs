@@ -1,15 +1,19 @@
 //! A gateway: the snapshot in force, which another one may replace, and what they share.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::RwLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Release;
 
 use crate::config::types::Config;
 use crate::state::Shared;
 use crate::state::Snapshot;
+use crate::state::Source;
 
 /// A gateway, apart from the sockets it listens on.
 #[derive(Debug)]
@@ -17,20 +21,46 @@ pub struct Gateway {
     current: RwLock<Arc<Snapshot>>,
     /// How often the snapshot was replaced.
     version: AtomicU64,
+    pub(super) source: Option<Source>,
+    /// Held while another configuration is read.
+    pub(super) reloading: Mutex<()>,
     pub(crate) shared: Arc<Shared>,
 }
 
 impl Gateway {
+    /// A gateway that keeps its configuration.
     pub fn new(config: Config) -> Arc<Self> {
-        let snapshot = Snapshot::new(config);
+        Self::with_source(config, None)
+    }
+
+    /// A gateway that reads its configuration again when it is asked to, or when the file changes.
+    pub fn with_source(config: Config, source: Option<Source>) -> Arc<Self> {
+        Self::of(Arc::new(Snapshot::new(config)), source)
+    }
+
+    pub(crate) fn of(snapshot: Arc<Snapshot>, source: Option<Source>) -> Arc<Self> {
         let shared = Arc::clone(&snapshot.shared);
-        let current = RwLock::new(Arc::new(snapshot));
-        Arc::new(Self { current, version: AtomicU64::new(0), shared })
+        let current = RwLock::new(snapshot);
+        let (version, reloading) = (AtomicU64::new(0), Mutex::default());
+        Arc::new(Self { current, version, source, reloading, shared })
     }
 
     /// The configuration in force.
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.snapshot().directory.config)
+    }
+
+    /// Puts another configuration in force.
+    pub(super) fn replace(&self, config: Config) {
+        let generation = self.version.load(Acquire) + 1;
+        let next = Arc::new(self.snapshot().next(config, generation));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = next;
+        self.version.store(generation, Release);
+    }
+
+    /// The file that the configuration is read from.
+    pub(crate) fn config_file(&self) -> Option<&Path> {
+        self.source.as_ref().map(|source| source.file.as_path())
     }
 
     /// What is in force. Threads that serve ask [`Latest`], which takes no lock.

@@ -20,6 +20,12 @@ impl Snapshot {
         Self { directory: Directory::new(config, &shared.instance), shared }
     }
 
+    /// The same gateway under another configuration.
+    pub(crate) fn next(&self, config: Config, generation: u64) -> Self {
+        let shared = Arc::clone(&self.shared);
+        Self { directory: self.directory.next(config, &shared.instance, generation), shared }
+    }
+
     pub(crate) fn config(&self) -> &Config {
         &self.directory.config
     }

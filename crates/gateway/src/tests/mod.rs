@@ -2,6 +2,7 @@
 //! and its reply is read frame by frame.
 
 mod events;
+mod reload;
 mod taps;
 
 use std::future::poll_fn;
@@ -22,10 +23,12 @@ use sabir_wire::json::Text;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::Fold;
 
+use crate::Gateway;
 use crate::answer::Cut;
 use crate::answer::decode_all;
 use crate::egress::Reply;
 use crate::stack;
+use crate::stack::Entry;
 use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
@@ -76,9 +79,22 @@ async fn ask(gateway: &Arc<Snapshot>, client: Protocol, model: &str, asking: Ask
 }
 
 async fn send(gateway: &Arc<Snapshot>, request: http::request::Builder, body: String) -> Reply {
+    send_from(true, gateway, request, body).await
+}
+
+/// Sends a request from this machine or from another one.
+async fn send_from(
+    is_local: bool,
+    gateway: &Arc<Snapshot>,
+    request: http::request::Builder,
+    body: String,
+) -> Reply {
     let request = request.header("host", "localhost").body(Full::new(Bytes::from(body)));
     let (head, mut body) = request.unwrap().into_parts();
-    stack::handle(gateway, &Client::new(Proxies::default()), &head, &mut body).await
+    let (snapshot, client) = (gateway, &Client::new(Proxies::default()));
+    let gateway = &Gateway::of(Arc::clone(snapshot), None);
+    let entry = Entry { gateway, snapshot, client, is_local };
+    stack::handle(entry, &head, &mut body).await
 }
 
 /// The next bytes of a reply.

@@ -26,4 +26,5 @@ pub(crate) use headers::outgoing as outgoing_headers;
 pub(crate) use payload::Payload;
 pub(crate) use provider::Endpoint;
 pub(crate) use provider::Provider;
+pub(crate) use provider::Site;
 pub(crate) use unreached::unreached;

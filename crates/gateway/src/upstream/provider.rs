@@ -32,12 +32,14 @@ pub(crate) struct Provider {
     pub(crate) redactor: Redactor,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
-    pub(crate) health: Health,
-    pub(crate) queue: Queue,
+    pub(crate) health: Arc<Health>,
+    pub(crate) queue: Arc<Queue>,
     pub(crate) targets: Targets,
     pub(crate) metrics: Arc<ProviderMetrics>,
     /// Its own list of models, as it was last asked for.
-    pub(crate) models: Mutex<CachedModels>,
+    pub(crate) models: Arc<Mutex<CachedModels>>,
+    /// Whose connections it may use: those of the generation in which its address and key were last changed.
+    partition: u64,
 }
 
 /// A provider's own list of models, and until when it need not be asked again.
@@ -52,21 +54,57 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Templates,
 }
 
+/// What all providers of a configuration share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    pub(crate) limits: &'a Limits,
+    /// The name of the gateway that asks.
+    pub(crate) instance: &'a str,
+    /// How many configurations there were before this one.
+    pub(crate) generation: u64,
+}
+
 impl Provider {
-    pub(crate) fn new(config: Arc<types::Provider>, limits: &Limits, instance: &str) -> Self {
+    pub(crate) fn new(config: Arc<types::Provider>, site: Site<'_>) -> Self {
         let name: Arc<str> = config.name.as_str().into();
-        let endpoints = config.endpoints.iter();
+        let Limits { queue_max, queue_wait_max, .. } = *site.limits;
         Self {
             redactor: Redactor::of(&config),
-            endpoints: endpoints.filter_map(|it| Endpoint::new(it, &config, instance)).collect(),
-            health: Health::default(),
-            queue: Queue::new(config.max_in_flight, limits.queue_max, limits.queue_wait_max),
+            endpoints: endpoints(&config, site.instance, site.generation),
+            health: Arc::default(),
+            queue: Arc::new(Queue::new(config.max_in_flight, queue_max, queue_wait_max)),
             targets: Targets::new(&config),
             metrics: Arc::new(ProviderMetrics::new(Arc::clone(&name))),
-            models: Mutex::new(None),
+            models: Arc::default(),
+            partition: site.generation,
             name,
             config,
         }
+    }
+
+    /// The provider of that name under another configuration: its counters go on, and so does what is known of whoever
+    /// stands at its address, unless that may be somebody else now.
+    pub(crate) fn next(
+        self: &Arc<Self>,
+        config: Arc<types::Provider>,
+        site: Site<'_>,
+    ) -> Arc<Self> {
+        let new = Self::new(config, site);
+        let has_same_queue = self.queue.has_limits_of(&new.queue);
+        if self.config == new.config && has_same_queue {
+            return Arc::clone(self);
+        }
+        let mut next = Self { metrics: Arc::clone(&self.metrics), ..new };
+        if has_same_queue {
+            next.queue = Arc::clone(&self.queue);
+        }
+        if is_same_server(&self.config, &next.config) {
+            next.endpoints = endpoints(&next.config, site.instance, self.partition);
+            next.health = Arc::clone(&self.health);
+            next.models = Arc::clone(&self.models);
+            next.partition = self.partition;
+        }
+        Arc::new(next)
     }
 
     /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
@@ -81,6 +119,7 @@ impl Endpoint {
         configured: &types::Endpoint,
         provider: &types::Provider,
         instance: &str,
+        partition: u64,
     ) -> Option<Self> {
         let protocol = configured.protocol;
         let (backend, base_path) = match &configured.place {
@@ -88,7 +127,8 @@ impl Endpoint {
                 let types::Timeouts { connect, first_byte, .. } = provider.timeouts;
                 let timeouts = Timeouts { connect, first_byte };
                 let auth = &surface::of(protocol).auth;
-                let (address, key) = (address(url, provider)?, provider.key.clone());
+                let address = address(url, provider)?.in_partition(partition);
+                let key = provider.key.clone();
                 let server = Http { address, timeouts, auth, key };
                 (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
             }
@@ -109,4 +149,14 @@ fn address(url: &Uri, provider: &types::Provider) -> Option<Address> {
         Some(tls) => address.with_tls(tls.clone()),
         None => address,
     })
+}
+
+fn endpoints(provider: &types::Provider, instance: &str, partition: u64) -> Vec<Endpoint> {
+    let endpoint = |it| Endpoint::new(it, provider, instance, partition);
+    provider.endpoints.iter().filter_map(endpoint).collect()
+}
+
+/// Whether the same server is asked in the same name. Certificates of its own keep connections apart by themselves.
+fn is_same_server(before: &types::Provider, after: &types::Provider) -> bool {
+    before.endpoints == after.endpoints && before.key == after.key
 }
