@@ -22,6 +22,10 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
+    pub(crate) fn named(file: PathBuf) -> Self {
+        Self { config: Some(file) }
+    }
+
     pub(crate) fn load(&self) -> Result<Loaded, Problems> {
         let mut loaded = config::load(self.config.as_deref(), &|name| env::var(name).ok())?;
         if let Some(level) = log_level() {

@@ -2,22 +2,23 @@
 //! body. All of it is given back when this is dropped.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use sabir_wire::FaultKind;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
 use crate::held::Held;
+use crate::state::Snapshot;
 
 /// The permits of one request.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    gateway: Arc<Gateway>,
-    /// To be one of the requests that are served at once, until it ends.
-    request: Option<OwnedSemaphorePermit>,
+    snapshot: Arc<Snapshot>,
+    /// Whether it is one of the requests that are served at once, until it ends.
+    is_admitted: bool,
     /// To be one of the requests with its provider, until it ends or goes elsewhere.
     provider: Option<OwnedSemaphorePermit>,
     /// The bytes of its body that are held.
@@ -26,24 +27,26 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// Nothing is permitted yet.
-    pub(crate) fn begin(gateway: &Arc<Gateway>) -> Self {
-        Self { gateway: Arc::clone(gateway), request: None, provider: None, body_bytes: 0 }
+    pub(crate) fn begin(snapshot: &Arc<Snapshot>) -> Self {
+        Self { snapshot: Arc::clone(snapshot), is_admitted: false, provider: None, body_bytes: 0 }
     }
 
-    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
-        &self.gateway
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
     }
 
     /// Takes a place among the requests that are served at once.
     pub(crate) fn admit(&mut self) -> Result<()> {
-        let permit = Arc::clone(&self.gateway.places).try_acquire_owned().map_err(|_| {
-            let message = "this gateway serves as many requests as it may; try again soon";
-            let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
-            failure.fault.retry_after_s = Some(1);
-            failure
-        })?;
-        self.request = Some(permit);
-        Ok(())
+        let served_max = self.snapshot.config().limits.requests_max;
+        if self.snapshot.shared.served.fetch_add(1, Relaxed) < served_max {
+            self.is_admitted = true;
+            return Ok(());
+        }
+        self.snapshot.shared.served.fetch_sub(1, Relaxed);
+        let message = "this gateway serves as many requests as it may; try again soon";
+        let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
+        failure.fault.retry_after_s = Some(1);
+        Err(failure)
     }
 
     /// Takes a place with a provider.
@@ -59,7 +62,7 @@ impl Admission {
     /// The body has so many bytes more.
     pub(crate) fn hold_body(&mut self, bytes: usize) -> Result<()> {
         self.body_bytes += bytes;
-        self.gateway.holds(bytes)
+        self.snapshot.holds(bytes)
     }
 
     /// The body is another one now: the same, unpacked.
@@ -70,17 +73,20 @@ impl Admission {
 
     /// The body is there no longer.
     pub(crate) fn release_body(&mut self) {
-        self.gateway.releases(std::mem::take(&mut self.body_bytes));
+        self.snapshot.releases(std::mem::take(&mut self.body_bytes));
     }
 
     /// Whether the gateway ends, and no answer may go on.
     pub(crate) fn is_out_of_time(&self) -> bool {
-        self.gateway.is_over()
+        self.snapshot.shared.is_over()
     }
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
         self.release_body();
+        if self.is_admitted {
+            self.snapshot.shared.served.fetch_sub(1, Relaxed);
+        }
     }
 }

@@ -17,18 +17,18 @@ use http::header::HOST;
 use sabir_wire::Protocol;
 use sabir_wire::json::Json;
 
-use crate::Gateway;
 use crate::call::unmarked;
 use crate::config;
 use crate::ingress;
 use crate::ingress::Endpoint;
+use crate::state::Snapshot;
 
 /// A gateway that asks for a key and is reached by loopback names alone.
-static GATEWAY: LazyLock<Arc<Gateway>> = LazyLock::new(|| {
+static GATEWAY: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
     let toml = "env_providers = false\n[auth]\nrequired = true\n\
                 [[auth.key]]\nname = \"k\"\nvalue = { value = \"gateway-key\" }\n";
     match config::parse(toml, Path::new("sabir.toml"), &|_| None) {
-        Ok(config) => Gateway::new(config),
+        Ok(config) => Arc::new(Snapshot::new(config)),
         Err(problems) => panic!("the configuration is a right one: {problems}"),
     }
 });

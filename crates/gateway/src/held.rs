@@ -4,31 +4,31 @@ use std::sync::Arc;
 
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
+use crate::state::Snapshot;
 
 /// Bytes of bodies that are held, counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
-    gateway: Arc<Gateway>,
+    snapshot: Arc<Snapshot>,
     bytes: usize,
 }
 
 impl Held {
-    pub(crate) fn nothing(gateway: &Arc<Gateway>) -> Self {
-        Self { gateway: Arc::clone(gateway), bytes: 0 }
+    pub(crate) fn nothing(snapshot: &Arc<Snapshot>) -> Self {
+        Self { snapshot: Arc::clone(snapshot), bytes: 0 }
     }
 
     /// Holds so many bytes more, unless all requests together would then hold too many.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
-        self.gateway.holds(bytes)
+        self.snapshot.holds(bytes)
     }
 
     pub(crate) fn release(&mut self) {
-        self.gateway.releases(std::mem::take(&mut self.bytes));
+        self.snapshot.releases(std::mem::take(&mut self.bytes));
     }
 
     /// Leaves it to somebody else to release them, and says how many there are.
@@ -43,18 +43,18 @@ impl Drop for Held {
     }
 }
 
-impl Gateway {
+impl Snapshot {
     /// Counts bytes that are held from now on, and refuses them if all requests together hold too many. They count all the
     /// same, until they are [released](Self::releases).
     pub(crate) fn holds(&self, bytes: usize) -> Result<()> {
-        match self.metrics.holds(bytes) > self.config.limits.bodies_bytes_max {
+        match self.shared.metrics.holds(bytes) > self.config().limits.bodies_bytes_max {
             true => Err(full()),
             false => Ok(()),
         }
     }
 
     pub(crate) fn releases(&self, bytes: usize) {
-        self.metrics.releases(bytes);
+        self.shared.metrics.releases(bytes);
     }
 }
 

@@ -8,12 +8,12 @@
 //! - `config`: what the operator decides
 //! - `failure`: what ends a request without an answer, and whose fault it is
 //! - `redact`: a provider's secrets, taken out of what it sends
-//! - `route`: from the name of a model to its targets
 //! - `pool`: threads for large bodies
 //! - `observe`: counters, the last exchanges, the log
 //! - `tap`: what may watch answers
 //! - `upstream`: providers, their state, and the one way to ask them
-//! - `state`: what all requests share
+//! - `route`: from the name of a model to its targets
+//! - `state`: what all requests share, and the configuration in force
 //! - `held`: the memory that bodies take
 //! - `admission`: what one request may take
 //! - `trace`: the facts about one request
@@ -59,3 +59,6 @@ mod upstream;
 pub use observe::Outlet;
 pub use observe::start_log;
 pub use state::Gateway;
+pub use state::NotReloaded;
+pub use state::Reloaded;
+pub use state::Source;

@@ -41,22 +41,30 @@ use crate::ingress::Endpoint;
 use crate::ingress::Routed;
 use crate::pool;
 use crate::route;
+use crate::state::Snapshot;
 use crate::surface;
+
+/// Where a request comes in.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'c> {
+    pub(crate) gateway: &'c Arc<Gateway>,
+    /// What is in force when it comes, and until it ends.
+    pub(crate) snapshot: &'c Arc<Snapshot>,
+    pub(crate) client: &'c Client,
+    /// Whether it comes from this machine.
+    pub(crate) is_local: bool,
+}
 
 /// Answers a request. All below borrow its head: a future has room for whatever is handed to it, and again for what it
 /// makes of that.
-pub(crate) async fn handle<B>(
-    gateway: &Arc<Gateway>,
-    client: &Client,
-    head: &Parts,
-    body: &mut B,
-) -> Reply
+pub(crate) async fn handle<B>(entry: Entry<'_>, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let snapshot = entry.snapshot;
     let mut reply = match head.method {
-        Method::OPTIONS if is_preflight(head) => preflight(gateway, &head.uri, &head.headers),
-        _ => serve(gateway, client, head, body).await,
+        Method::OPTIONS if is_preflight(head) => preflight(snapshot, &head.uri, &head.headers),
+        _ => serve(entry, head, body).await,
     };
     add_reason(&mut reply);
     // Who waits for a word before it sends anything gets the refusal in its place.
@@ -64,7 +72,7 @@ where
         ingress::drain(body).await;
     }
     if let Some(origin) = head.headers.get(ORIGIN)
-        && ingress::is_allowed_origin(gateway, origin.as_bytes())
+        && ingress::is_allowed_origin(snapshot, origin.as_bytes())
     {
         let headers = reply.headers_mut();
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
@@ -74,57 +82,62 @@ where
     reply
 }
 
-async fn serve<B>(gateway: &Arc<Gateway>, client: &Client, head: &Parts, body: &mut B) -> Reply
+async fn serve<B>(entry: Entry<'_>, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    let Entry { gateway, snapshot, client, is_local } = entry;
     let Parts { method, uri, headers, .. } = head;
     let endpoint = ingress::find_endpoint(method, uri, headers);
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
-    let admitted = ingress::admit(gateway, uri, headers);
+    let admitted = ingress::admit(snapshot, uri, headers);
     // Then heads that are too long, which nobody should have to look at twice.
-    let admitted = admitted.and_then(|()| ingress::check_head(gateway, uri, headers));
+    let admitted = admitted.and_then(|()| ingress::check_head(snapshot, uri, headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
     let admitted = admitted.and_then(|()| match endpoint.is_open_to_all() {
         true => Ok(None),
-        false => ingress::identify(gateway, uri, headers),
+        false => ingress::identify(snapshot, uri, headers),
     });
     let key = match admitted {
         Ok(key) => key,
         Err(failure) => {
-            return egress::rescue(manner, *failure, InFlight::begin(gateway, manner, None));
+            return egress::rescue(manner, *failure, InFlight::begin(snapshot, manner, None));
         }
     };
     // What is not a call is boxed: every connection has room for the largest future of all.
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {
             let arrived = Arrived { protocol, action, from_path, headers, uri, key };
-            call(gateway, client, &arrived, body).await
+            call(snapshot, client, &arrived, body).await
         }
-        Endpoint::Own(own) => Box::pin(admin::own(gateway, own, (headers, key), body)).await,
+        Endpoint::Reload => {
+            let asked = admin::ReloadAsked { is_local, uri, headers, key };
+            Box::pin(admin::reload(gateway, snapshot, asked)).await
+        }
+        Endpoint::Own(own) => Box::pin(admin::own(snapshot, own, (headers, key), body)).await,
         Endpoint::Models { shape, listing } => {
             let asked = admin::ModelsAsked { shape, listing, headers, key };
-            Box::pin(admin::models(gateway, client, asked)).await
+            Box::pin(admin::models(snapshot, client, asked)).await
         }
         Endpoint::Embeddings => {
-            Box::pin(admin::embeddings(gateway, client, (headers, key), body)).await
+            Box::pin(admin::embeddings(snapshot, client, (headers, key), body)).await
         }
         Endpoint::Passthrough { provider, path } => {
             let outgoing = admin::Raw { method, path, headers, key };
-            Box::pin(admin::passthrough(gateway, client, &provider, outgoing, body)).await
+            Box::pin(admin::passthrough(snapshot, client, &provider, outgoing, body)).await
         }
         Endpoint::Unknown(protocol) => {
             let (path, advice) = (route::shown(uri.path()), surface::advice(uri.path()));
             let message = format!("{method} {path} is not served here; {advice}");
             let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_url");
-            egress::rescue(protocol, *failure, InFlight::begin(gateway, protocol, key))
+            egress::rescue(protocol, *failure, InFlight::begin(snapshot, protocol, key))
         }
     }
 }
 
 async fn call<B>(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     client: &Client,
     arrived: &Arrived<'_>,
     body: &mut B,
@@ -133,23 +146,23 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let protocol = arrived.protocol;
-    let mut flight = InFlight::begin(gateway, protocol, arrived.key);
+    let mut flight = InFlight::begin(snapshot, protocol, arrived.key);
     let body = match read(arrived, body, &mut flight.admission).await {
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
     // A body that takes long to read is read on another thread, so that others do not wait for it on this one.
     if body.len() >= pool::LARGE_BYTES {
-        return Box::pin(large_call(Handles { gateway, client }, arrived, body, flight)).await;
+        return Box::pin(large_call(Handles { snapshot, client }, arrived, body, flight)).await;
     }
-    let routed = match ingress::route_call(gateway, arrived, &body, &mut flight.trace) {
+    let routed = match ingress::route_call(snapshot, arrived, &body, &mut flight.trace) {
         Ok(routed) => routed,
         Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
     let outcome = {
-        let handles = Handles { gateway, client };
+        let handles = Handles { snapshot, client };
         let answering = pin!(answer(handles, &routed, arrived.action, &mut flight));
-        gateway.until_over(answering).await
+        snapshot.shared.until_over(answering).await
     };
     match outcome {
         Ok(answering) => egress::answer(&routed.call, answering, flight),
@@ -166,7 +179,7 @@ async fn large_call(
 ) -> Reply {
     let outcome = {
         let answering = pin!(answer_large(handles, arrived, body, &mut flight));
-        handles.gateway.until_over(answering).await
+        handles.snapshot.shared.until_over(answering).await
     };
     match outcome {
         Ok((call, answering)) => egress::answer(&call.lend(), answering, flight),
@@ -181,7 +194,7 @@ async fn answer_large(
     flight: &mut InFlight,
 ) -> Result<(Arc<LargeCall>, Box<Answering>)> {
     let (call, resolved) =
-        ingress::route_large_call(handles.gateway, arrived, body, &mut flight.trace).await?;
+        ingress::route_large_call(handles.snapshot, arrived, body, &mut flight.trace).await?;
     let answering = {
         let routed = Routed { call: call.lend(), resolved };
         answer(handles, &routed, arrived.action, flight).await?
@@ -218,8 +231,8 @@ fn is_preflight(head: &Parts) -> bool {
 }
 
 /// A web page asks whether it may ask.
-fn preflight(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Reply {
-    let status = match ingress::admit(gateway, uri, headers) {
+fn preflight(snapshot: &Snapshot, uri: &Uri, headers: &HeaderMap) -> Reply {
+    let status = match ingress::admit(snapshot, uri, headers) {
         Ok(()) => StatusCode::NO_CONTENT,
         Err(_) => StatusCode::FORBIDDEN,
     };

@@ -2,6 +2,7 @@
 //! path it came by. Where there is no tap, an answer pays one comparison for each read.
 
 use std::fmt;
+use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 use std::task::ready;
@@ -15,6 +16,7 @@ use sabir_wire::conversation::Counts;
 use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
+use crate::config::types::GatewayKey;
 use crate::observe::Outcome;
 use crate::observe::Upstream;
 
@@ -93,8 +95,8 @@ pub(crate) struct Origin<'a> {
     /// The exchange's id.
     pub(crate) id: &'a str,
     pub(crate) client: Protocol,
-    /// The place of the gateway key that the client sent.
-    pub(crate) key: Option<usize>,
+    /// The gateway key that the client sent.
+    pub(crate) key: Option<&'a Arc<GatewayKey>>,
 }
 
 impl TapMakers {

@@ -12,7 +12,7 @@ use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 
-use crate::Gateway;
+use crate::config::types::GatewayKey;
 use crate::observe::Exchanges;
 use crate::observe::Measured;
 use crate::observe::Outcome;
@@ -20,23 +20,25 @@ use crate::observe::Seen;
 use crate::observe::SeriesKey;
 use crate::observe::Upstream;
 use crate::observe::log_exchange;
+use crate::state::Snapshot;
 use crate::tap::End;
 use crate::tap::Tap;
+use crate::upstream::Provider;
 
 /// Records a request when it is dropped.
 pub(crate) struct Trace {
-    gateway: Arc<Gateway>,
+    snapshot: Arc<Snapshot>,
     id: String,
     client: Protocol,
-    /// The place of the gateway key that the client sent.
-    key: Option<usize>,
+    /// The gateway key that the client sent.
+    key: Option<Arc<GatewayKey>>,
     asked_model: String,
     is_stream: bool,
     began: Instant,
     began_ms: u64,
-    upstream: Option<(usize, Upstream)>,
+    upstream: Option<(Arc<Provider>, Upstream)>,
     /// Where the last try was made.
-    tried: Option<SeriesKey>,
+    tried: Option<(Arc<Provider>, Protocol)>,
     status: u16,
     outcome: Option<Outcome>,
     first_byte: Option<Duration>,
@@ -45,15 +47,19 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn begin(gateway: &Arc<Gateway>, client: Protocol, key: Option<usize>) -> Self {
-        gateway.metrics.began();
+    pub(crate) fn begin(
+        snapshot: &Arc<Snapshot>,
+        client: Protocol,
+        key: Option<&Arc<GatewayKey>>,
+    ) -> Self {
+        snapshot.shared.metrics.began();
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let began_ms = since_epoch.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(0));
         Self {
-            id: gateway.next_id(began_ms),
-            gateway: Arc::clone(gateway),
+            id: snapshot.shared.next_id(began_ms),
+            snapshot: Arc::clone(snapshot),
             client,
-            key,
+            key: key.cloned(),
             asked_model: String::new(),
             is_stream: false,
             began: Instant::now(),
@@ -83,16 +89,16 @@ impl Trace {
     }
 
     /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
-    pub(crate) fn set_upstream(&mut self, provider: usize, upstream: Upstream) {
+    pub(crate) fn set_upstream(&mut self, provider: &Arc<Provider>, upstream: Upstream) {
         self.leaves();
-        self.upstream = Some((provider, upstream));
-        self.gateway.metrics.reached(self.series());
+        self.upstream = Some((Arc::clone(provider), upstream));
+        self.snapshot.shared.metrics.reached(self.series());
     }
 
     /// The provider, if one was reached, has nothing more to do for the request.
     fn leaves(&self) {
         if self.upstream.is_some() {
-            self.gateway.metrics.left(self.series());
+            self.snapshot.shared.metrics.left(self.series());
         }
     }
 
@@ -103,22 +109,23 @@ impl Trace {
     /// An attempt begins. If there was one before, it failed.
     pub(crate) fn begin_attempt(&mut self) {
         self.skip_attempt();
-        self.tried = Some(self.series());
-        if let Some((_, upstream)) = &mut self.upstream {
+        if let Some((provider, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
+            self.tried = Some((Arc::clone(provider), upstream.protocol));
         }
     }
 
     /// The answer is known without an attempt. If there was one before, it failed.
     pub(crate) fn skip_attempt(&mut self) {
-        if let Some(before) = self.tried.take() {
-            self.gateway.metrics.failed(before);
+        if let Some((provider, protocol)) = self.tried.take() {
+            let upstream = Some((&*provider.metrics, protocol));
+            self.snapshot.shared.metrics.failed(SeriesKey { client: self.client, upstream });
         }
     }
 
     /// Which counters the request belongs to, as things stand.
-    fn series(&self) -> SeriesKey {
-        let upstream = self.upstream.as_ref().map(|(index, it)| (*index, it.protocol));
+    fn series(&self) -> SeriesKey<'_> {
+        let upstream = self.upstream.as_ref().map(|(to, it)| (&*to.metrics, it.protocol));
         SeriesKey { client: self.client, upstream }
     }
 
@@ -185,16 +192,14 @@ impl Drop for Trace {
             duration,
             first_byte: self.first_byte,
         };
-        self.gateway.metrics.ended(self.series(), &measured);
+        self.snapshot.shared.metrics.ended(self.series(), &measured);
         self.leaves();
-        let keys = &self.gateway.config.auth.keys;
-        let key = self.key.and_then(|place| keys.get(place)).map(|key| key.name.clone());
         let (losses, forgotten) = Exchanges::report(std::mem::take(&mut self.losses));
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
             client: self.client,
-            key,
+            key: self.key.take().map(|key| key.name.clone()),
             asked_model: std::mem::take(&mut self.asked_model),
             upstream: self.upstream.take().map(|(_, upstream)| upstream),
             is_stream: self.is_stream,
@@ -207,6 +212,6 @@ impl Drop for Trace {
             forgotten,
         };
         log_exchange(&seen);
-        self.gateway.exchanges.remember(seen);
+        self.snapshot.shared.exchanges.remember(seen);
     }
 }

@@ -5,6 +5,7 @@ use sabir_gateway::config::types::Config;
 use sabir_gateway::config::types::Endpoint;
 use sabir_gateway::config::types::Place;
 use sabir_gateway::route;
+use sabir_gateway::route::Directory;
 use sabir_gateway::route::Resolved;
 use sabir_gateway::route::Route;
 
@@ -12,20 +13,19 @@ use super::Agent;
 
 /// The model to name; none where the agent's own choice is served.
 pub(super) fn default_model(config: &Config, agent: Agent) -> Option<String> {
-    match route::resolve(config, agent.own_model(), agent.protocol()) {
-        Ok(resolved) if resolved.route == Route::Substituted => Some(substitute(config, &resolved)),
+    let directory = Directory::new(config.clone(), "");
+    match route::resolve(&directory, agent.own_model(), agent.protocol()) {
+        Ok(resolved) if resolved.route == Route::Substituted => Some(substitute(&resolved)),
         Ok(_) => None,
         Err(_) => first_alias(config).or_else(|| first_default(config)),
     }
 }
 
 /// What answers anyway, named, so that the agent shows its user who answers.
-fn substitute(config: &Config, resolved: &Resolved) -> String {
-    let target = resolved.targets.first();
-    let provider = target.and_then(|target| config.providers.get(target.provider));
-    match (target, provider) {
-        (Some(target), Some(provider)) if !provider.endpoints.iter().any(is_simulator) => {
-            format!("{}/{}", provider.name, target.model)
+fn substitute(resolved: &Resolved) -> String {
+    match resolved.targets.first() {
+        Some(target) if !target.provider().endpoints.iter().any(is_simulator) => {
+            format!("{}/{}", target.provider().name, target.model)
         }
         _ => SIMULATED_MODEL.to_owned(),
     }

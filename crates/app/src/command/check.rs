@@ -49,7 +49,7 @@ fn printable_lines(text: &str) -> String {
 fn summary(loaded: &Loaded) -> String {
     let Loaded { config, file } = loaded;
     let listen = config.listen;
-    let providers = table(&config.providers.iter().map(provider).collect::<Vec<_>>(), 2);
+    let providers = table(&config.providers.iter().map(|it| provider(it)).collect::<Vec<_>>(), 2);
     let models = models::rows(config, 2);
     format!(
         "{}\nlistens on http://{listen}{}\n\nproviders\n{providers}\nmodels\n{models}",

@@ -10,6 +10,7 @@ use clap::Args;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
 use sabir_gateway::Outlet;
+use sabir_gateway::Source;
 use sabir_gateway::config::Loaded;
 use sabir_gateway::config::parse_listen;
 use sabir_gateway::config::types::Config;
@@ -52,13 +53,14 @@ impl Serve {
         if let Some(listen) = self.listen {
             loaded.config.listen = listen;
         }
-        let Loaded { config, .. } = loaded;
-        let gateway = Gateway::new(config);
+        let Loaded { config, file } = loaded;
+        let source = file.map(|file| source(file, self.listen));
+        let gateway = Gateway::with_source(config, source);
         let server = Server::bind(gateway.clone(), Proxies::of(&|name| std::env::var(name).ok()))?;
         // Clients are served all the same if nobody reads what is written from here on.
         let log = sabir_gateway::start_log(&gateway.config().log);
         let stdout = Outlet::start(std::io::stdout());
-        stdout.write(&banner(gateway.config(), server.address()));
+        stdout.write(&banner(&gateway.config(), server.address()));
         let served = server.run();
         if let Err(error) = &served {
             log.write(&format!("error: {error}\n"));
@@ -67,6 +69,17 @@ impl Serve {
         log.flush();
         Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// How the file is read again while the gateway runs: as it was read at the start.
+fn source(file: PathBuf, listen: Option<SocketAddr>) -> Source {
+    let named = ConfigFile::named(file.clone());
+    let load = move || {
+        let mut config = named.load()?.config;
+        config.listen = listen.unwrap_or(config.listen);
+        Ok(config)
+    };
+    Source { file, load: Box::new(load) }
 }
 
 /// What is served, where each kind of client finds it, and a first call to paste.

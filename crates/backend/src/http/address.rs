@@ -21,6 +21,8 @@ struct Parts {
     port: u16,
     /// What the `host` header says: the port only where it is not the scheme's own.
     authority: String,
+    /// Connections of different partitions are kept apart.
+    partition: u64,
 }
 
 impl Address {
@@ -43,6 +45,11 @@ impl Address {
     /// The address with certificates of its own, which matter where TLS is spoken.
     pub fn with_tls(&self, tls: Tls) -> Self {
         Self(Arc::new(Parts { tls: Some(tls), ..Parts::clone(&self.0) }))
+    }
+
+    /// The same address, with connections of its own.
+    pub fn in_partition(&self, partition: u64) -> Self {
+        Self(Arc::new(Parts { partition, ..Parts::clone(&self.0) }))
     }
 
     pub fn is_tls(&self) -> bool {
@@ -78,7 +85,7 @@ impl Parts {
             false => format!("{host}:{port}"),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Some(Self { is_tls: false, tls: None, host, port, authority })
+        Some(Self { is_tls: false, tls: None, host, port, authority, partition: 0 })
     }
 }
 

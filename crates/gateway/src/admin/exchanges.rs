@@ -1,15 +1,18 @@
 //! The last exchanges, for people and programs that want to know what became of them.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 use sabir_wire::json::Writer;
 
-use crate::Gateway;
+use crate::config::types::GatewayKey;
 use crate::egress;
 use crate::egress::Reply;
 use crate::observe::Seen;
+use crate::state::Snapshot;
 use crate::surface;
 
 /// Whose exchanges are shown.
@@ -22,8 +25,7 @@ pub(super) enum Viewer<'g> {
 }
 
 impl<'g> Viewer<'g> {
-    pub(super) fn of(gateway: &'g Gateway, key: Option<usize>) -> Self {
-        let key = key.and_then(|place| gateway.config.auth.keys.get(place));
+    pub(super) fn of(key: Option<&'g Arc<GatewayKey>>) -> Self {
         key.map_or(Self::Anybody, |key| Self::Key(&key.name))
     }
 
@@ -35,8 +37,8 @@ impl<'g> Viewer<'g> {
     }
 }
 
-pub(super) fn all(gateway: &Gateway, viewer: Viewer<'_>) -> Reply {
-    let exchanges = gateway.exchanges.all();
+pub(super) fn all(snapshot: &Snapshot, viewer: Viewer<'_>) -> Reply {
+    let exchanges = snapshot.shared.exchanges.all();
     let shown = exchanges.iter().filter(|seen| viewer.may_see(seen));
     let mut writer = Writer::with_capacity(16 * 1024);
     writer.object(|it| {
@@ -47,8 +49,8 @@ pub(super) fn all(gateway: &Gateway, viewer: Viewer<'_>) -> Reply {
 }
 
 /// One exchange. That of another key is not told from one that nobody remembers.
-pub(super) fn one(gateway: &Gateway, viewer: Viewer<'_>, id: &str) -> Reply {
-    match gateway.exchanges.find(id).filter(|seen| viewer.may_see(seen)) {
+pub(super) fn one(snapshot: &Snapshot, viewer: Viewer<'_>, id: &str) -> Reply {
+    match snapshot.shared.exchanges.find(id).filter(|seen| viewer.may_see(seen)) {
         Some(seen) => {
             let mut writer = Writer::with_capacity(1024);
             seen.write(&mut writer);

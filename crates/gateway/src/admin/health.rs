@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 
-use crate::Gateway;
 use crate::egress;
 use crate::egress::Reply;
+use crate::state::Snapshot;
 
 pub(super) fn root() -> Reply {
     egress::text(
@@ -17,8 +17,8 @@ pub(super) fn alive() -> Reply {
 }
 
 /// Not ready once it was told to stop, so that a balancer sends nothing new.
-pub(super) fn ready(gateway: &Gateway) -> Reply {
-    match gateway.is_stopping() {
+pub(super) fn ready(snapshot: &Snapshot) -> Reply {
+    match snapshot.shared.is_stopping() {
         false => egress::text("ready\n"),
         true => {
             let mut reply = egress::text("stopping\n");

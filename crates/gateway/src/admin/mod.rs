@@ -4,6 +4,7 @@ mod exchanges;
 mod health;
 mod models;
 mod passthrough;
+mod reload;
 mod translate;
 
 pub(crate) use models::ModelsAsked;
@@ -11,6 +12,8 @@ pub(crate) use models::models;
 pub(crate) use passthrough::Raw;
 pub(crate) use passthrough::embeddings;
 pub(crate) use passthrough::passthrough;
+pub(crate) use reload::ReloadAsked;
+pub(crate) use reload::reload;
 
 use std::sync::Arc;
 
@@ -18,34 +21,31 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Body;
 
-use crate::Gateway;
 use crate::admin::exchanges::Viewer;
+use crate::config::types::GatewayKey;
 use crate::egress;
 use crate::egress::Reply;
 use crate::ingress::Own;
+use crate::state::Snapshot;
 
 /// Answers one of Sabir's own endpoints.
 pub(crate) async fn own<B>(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     own: Own,
-    (headers, key): (&HeaderMap, Option<usize>),
+    (headers, key): (&HeaderMap, Option<&Arc<GatewayKey>>),
     body: B,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let viewer = Viewer::of(gateway, key);
+    let viewer = Viewer::of(key);
     match own {
         Own::Root => health::root(),
         Own::Health => health::alive(),
-        Own::Ready => health::ready(gateway),
-        Own::Metrics => {
-            let mut metrics = gateway.metrics.render();
-            gateway.pool.render(&mut metrics);
-            egress::text(metrics)
-        }
-        Own::Exchanges => exchanges::all(gateway, viewer),
-        Own::Exchange(id) => exchanges::one(gateway, viewer, &id),
-        Own::Translate => translate::translate(gateway, headers, body).await,
+        Own::Ready => health::ready(snapshot),
+        Own::Metrics => egress::text(snapshot.render_metrics()),
+        Own::Exchanges => exchanges::all(snapshot, viewer),
+        Own::Exchange(id) => exchanges::one(snapshot, viewer, &id),
+        Own::Translate => translate::translate(snapshot, headers, body).await,
     }
 }

@@ -15,20 +15,22 @@ use sabir_backend::http::Client;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
-use crate::Gateway;
 use crate::answer::InFlight;
 use crate::answer::Incoming;
 use crate::attempt;
 use crate::attempt::Handles;
 use crate::config::SIMULATED_MODEL;
+use crate::config::types::GatewayKey;
 use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::ingress::Listing;
 use crate::route;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::upstream;
 use crate::upstream::Payload;
+use crate::upstream::Provider;
 use crate::upstream::Request;
 
 /// How long a provider's list is good for.
@@ -48,42 +50,42 @@ pub(crate) struct ModelsAsked<'r> {
     pub(crate) listing: Listing,
     pub(crate) headers: &'r HeaderMap,
     /// The gateway key that it came with.
-    pub(crate) key: Option<usize>,
+    pub(crate) key: Option<&'r Arc<GatewayKey>>,
 }
 
 pub(crate) async fn models(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     client: &Client,
     asked: ModelsAsked<'_>,
 ) -> Reply {
     let ModelsAsked { shape, listing, headers, key } = asked;
     match listing {
         Listing::All => {
-            let names = all(gateway, client, headers).await;
+            let names = all(snapshot, client, headers).await;
             egress::json(StatusCode::OK, surface::of(shape).model_list.write(&names))
         }
-        Listing::One(id) => match route::resolve(&gateway.config, &id, shape) {
+        Listing::One(id) => match route::resolve(&snapshot.directory, &id, shape) {
             Ok(_) => egress::json(StatusCode::OK, surface::of(shape).model_list.write_one(&id)),
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
-                egress::rescue(shape, *failure, InFlight::begin(gateway, shape, key))
+                egress::rescue(shape, *failure, InFlight::begin(snapshot, shape, key))
             }
         },
     }
 }
 
 /// The names that can be asked for, each once: those of the configuration first.
-async fn all(gateway: &Arc<Gateway>, client: &Client, headers: &HeaderMap) -> Vec<String> {
-    let config = &gateway.config;
-    let named = config.models.iter().map(|model| model.name.as_str().to_owned());
+async fn all(snapshot: &Arc<Snapshot>, client: &Client, headers: &HeaderMap) -> Vec<String> {
+    let directory = &snapshot.directory;
+    let named = directory.config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
-    if route::resolve(config, SIMULATED_MODEL, surface::DEFAULT).is_ok() {
+    if route::resolve(directory, SIMULATED_MODEL, surface::DEFAULT).is_ok() {
         names.push(SIMULATED_MODEL.to_owned());
     }
     let before: Arc<[HeaderValue]> = upstream::gateways(headers).cloned().collect();
-    let lists = all_lists(gateway, client, &before).await;
-    for (provider, own) in config.providers.iter().zip(lists) {
+    let lists = all_lists(snapshot, client, &before).await;
+    for (provider, own) in directory.providers.iter().zip(lists) {
         names.extend(own.into_iter().map(|id| format!("{}/{id}", provider.name)));
     }
     let mut seen = BTreeSet::new();
@@ -93,20 +95,20 @@ async fn all(gateway: &Arc<Gateway>, client: &Client, headers: &HeaderMap) -> Ve
 
 /// The providers' own lists, asked for at the same time; `before` are the gateways that the listing was asked through.
 async fn all_lists(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     client: &Client,
     before: &Arc<[HeaderValue]>,
 ) -> Vec<Vec<String>> {
-    let asking: Vec<_> = (0..gateway.config.providers.len())
-        .map(|index| {
-            let (gateway, client) = (Arc::clone(gateway), client.clone());
-            let before = Arc::clone(before);
-            let list = async move {
-                provider_list(Handles { gateway: &gateway, client: &client }, index, &before).await
-            };
-            tokio::task::spawn_local(list)
-        })
-        .collect();
+    let asking = snapshot.directory.providers.iter().map(|provider| {
+        let (snapshot, client) = (Arc::clone(snapshot), client.clone());
+        let (provider, before) = (Arc::clone(provider), Arc::clone(before));
+        let list = async move {
+            let handles = Handles { snapshot: &snapshot, client: &client };
+            provider_list(handles, &provider, &before).await
+        };
+        tokio::task::spawn_local(list)
+    });
+    let asking: Vec<_> = asking.collect();
     let mut lists = Vec::with_capacity(asking.len());
     for list in asking {
         lists.push(list.await.unwrap_or_default());
@@ -115,8 +117,12 @@ async fn all_lists(
 }
 
 /// A provider's own list, from memory if it is fresh. One that gives none keeps its last, if it ever gave one.
-async fn provider_list(handles: Handles<'_>, index: usize, before: &[HeaderValue]) -> Vec<String> {
-    let cached = &handles.gateway.upstreams[index].models;
+async fn provider_list(
+    handles: Handles<'_>,
+    provider: &Provider,
+    before: &[HeaderValue],
+) -> Vec<String> {
+    let cached = &provider.models;
     let remembered = cached.lock().unwrap_or_else(|it| it.into_inner()).clone();
     let last = match remembered {
         Some((until, list)) if Instant::now() < until => return list,
@@ -124,7 +130,7 @@ async fn provider_list(handles: Handles<'_>, index: usize, before: &[HeaderValue
         None => Vec::new(),
     };
     let fetched =
-        tokio::time::timeout(DEADLINE, fetch(handles, index, before)).await.ok().flatten();
+        tokio::time::timeout(DEADLINE, fetch(handles, provider, before)).await.ok().flatten();
     let good_for = if fetched.is_some() { GOOD_FOR } else { FAILED_FOR };
     let list = fetched.unwrap_or(last);
     let remembered = Some((Instant::now() + good_for, list.clone()));
@@ -132,15 +138,21 @@ async fn provider_list(handles: Handles<'_>, index: usize, before: &[HeaderValue
     list
 }
 
-async fn fetch(handles: Handles<'_>, index: usize, before: &[HeaderValue]) -> Option<Vec<String>> {
-    let provider = &handles.gateway.config.providers[index];
-    let endpoint = handles.gateway.upstreams[index].endpoints.first()?;
-    let mut headers: HeaderMap =
-        upstream::base_headers(&handles.gateway.instance, provider, endpoint.protocol);
+async fn fetch(
+    handles: Handles<'_>,
+    provider: &Provider,
+    before: &[HeaderValue],
+) -> Option<Vec<String>> {
+    let endpoint = provider.endpoints.first()?;
+    let mut headers: HeaderMap = upstream::base_headers(
+        &handles.snapshot.shared.instance,
+        &provider.config,
+        endpoint.protocol,
+    );
     for hop in before {
         headers.append(VIA, hop.clone());
     }
-    headers.extend(provider.headers.iter().cloned());
+    headers.extend(provider.config.headers.iter().cloned());
     let query = surface::of(endpoint.protocol).model_list.whole_page;
     let path = format!("{}/models{query}", endpoint.base_path);
     let request = Request {
@@ -150,8 +162,8 @@ async fn fetch(handles: Handles<'_>, index: usize, before: &[HeaderValue]) -> Op
         body: &Payload::default(),
         afterwards: Afterwards::Keep,
     };
-    let begun = attempt::send_alone(handles, index, endpoint, request, || {}).await;
+    let begun = attempt::send_alone(handles, provider, endpoint, request, || {}).await;
     let Incoming { head, mut feed, .. } = begun.ok()?;
-    let body = feed.collect_unpacked(handles.gateway, &head.headers, LIST_BYTES_MAX).await.ok()?;
+    let body = feed.collect_unpacked(handles.snapshot, &head.headers, LIST_BYTES_MAX).await.ok()?;
     (head.status == 200).then(|| surface::listed_ids(&body))
 }

@@ -18,7 +18,6 @@ use sabir_backend::http::connection_options;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Survey;
 
-use crate::Gateway;
 use crate::admission::Admission;
 use crate::answer;
 use crate::answer::Answering;
@@ -28,6 +27,7 @@ use crate::attempt::Handles;
 use crate::call::Call;
 use crate::call::Delivery;
 use crate::call::unmarked;
+use crate::config::types::GatewayKey;
 use crate::egress;
 use crate::egress::Reply;
 use crate::egress::ReplyBody;
@@ -37,9 +37,11 @@ use crate::ingress;
 use crate::observe::Upstream;
 use crate::route;
 use crate::route::Route;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Head;
 use crate::upstream;
+use crate::upstream::Provider;
 use crate::upstream::Request;
 
 /// A request that goes on as it is.
@@ -49,11 +51,11 @@ pub(crate) struct Raw<'h> {
     pub(crate) path: String,
     pub(crate) headers: &'h HeaderMap,
     /// The gateway key that it came with.
-    pub(crate) key: Option<usize>,
+    pub(crate) key: Option<&'h Arc<GatewayKey>>,
 }
 
 pub(crate) async fn passthrough<B>(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     client: &Client,
     provider: &str,
     raw: Raw<'_>,
@@ -62,26 +64,26 @@ pub(crate) async fn passthrough<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let Some(index) = gateway.config.providers.iter().position(|it| it.name == provider) else {
+    let Some(provider) = snapshot.directory.provider(provider) else {
         let shown = route::shown(provider);
         let message = format!("no provider is called {shown}; `sabir models` lists them");
         let failure = Failure::client(FaultKind::NotFound, message).with_code("unknown_provider");
         return egress::rescue(
             surface::DEFAULT,
             *failure,
-            InFlight::begin(gateway, surface::DEFAULT, raw.key),
+            InFlight::begin(snapshot, surface::DEFAULT, raw.key),
         );
     };
-    let manner = gateway.config.providers[index].endpoints[0].protocol;
-    let mut flight = InFlight::begin(gateway, manner, raw.key);
+    let manner = provider.config.endpoints[0].protocol;
+    let mut flight = InFlight::begin(snapshot, manner, raw.key);
     if let Err(failure) = flight.admission.admit() {
         return egress::rescue(manner, *failure, flight);
     }
     let outcome = match read(&raw, body, &mut flight.admission).await {
         Ok(body) => {
-            let handles = Handles { gateway, client };
-            let passing = pin!(pass(handles, index, raw, body, &mut flight));
-            gateway.until_over(passing).await
+            let handles = Handles { snapshot, client };
+            let passing = pin!(pass(handles, provider, raw, body, &mut flight));
+            snapshot.shared.until_over(passing).await
         }
         Err(failure) => Err(failure),
     };
@@ -112,18 +114,18 @@ where
 
 /// Embeddings go to the provider of their model, in the OpenAI protocols' own shape.
 pub(crate) async fn embeddings<B>(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     client: &Client,
-    (headers, key): (&HeaderMap, Option<usize>),
+    (headers, key): (&HeaderMap, Option<&Arc<GatewayKey>>),
     body: B,
 ) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut flight = InFlight::begin(gateway, surface::DEFAULT, key);
+    let mut flight = InFlight::begin(snapshot, surface::DEFAULT, key);
     let outcome = {
-        let embedding = pin!(embed(Handles { gateway, client }, headers, body, &mut flight));
-        gateway.until_over(embedding).await
+        let embedding = pin!(embed(Handles { snapshot, client }, headers, body, &mut flight));
+        snapshot.shared.until_over(embedding).await
     };
     match outcome {
         Ok(passed) => passed.reply(flight),
@@ -141,9 +143,8 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     flight.admission.admit()?;
-    let config = &handles.gateway.config;
     let body = ingress::read_body(body, headers, &mut flight.admission).await?;
-    let skimmed = handles.gateway.pool.run_on(body.len(), move |_| {
+    let skimmed = handles.snapshot.shared.pool.run_on(body.len(), move |_| {
         let body = ingress::into_text(body)?;
         let skimmed = ingress::skim(surface::DEFAULT, &body)?;
         Ok((skimmed.model, skimmed.model_at, body))
@@ -155,10 +156,12 @@ where
         return Err(failure.with_param("model"));
     };
     flight.trace.set_model(&model, false);
-    let resolved = route::resolve(config, &model, surface::DEFAULT).map_err(|not_found| {
-        let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
-        failure.with_param("model").with_code("model_not_found")
-    })?;
+    let resolved = route::resolve(&handles.snapshot.directory, &model, surface::DEFAULT).map_err(
+        |not_found| {
+            let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
+            failure.with_param("model").with_code("model_not_found")
+        },
+    )?;
     let call = Call {
         client: surface::DEFAULT,
         model,
@@ -172,7 +175,7 @@ where
         large: None,
     };
     let incoming = attempt::embed(handles, &call, resolved, flight).await?;
-    let answering = answer::open_raw(handles.gateway, incoming, flight).await?;
+    let answering = answer::open_raw(handles.snapshot, incoming, flight).await?;
     Ok(Passed { answering, length: None })
 }
 
@@ -203,29 +206,29 @@ impl Passed {
 
 async fn pass(
     handles: Handles<'_>,
-    provider: usize,
+    provider: &Arc<Provider>,
     raw: Raw<'_>,
     body: Vec<u8>,
     flight: &mut InFlight,
 ) -> Result<Passed> {
-    let Handles { gateway, .. } = handles;
-    let config = &gateway.config.providers[provider];
-    let endpoint = &gateway.upstreams[provider].endpoints[0];
+    let Handles { snapshot, .. } = handles;
+    let config = &provider.config;
+    let endpoint = &provider.endpoints[0];
     let upstream = Upstream {
-        provider: Arc::clone(&gateway.upstreams[provider].name),
+        provider: Arc::clone(&provider.name),
         protocol: endpoint.protocol,
         model: String::new(),
         route: Route::Direct.as_str().into(),
         attempts: 0,
     };
     flight.trace.set_upstream(provider, upstream);
-    if let Some(permit) = gateway.upstreams[provider].queue.enter().await? {
+    if let Some(permit) = provider.queue.enter().await? {
         flight.admission.hold_permit(permit);
     }
     let mut headers = HeaderMap::new();
     let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
-    let mut base = upstream::base_headers(&gateway.instance, config, endpoint.protocol);
+    let mut base = upstream::base_headers(&snapshot.shared.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
     let is_for_vendor = surface::of(endpoint.protocol).headers.is_for_vendor;
     for name in raw.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
@@ -253,7 +256,7 @@ async fn pass(
         let answering = answer::open_bodiless(incoming.head, flight);
         return Ok(Passed { answering, length: length.filter(|_| status != 204) });
     }
-    let answering = answer::open_raw(gateway, incoming, flight).await?;
+    let answering = answer::open_raw(snapshot, incoming, flight).await?;
     Ok(Passed { answering, length: None })
 }
 

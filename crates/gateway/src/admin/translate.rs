@@ -21,7 +21,6 @@ use sabir_wire::protocol::StreamEncoder;
 use sabir_wire::target::ModelPlace;
 use sabir_wire::target::Target;
 
-use crate::Gateway;
 use crate::answer::Ended;
 use crate::answer::InFlight;
 use crate::answer::decode_all;
@@ -32,6 +31,7 @@ use crate::failure::Result;
 use crate::ingress;
 use crate::observe::Outcome;
 use crate::observe::write_losses;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
 
@@ -58,18 +58,18 @@ enum Product {
     Text(String),
 }
 
-pub(super) async fn translate<B>(gateway: &Arc<Gateway>, headers: &HeaderMap, body: B) -> Reply
+pub(super) async fn translate<B>(snapshot: &Arc<Snapshot>, headers: &HeaderMap, body: B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut flight = InFlight::begin(gateway, surface::DEFAULT, None);
+    let mut flight = InFlight::begin(snapshot, surface::DEFAULT, None);
     if let Err(failure) = flight.admission.admit() {
         return egress::rescue(surface::DEFAULT, *failure, flight);
     }
     let translated = match ingress::read_body(body, headers, &mut flight.admission).await {
         Ok(body) => {
-            let work = gateway.pool.run_on(body.len(), move |_| run(&body));
-            gateway.until_over(pin!(work)).await
+            let work = snapshot.shared.pool.run_on(body.len(), move |_| run(&body));
+            snapshot.shared.until_over(pin!(work)).await
         }
         Err(failure) => Err(failure),
     };

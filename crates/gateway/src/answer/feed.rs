@@ -16,7 +16,6 @@ use sabir_wire::FaultKind;
 use tokio::time::Instant;
 use tokio::time::Sleep;
 
-use crate::Gateway;
 use crate::answer::frames::Beginning;
 use crate::answer::unreadable;
 use crate::failure::Failure;
@@ -25,6 +24,7 @@ use crate::failure::Whose;
 use crate::ingress;
 use crate::redact::Redacting;
 use crate::redact::Redactor;
+use crate::state::Snapshot;
 use crate::upstream::Body;
 use crate::upstream::Piece;
 use crate::upstream::unreached;
@@ -147,7 +147,7 @@ impl Feed {
     /// The same without the compression that nobody asked for, under which nothing could be redacted before.
     pub(crate) async fn collect_unpacked(
         &mut self,
-        gateway: &Arc<Gateway>,
+        snapshot: &Arc<Snapshot>,
         headers: &HeaderMap,
         bytes_max: usize,
     ) -> Result<Bytes> {
@@ -155,7 +155,7 @@ impl Feed {
         if !is_packed(headers) {
             return Ok(body);
         }
-        let unpacking = ingress::unpack(gateway, body.into(), headers, bytes_max);
+        let unpacking = ingress::unpack(snapshot, body.into(), headers, bytes_max);
         let unpacked = Box::pin(unpacking).await;
         unpacked.map(|(body, _)| self.redactor().redact_body(body).into()).map_err(|_| unreadable())
     }

@@ -10,9 +10,10 @@ use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 
-use crate::Gateway;
 use crate::admission::Admission;
+use crate::config::types::GatewayKey;
 use crate::observe::Outcome;
+use crate::state::Snapshot;
 use crate::tap::End;
 use crate::tap::Head;
 use crate::tap::Origin;
@@ -48,10 +49,14 @@ impl Ended {
 }
 
 impl InFlight {
-    pub(crate) fn begin(gateway: &Arc<Gateway>, client: Protocol, key: Option<usize>) -> Self {
-        let trace = Trace::begin(gateway, client, key);
-        let taps = gateway.taps.make(&Origin { id: trace.id(), client, key });
-        Self { trace, admission: Admission::begin(gateway), taps }
+    pub(crate) fn begin(
+        snapshot: &Arc<Snapshot>,
+        client: Protocol,
+        key: Option<&Arc<GatewayKey>>,
+    ) -> Self {
+        let trace = Trace::begin(snapshot, client, key);
+        let taps = snapshot.shared.taps.make(&Origin { id: trace.id(), client, key });
+        Self { trace, admission: Admission::begin(snapshot), taps }
     }
 
     /// A provider begins to answer.

@@ -10,7 +10,6 @@ use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
 use sabir_wire::target::Target;
 
-use crate::Gateway;
 use crate::answer::Answering;
 use crate::answer::Feed;
 use crate::answer::InFlight;
@@ -26,6 +25,7 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
+use crate::state::Snapshot;
 use crate::tap::Head;
 use crate::upstream::unreached;
 
@@ -48,7 +48,7 @@ pub(crate) struct Incoming {
 
 /// Reads an answer with a good status far enough to know that it is one.
 pub(crate) async fn open(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     (call, mode): (&Call<'_>, &AnswerMode),
     mut incoming: Incoming,
     flight: &mut InFlight,
@@ -69,16 +69,16 @@ pub(crate) async fn open(
         && !feed.is_events()
         && !flight.taps.changes_events();
     if is_stream && (passes || wants_stream) {
-        let form = stream_form(gateway, (call, mode), &incoming, passes).await?;
-        return begin(gateway, form, incoming, flight).await;
+        let form = stream_form(snapshot, (call, mode), &incoming, passes).await?;
+        return begin(snapshot, form, incoming, flight).await;
     }
     let reading = match (passes && !wants_stream, is_stream) {
         (true, _) => Reading::own(&incoming.head.headers),
-        (false, true) => Reading::Stream(context(gateway, call, mode).await?),
-        (false, false) => Reading::Response(context(gateway, call, mode).await?),
+        (false, true) => Reading::Stream(context(snapshot, call, mode).await?),
+        (false, false) => Reading::Response(context(snapshot, call, mode).await?),
     };
     // Boxed, since every connection has room for the largest future of all, open streams included.
-    let opening = whole::open(gateway, call.recipient(), incoming, reading, flight);
+    let opening = whole::open(snapshot, call.recipient(), incoming, reading, flight);
     Box::pin(opening).await.map(Box::new)
 }
 
@@ -95,38 +95,38 @@ async fn name_frames(incoming: &mut Incoming) -> Result<()> {
 }
 
 async fn stream_form(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     (call, mode): (&Call<'_>, &AnswerMode),
     incoming: &Incoming,
     passes: bool,
 ) -> Result<Form> {
-    let frame_bytes_max = gateway.config.limits.frame_bytes_max;
+    let frame_bytes_max = snapshot.config().limits.frame_bytes_max;
     let frames = Frames::of(&incoming.head.headers, frame_bytes_max);
     if passes {
         let passing = PassThrough::new(call.client, frames, frame_bytes_max);
         return Ok(Form::PassThrough(Box::new(passing)));
     }
-    let context = context(gateway, call, mode).await?.into_owned();
+    let context = context(snapshot, call, mode).await?.into_owned();
     let frames = (!incoming.feed.is_events()).then_some(frames);
     let translation = Translation::new(call.recipient(), incoming.protocol, context, frames);
     Ok(Form::Translation(Box::new(translation)))
 }
 
 async fn begin(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     form: Form,
     incoming: Incoming,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Incoming { head, feed, .. } = incoming;
     let mut answering = Box::new(Answering::new(head, form, Some(feed)));
-    answering.first(flight, gateway.config.limits.frame_bytes_max).await?;
+    answering.first(flight, snapshot.config().limits.frame_bytes_max).await?;
     Ok(answering)
 }
 
 /// What the encoder of the answer must know of the request. An answer that was meant to pass has not been asked for it yet.
 async fn context<'m>(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     mode: &'m AnswerMode,
 ) -> Result<Cow<'m, Asked<'static>>> {
@@ -139,7 +139,7 @@ async fn context<'m>(
     };
     let Some(large) = call.large else { return Ok(Cow::Owned(of(call))) };
     let large = Arc::clone(large);
-    Box::pin(gateway.pool.run(move |_| Ok(of(&large.lend())))).await.map(Cow::Owned)
+    Box::pin(snapshot.shared.pool.run(move |_| Ok(of(&large.lend())))).await.map(Cow::Owned)
 }
 
 fn packed() -> Box<Failure> {

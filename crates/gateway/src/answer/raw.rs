@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 
-use crate::Gateway;
 use crate::answer::Answering;
 use crate::answer::InFlight;
 use crate::answer::Incoming;
@@ -13,20 +12,21 @@ use crate::answer::is_packed;
 use crate::failure::Result;
 use crate::failure::Whose;
 use crate::observe::Outcome;
+use crate::state::Snapshot;
 use crate::tap::Head;
 
 /// An answer of any status. One with an error status is read to its end: it says whose fault it was.
 pub(crate) async fn open_raw(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     incoming: Incoming,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Incoming { protocol, mut head, mut feed } = incoming;
-    let bytes_max = gateway.config.limits.answer_bytes_max;
+    let bytes_max = snapshot.config().limits.answer_bytes_max;
     let mut whole = None;
     // Nothing can be redacted beneath a compression that nobody asked for.
     if is_packed(&head.headers) && !feed.redactor().is_empty() {
-        whole = Some(feed.collect_unpacked(gateway, &head.headers, bytes_max).await?);
+        whole = Some(feed.collect_unpacked(snapshot, &head.headers, bytes_max).await?);
         head.headers.remove(CONTENT_ENCODING);
     } else if head.status >= 400 {
         whole = Some(feed.collect(bytes_max).await?);

@@ -20,7 +20,6 @@ use sabir_wire::protocol::Watch;
 use sabir_wire::protocol::unfold;
 use sabir_wire::utf8;
 
-use crate::Gateway;
 use crate::answer::Answering;
 use crate::answer::Ended;
 use crate::answer::Feed;
@@ -36,6 +35,7 @@ use crate::call::Recipient;
 use crate::failure::Result;
 use crate::observe::Outcome;
 use crate::pool::LARGE_BYTES;
+use crate::state::Snapshot;
 use crate::tap::Taps;
 use crate::upstream::Piece;
 use crate::upstream::unreached;
@@ -87,7 +87,7 @@ struct Tally {
 
 /// Makes the client's answer of the provider's.
 pub(super) async fn open(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     recipient: Recipient,
     incoming: Incoming,
     reading: Reading<'_>,
@@ -102,9 +102,9 @@ pub(super) async fn open(
             (encode(parties, context, response, &mut tally), tally)
         }
         _ => {
-            let bytes_max = gateway.config.limits.answer_bytes_max;
-            let body = feed.collect_unpacked(gateway, &head.headers, bytes_max).await?;
-            read(gateway, parties, reading, body, flight).await?
+            let bytes_max = snapshot.config().limits.answer_bytes_max;
+            let body = feed.collect_unpacked(snapshot, &head.headers, bytes_max).await?;
+            read(snapshot, parties, reading, body, flight).await?
         }
     };
     flight.trace.add_usage(tally.counts);
@@ -136,7 +136,7 @@ async fn fold(feed: &mut Feed, taps: &mut Taps) -> Result<Response<'static>> {
 }
 
 async fn read(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     parties: Parties,
     reading: Reading<'_>,
     body: Bytes,
@@ -150,7 +150,7 @@ async fn read(
     }
     let reading = reading.into_owned();
     let work = move |_: &_| Ok(form_of(parties, &reading, body, &mut Taps::default()));
-    Box::pin(gateway.pool.run(work)).await
+    Box::pin(snapshot.shared.pool.run(work)).await
 }
 
 fn form_of(

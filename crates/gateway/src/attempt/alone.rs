@@ -8,21 +8,20 @@ use crate::attempt::PAUSE;
 use crate::attempt::send::send;
 use crate::failure::Result;
 use crate::upstream::Endpoint;
+use crate::upstream::Provider;
 use crate::upstream::Request;
 
 /// Sends a request and reads the head of the answer. If its connection fails, a request that changes nothing is sent again,
 /// as often as `retries` says; `begin_attempt` is called each time.
 pub(crate) async fn send_alone(
     handles: Handles<'_>,
-    provider: usize,
+    provider: &Provider,
     endpoint: &Endpoint,
     request: Request<'_>,
     mut begin_attempt: impl FnMut(),
 ) -> Result<Incoming> {
     let mut tries_left = match *request.method {
-        Method::GET | Method::HEAD | Method::OPTIONS => {
-            handles.gateway.config.providers[provider].retries
-        }
+        Method::GET | Method::HEAD | Method::OPTIONS => provider.config.retries,
         _ => 0,
     };
     loop {

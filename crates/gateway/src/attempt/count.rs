@@ -14,7 +14,6 @@ use sabir_wire::json::Reader;
 use sabir_wire::json::Survey;
 use sabir_wire::json::Writer;
 
-use crate::Gateway;
 use crate::answer::Answering;
 use crate::answer::InFlight;
 use crate::answer::Incoming;
@@ -39,12 +38,14 @@ use crate::failure::Result;
 use crate::observe::Outcome;
 use crate::route::Candidate;
 use crate::route::Resolved;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::Counting;
 use crate::tap::Head;
 use crate::trace::Trace;
 use crate::upstream::Endpoint;
 use crate::upstream::Payload;
+use crate::upstream::Provider;
 
 /// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(
@@ -70,7 +71,7 @@ impl Attempt for Count<'_> {
     async fn prepare<'a>(
         &'a self,
         handles: Handles<'a>,
-        candidate: &Candidate,
+        candidate: &'a Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
         trace.clear_losses();
@@ -81,7 +82,7 @@ impl Attempt for Count<'_> {
             return Ok(prepared);
         }
         let mut notes = Notes::of(trace);
-        let prepared = prepared(handles.gateway, self.call, candidate, &mut notes);
+        let prepared = prepared(handles.snapshot, self.call, candidate, &mut notes);
         let losses = notes.into_losses();
         trace.add_losses(losses);
         prepared
@@ -95,14 +96,14 @@ impl Attempt for Count<'_> {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: usize,
+        provider: &Provider,
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
         let incoming = send::begin(handles, provider, prepared).await?;
         let Incoming { protocol, head, mut feed } = incoming;
-        let bytes_max = handles.gateway.config.limits.answer_bytes_max;
-        let body = feed.collect_unpacked(handles.gateway, &head.headers, bytes_max).await?;
+        let bytes_max = handles.snapshot.config().limits.answer_bytes_max;
+        let body = feed.collect_unpacked(handles.snapshot, &head.headers, bytes_max).await?;
         if is_missing(head.status, &body) {
             return Ok(self.estimated(prepared));
         }
@@ -137,14 +138,14 @@ fn tokens_of(prepared: &Prepared<'_>) -> u64 {
 }
 
 fn prepared<'a>(
-    gateway: &'a Gateway,
+    snapshot: &'a Snapshot,
     whole: &Call<'a>,
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Prepared<'a>> {
-    let unwrapped = unwrapped(gateway, whole, candidate);
+    let unwrapped = unwrapped(whole, candidate);
     let call = unwrapped.as_ref().unwrap_or(whole);
-    let mut prepared = prepare::prepare_noting(gateway, call, candidate, notes)?;
+    let mut prepared = prepare::prepare_noting(snapshot, call, candidate, notes)?;
     let upstream = prepared.endpoint.protocol;
     let Some(path) = counter_path(prepared.endpoint, &candidate.model) else {
         return Ok(prepared);
@@ -153,7 +154,7 @@ fn prepared<'a>(
     if upstream == call.client {
         let query = call.query.map(surface::without_key).filter(|it| !it.is_empty());
         prepared.path.extend(query.map(|query| format!("?{query}")));
-        if let Some(body) = rewrapped(gateway, whole, candidate, notes)? {
+        if let Some(body) = rewrapped(snapshot, whole, candidate, notes)? {
             prepared.body = body;
         }
     } else {
@@ -166,17 +167,17 @@ fn prepared<'a>(
 async fn prepared_elsewhere<'a>(
     handles: Handles<'a>,
     large: &Arc<LargeCall>,
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<(Prepared<'a>, u64)> {
-    let upstream = &handles.gateway.upstreams[candidate.provider];
-    let endpoint = upstream.endpoint_for(large.client).ok_or_else(prepare::without_endpoint)?;
-    let (gateway, large, stamp) =
-        (Arc::clone(handles.gateway), Arc::clone(large), Stamp::of(trace));
+    let endpoint =
+        candidate.provider.endpoint_for(large.client).ok_or_else(prepare::without_endpoint)?;
+    let (snapshot, large, stamp) =
+        (Arc::clone(handles.snapshot), Arc::clone(large), Stamp::of(trace));
     let candidate = candidate.clone();
-    let work = handles.gateway.pool.run(move |wanted| {
+    let work = handles.snapshot.shared.pool.run(move |wanted| {
         let mut notes = stamp.notes(wanted);
-        let parts = prepared(&gateway, &large.lend(), &candidate, &mut notes).map(|prepared| {
+        let parts = prepared(&snapshot, &large.lend(), &candidate, &mut notes).map(|prepared| {
             let estimate = tokens_of(&prepared);
             let Prepared { path, headers, body, mode, .. } = prepared;
             (path, headers.into_owned(), body.whole().into_owned(), mode, estimate)
@@ -192,8 +193,8 @@ async fn prepared_elsewhere<'a>(
 
 /// A count whose request stands in a field of its own: for a provider of another protocol what stands there alone, for one
 /// of the same protocol the whole with the place of its model.
-fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
-    let upstream = gateway.upstreams[candidate.provider].endpoint_for(call.client)?;
+fn unwrapped<'b>(call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
+    let upstream = candidate.provider.endpoint_for(call.client)?;
     let whole = call.survey.source();
     let inner = inner(call)?;
     if upstream.protocol != call.client {
@@ -208,7 +209,7 @@ fn unwrapped<'b>(gateway: &Gateway, call: &Call<'b>, candidate: &Candidate) -> O
 
 /// The same for a provider of the same protocol that would refuse something of the history.
 fn rewrapped(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
@@ -218,7 +219,7 @@ fn rewrapped(
     let Some(inner) = inner(call) else { return Ok(None) };
     let body = &call.survey.source()[inner];
     let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
-    let Some(changed) = same_protocol::rewritten(gateway, &inner, candidate, notes)? else {
+    let Some(changed) = same_protocol::rewritten(snapshot, &inner, candidate, notes)? else {
         return Ok(None);
     };
     let mut model = Writer::default();

@@ -1,8 +1,9 @@
 //! Embeddings: the two protocols of OpenAI have one path and one shape for them, and the bytes pass as they are.
 
+use std::sync::Arc;
+
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
 use crate::answer::AnswerMode;
 use crate::answer::InFlight;
 use crate::answer::Incoming;
@@ -22,6 +23,7 @@ use crate::route::Resolved;
 use crate::surface;
 use crate::trace::Trace;
 use crate::upstream::Endpoint;
+use crate::upstream::Provider;
 use crate::upstream::outgoing_headers;
 
 /// Asks those of the targets that have embeddings.
@@ -31,11 +33,10 @@ pub(crate) async fn embed(
     mut resolved: Resolved,
     flight: &mut InFlight,
 ) -> Result<Incoming> {
-    let first = resolved.targets.first().map(|target| target.provider);
-    resolved.targets.retain(|target| endpoint(handles.gateway, target).is_some());
+    let first = resolved.targets.first().map(|target| Arc::clone(&target.provider.name));
+    resolved.targets.retain(|target| endpoint(target).is_some());
     match first {
-        Some(first) if resolved.targets.is_empty() => {
-            let name = &handles.gateway.upstreams[first].name;
+        Some(name) if resolved.targets.is_empty() => {
             let message = format!("{name} has no embeddings in this protocol's shape");
             Err(Failure::client(FaultKind::NotFound, message).with_param("model"))
         }
@@ -43,9 +44,8 @@ pub(crate) async fn embed(
     }
 }
 
-fn endpoint<'g>(gateway: &'g Gateway, candidate: &Candidate) -> Option<&'g Endpoint> {
-    let endpoints = &gateway.upstreams[candidate.provider].endpoints;
-    endpoints.iter().find(|endpoint| path(endpoint).is_some())
+fn endpoint(candidate: &Candidate) -> Option<&Endpoint> {
+    candidate.provider.endpoints.iter().find(|endpoint| path(endpoint).is_some())
 }
 
 /// Where an endpoint has embeddings.
@@ -63,20 +63,18 @@ impl Attempt for Embedding<'_> {
 
     async fn prepare<'a>(
         &'a self,
-        handles: Handles<'a>,
-        candidate: &Candidate,
+        _handles: Handles<'a>,
+        candidate: &'a Candidate,
         _trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        let endpoint =
-            endpoint(handles.gateway, candidate).ok_or_else(prepare::without_endpoint)?;
+        let endpoint = endpoint(candidate).ok_or_else(prepare::without_endpoint)?;
         let path = path(endpoint).ok_or_else(prepare::without_endpoint)?;
         // Which of the two protocols the provider speaks is all the same to the client.
         let call = Call { client: endpoint.protocol, ..self.0.clone() };
-        let provider = &handles.gateway.config.providers[candidate.provider];
         Ok(Prepared {
             endpoint,
             path,
-            headers: outgoing_headers(&call, provider, endpoint),
+            headers: outgoing_headers(&call, &candidate.provider.config, endpoint),
             body: prepare::spliced(&call, &candidate.model),
             mode: AnswerMode::PassThrough,
         })
@@ -85,7 +83,7 @@ impl Attempt for Embedding<'_> {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: usize,
+        provider: &Provider,
         prepared: &Prepared<'_>,
         _flight: &mut InFlight,
     ) -> Result<Incoming> {
@@ -94,7 +92,7 @@ impl Attempt for Embedding<'_> {
             200..300 => Ok(incoming),
             // Which of the two protocols the provider speaks is all the same here too.
             _ => {
-                Err(refused(handles.gateway, Incoming { protocol: self.0.client, ..incoming })
+                Err(refused(handles.snapshot, Incoming { protocol: self.0.client, ..incoming })
                     .await)
             }
         }

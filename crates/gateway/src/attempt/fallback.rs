@@ -18,6 +18,7 @@ use crate::observe::Upstream;
 use crate::route::Candidate;
 use crate::route::Resolved;
 use crate::trace::Trace;
+use crate::upstream::Provider;
 
 /// Something that any of a model's targets can be asked for.
 pub(super) trait Attempt {
@@ -29,7 +30,7 @@ pub(super) trait Attempt {
     async fn prepare<'a>(
         &'a self,
         handles: Handles<'a>,
-        candidate: &Candidate,
+        candidate: &'a Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>>;
 
@@ -42,7 +43,7 @@ pub(super) trait Attempt {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: usize,
+        provider: &Provider,
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Self::Answer>;
@@ -64,7 +65,7 @@ pub(super) async fn ask<A: Attempt>(
     resolved: &Resolved,
     flight: &mut InFlight,
 ) -> Result<A::Answer> {
-    let order = order::of(handles.gateway, resolved, A::AFFECTS_HEALTH);
+    let order = order::of(resolved, A::AFFECTS_HEALTH);
     let mut last = None;
     for order::Ranked { rank, candidate } in order {
         let route = match rank {
@@ -91,14 +92,14 @@ async fn target<A: Attempt>(
     route: Cow<'static, str>,
     flight: &mut InFlight,
 ) -> Result<A::Answer> {
-    let upstream = &handles.gateway.upstreams[candidate.provider];
+    let provider = &candidate.provider;
     let prepared = attempt.prepare(handles, candidate, &mut flight.trace).await?;
     flight.admission.release_permit();
     let attempts = flight.trace.upstream().map_or(0, |before| before.attempts);
     flight.trace.set_upstream(
-        candidate.provider,
+        provider,
         Upstream {
-            provider: Arc::clone(&upstream.name),
+            provider: Arc::clone(&provider.name),
             protocol: prepared.endpoint.protocol,
             model: candidate.model.clone(),
             route,
@@ -109,16 +110,16 @@ async fn target<A: Attempt>(
         flight.trace.skip_attempt();
         return Ok(answer);
     }
-    if let Some(permit) = upstream.queue.enter().await? {
+    if let Some(permit) = provider.queue.enter().await? {
         flight.admission.hold_permit(permit);
     }
-    let mut tries_left = handles.gateway.config.providers[candidate.provider].retries;
+    let mut tries_left = provider.config.retries;
     loop {
         flight.trace.begin_attempt();
-        let failure = match attempt.open(handles, candidate.provider, &prepared, flight).await {
+        let failure = match attempt.open(handles, provider, &prepared, flight).await {
             Ok(answer) => {
                 if A::AFFECTS_HEALTH == AffectsHealth::Yes {
-                    upstream.health.answered();
+                    provider.health.answered();
                 }
                 return Ok(answer);
             }
@@ -126,7 +127,7 @@ async fn target<A: Attempt>(
         };
         let verdict = verdict::of(&failure);
         if verdict != Verdict::Final && A::AFFECTS_HEALTH == AffectsHealth::Yes {
-            upstream.health.failed();
+            provider.health.failed();
         }
         match verdict {
             Verdict::Again(pause) if tries_left > 0 => {

@@ -17,6 +17,7 @@ use crate::failure::Result;
 use crate::route::Candidate;
 use crate::route::Resolved;
 use crate::trace::Trace;
+use crate::upstream::Provider;
 
 /// Asks the targets for an answer.
 pub(crate) async fn answer(
@@ -38,27 +39,28 @@ impl Attempt for Generation<'_> {
     async fn prepare<'a>(
         &'a self,
         handles: Handles<'a>,
-        candidate: &Candidate,
+        candidate: &'a Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
         if let Some(large) = self.0.large {
             let call = (self.0, large);
-            return Box::pin(prepare::prepare_large(handles.gateway, call, candidate, trace)).await;
+            return Box::pin(prepare::prepare_large(handles.snapshot, call, candidate, trace))
+                .await;
         }
-        prepare::prepare(handles.gateway, self.0, candidate, trace)
+        prepare::prepare(handles.snapshot, self.0, candidate, trace)
     }
 
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: usize,
+        provider: &Provider,
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
         let incoming = send::begin(handles, provider, prepared).await?;
         if !(200..300).contains(&incoming.head.status) {
-            return Err(refused(handles.gateway, incoming).await);
+            return Err(refused(handles.snapshot, incoming).await);
         }
-        answer::open(handles.gateway, (self.0, &prepared.mode), incoming, flight).await
+        answer::open(handles.snapshot, (self.0, &prepared.mode), incoming, flight).await
     }
 }

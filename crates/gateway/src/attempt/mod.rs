@@ -26,12 +26,12 @@ use std::time::Duration;
 
 use sabir_backend::http::Client;
 
-use crate::Gateway;
+use crate::state::Snapshot;
 
 /// What an attempt needs beside the call.
 #[derive(Clone, Copy)]
 pub(crate) struct Handles<'a> {
-    pub(crate) gateway: &'a Arc<Gateway>,
+    pub(crate) snapshot: &'a Arc<Snapshot>,
     pub(crate) client: &'a Client,
 }
 

@@ -1,6 +1,5 @@
 //! The order in which the targets of a model are tried: as configured or by weight, those in good health first.
 
-use crate::Gateway;
 use crate::attempt::fallback::AffectsHealth;
 use crate::config::types::Strategy;
 use crate::route::Candidate;
@@ -13,16 +12,13 @@ pub(crate) struct Ranked<'r> {
 }
 
 /// The targets in the order to try them: as configured or by weight, those in good health first.
-pub(super) fn of<'r>(
-    gateway: &Gateway,
-    resolved: &'r Resolved,
-    affects_health: AffectsHealth,
-) -> Vec<Ranked<'r>> {
+pub(super) fn of<'r>(resolved: &'r Resolved, affects_health: AffectsHealth) -> Vec<Ranked<'r>> {
     let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
     if resolved.strategy == Strategy::Weighted {
-        let turn = match affects_health {
-            AffectsHealth::Yes => gateway.turn(resolved.model),
-            AffectsHealth::No => gateway.next_turn(resolved.model),
+        let turn = match (&resolved.model, affects_health) {
+            (Some(model), AffectsHealth::Yes) => model.turns.take(),
+            (Some(model), AffectsHealth::No) => model.turns.next(),
+            (None, _) => 0,
         };
         let first = weighted(&resolved.targets, turn);
         order[..=first].rotate_right(1);
@@ -31,8 +27,7 @@ pub(super) fn of<'r>(
     let mut order: Vec<Ranked<'_>> =
         ranked.map(|(rank, candidate)| Ranked { rank, candidate }).collect();
     if order.len() > 1 {
-        let is_good = |it: &Ranked<'_>| gateway.upstreams[it.candidate.provider].health.is_good();
-        order.sort_by_key(|it| !is_good(it));
+        order.sort_by_key(|it| !it.candidate.provider.health.is_good());
     }
     order
 }
@@ -70,13 +65,25 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::config::types;
+    use crate::config::types::Limits;
+    use crate::upstream::Provider;
+    use crate::upstream::Site;
+
+    fn candidate(weight: u32) -> Candidate {
+        let config = Arc::new(types::Provider::new("p", Vec::new()));
+        let site = Site { limits: &Limits::default(), instance: "", generation: 0 };
+        let provider = Arc::new(Provider::new(config, site));
+        Candidate { provider, model: String::new(), weight }
+    }
 
     #[test]
     fn over_a_round_each_target_gets_its_share() {
-        let target = |weight| Candidate { provider: 0, model: String::new(), weight };
         for weights in [vec![3, 1], vec![1, 1, 1], vec![5, 2, 3], vec![7], vec![0, 2]] {
-            let targets: Vec<Candidate> = weights.iter().copied().map(target).collect();
+            let targets: Vec<Candidate> = weights.iter().copied().map(candidate).collect();
             let total: u32 = weights.iter().sum();
             let mut served = vec![0; weights.len()];
             for turn in 0..u64::from(total) {
@@ -88,9 +95,8 @@ mod tests {
 
     #[test]
     fn shares_hold_at_every_moment_however_large_the_weights_are() {
-        let target = |weight| Candidate { provider: 0, model: String::new(), weight };
         for weights in [[70, 30], [3_000_000, 1_000_000], [u32::MAX, u32::MAX]] {
-            let targets = weights.map(target);
+            let targets = weights.map(candidate);
             let total: f64 = weights.iter().copied().map(f64::from).sum();
             let share = f64::from(weights[0]) / total;
             let mut served = 0.0;

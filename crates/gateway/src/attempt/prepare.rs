@@ -14,7 +14,6 @@ use sabir_wire::protocol::Asked;
 use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
 
-use crate::Gateway;
 use crate::answer::AnswerMode;
 use crate::attempt::late_system;
 use crate::attempt::notes::Notes;
@@ -29,6 +28,7 @@ use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
 use crate::route::Candidate;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::trace::Trace;
 use crate::upstream::Endpoint;
@@ -55,14 +55,14 @@ struct Rewritten {
 
 /// What is sent to a target.
 pub(super) fn prepare<'a>(
-    gateway: &'a Gateway,
+    snapshot: &'a Snapshot,
     call: &Call<'a>,
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
     trace.clear_losses();
     let mut notes = Notes::of(trace);
-    let prepared = prepare_noting(gateway, call, candidate, &mut notes);
+    let prepared = prepare_noting(snapshot, call, candidate, &mut notes);
     let losses = notes.into_losses();
     trace.add_losses(losses);
     prepared
@@ -70,65 +70,62 @@ pub(super) fn prepare<'a>(
 
 /// The same for whoever has no trace at hand.
 pub(super) fn prepare_noting<'a>(
-    gateway: &'a Gateway,
+    snapshot: &'a Snapshot,
     call: &Call<'a>,
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Prepared<'a>> {
-    let rewritten = rewrite(gateway, call, candidate, notes)?;
-    assemble(gateway, call, candidate, rewritten)
+    let rewritten = rewrite(snapshot, call, candidate, notes)?;
+    assemble(call, candidate, rewritten)
 }
 
 /// The same for a large body, which other threads read and write.
 pub(super) async fn prepare_large<'a>(
-    gateway: &'a Arc<Gateway>,
+    snapshot: &'a Arc<Snapshot>,
     (call, large): (&Call<'a>, &Arc<LargeCall>),
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
     trace.clear_losses();
-    let (own, large, stamp) = (Arc::clone(gateway), Arc::clone(large), Stamp::of(trace));
+    let (own, large, stamp) = (Arc::clone(snapshot), Arc::clone(large), Stamp::of(trace));
     let target = candidate.clone();
-    let work = gateway.pool.run(move |wanted| {
+    let work = snapshot.shared.pool.run(move |wanted| {
         let mut notes = stamp.notes(wanted);
         let rewritten = rewrite(&own, &large.lend(), &target, &mut notes);
         Ok((rewritten, notes.into_losses()))
     });
     let (rewritten, losses) = work.await?;
     trace.add_losses(losses);
-    assemble(gateway, call, candidate, rewritten?)
+    assemble(call, candidate, rewritten?)
 }
 
 fn rewrite(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
-    let upstream = &gateway.upstreams[candidate.provider];
-    let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
+    let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
-        let body = same_protocol::rewritten(gateway, call, candidate, notes)?;
+        let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
         return Ok(Rewritten { body, mode: AnswerMode::PassThrough });
     }
-    translated(gateway, call, (candidate, endpoint.protocol), notes)
+    translated(snapshot, call, (candidate, endpoint.protocol), notes)
 }
 
 fn assemble<'a>(
-    gateway: &'a Gateway,
     call: &Call<'a>,
-    candidate: &Candidate,
+    candidate: &'a Candidate,
     rewritten: Rewritten,
 ) -> Result<Prepared<'a>> {
-    let provider = &gateway.config.providers[candidate.provider];
-    let upstream = &gateway.upstreams[candidate.provider];
-    let endpoint = upstream.endpoint_for(call.client).ok_or_else(without_endpoint)?;
+    let provider = &candidate.provider;
+    let endpoint = provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     let Rewritten { body, mode } = rewritten;
     let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
     let is_through = matches!(mode, AnswerMode::PassThrough);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
-        headers: outgoing_headers(call, provider, endpoint),
+        headers: outgoing_headers(call, &provider.config, endpoint),
         endpoint,
         body,
         mode,
@@ -167,30 +164,30 @@ fn kept_elsewhere(
 }
 
 fn translated(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     (candidate, upstream): (&Candidate, Protocol),
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
-    let provider = &gateway.config.providers[candidate.provider];
+    let provider = &candidate.provider;
     let model = candidate.model.as_str();
     if let Some(param) = call.session {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
     let mut exchange = Box::new(call.client.decode_request_surveyed(&call.survey)?);
     notes.check()?;
-    let repairs = match gateway.config.repair {
+    let repairs = match snapshot.config().repair {
         Repair::Translated | Repair::Always => {
             repair::mend(&mut exchange.request, call.client, upstream)?
         }
         Repair::Off => Report::default(),
     };
-    let moves = late_system::place(&mut exchange.request, upstream, provider.late_system);
+    let moves = late_system::place(&mut exchange.request, upstream, provider.config.late_system);
     exchange.request.model = Some(Text::plain(model));
     if call.delivery.is_stream() {
         exchange.request.stream = Some(true);
     }
-    let target = gateway.upstreams[candidate.provider].targets.of(model);
+    let target = provider.targets.of(model);
     notes.check()?;
     let encoded = exchange.encode(upstream, &target)?;
     let encoded = match call.is_strict() {

@@ -6,18 +6,18 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
-use crate::Gateway;
 use crate::answer::Incoming;
 use crate::failure::Failure;
 use crate::failure::Refusal;
 use crate::failure::Whose;
+use crate::state::Snapshot;
 use crate::tap::Head;
 
 /// Reads an answer with any status but a good one to its end: it says what failed.
-pub(super) async fn refused(gateway: &Arc<Gateway>, incoming: Incoming) -> Box<Failure> {
+pub(super) async fn refused(snapshot: &Arc<Snapshot>, incoming: Incoming) -> Box<Failure> {
     let Incoming { protocol, head: Head { status, headers }, mut feed } = incoming;
-    let bytes_max = gateway.config.limits.answer_bytes_max;
-    let body = feed.collect_unpacked(gateway, &headers, bytes_max).await.unwrap_or_default();
+    let bytes_max = snapshot.config().limits.answer_bytes_max;
+    let body = feed.collect_unpacked(snapshot, &headers, bytes_max).await.unwrap_or_default();
     refusal(Refusal { protocol, status, headers, body })
 }
 

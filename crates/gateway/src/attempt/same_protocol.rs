@@ -12,13 +12,13 @@ use sabir_wire::protocol::Artefact;
 use sabir_wire::protocol::splice_model;
 use sabir_wire::target::Target;
 
-use crate::Gateway;
 use crate::attempt::notes::Notes;
 use crate::attempt::repair;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
 use crate::route::Candidate;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::Change;
 use crate::surface::History;
@@ -26,40 +26,34 @@ use crate::upstream::Payload;
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
-    let target = gateway.upstreams[candidate.provider].targets.of(&candidate.model);
-    let encoded = match may_be_mended(gateway, call) || may_hold_foreign(call, &target) {
-        true => encoded(gateway, call, (candidate, &target), notes)?,
+    let target = candidate.provider.targets.of(&candidate.model);
+    let encoded = match may_be_mended(snapshot, call) || may_hold_foreign(call, &target) {
+        true => encoded(snapshot, call, (candidate, &target), notes)?,
         false => None,
     };
-    Ok(encoded.or_else(|| spliced(gateway, call, candidate, notes)))
+    Ok(encoded.or_else(|| spliced(call, candidate, notes)))
 }
 
 /// The client's own bytes without the fields that the server would refuse.
 fn spliced(
-    gateway: &Gateway,
     call: &Call<'_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Option<Payload<'static>> {
-    let (body, report) = stripped(gateway, call, candidate, call.body)?;
+    let (body, report) = stripped(call, candidate, call.body)?;
     let body = splice_model(&body, &candidate.model).ok()?.unwrap_or(body);
     notes.add_losses(report);
     Some(body.into_bytes().into())
 }
 
 /// A body without the fields that the server would refuse. A strict client gets the provider's refusal instead.
-fn stripped(
-    gateway: &Gateway,
-    call: &Call<'_>,
-    candidate: &Candidate,
-    body: &str,
-) -> Option<(String, Report)> {
-    let dialect = gateway.config.providers[candidate.provider].dialect?;
+fn stripped(call: &Call<'_>, candidate: &Candidate, body: &str) -> Option<(String, Report)> {
+    let dialect = candidate.provider.config.dialect?;
     match call.is_strict() {
         true => None,
         false => (surface::of(call.client).history.strip)(body, dialect),
@@ -68,7 +62,7 @@ fn stripped(
 
 /// The body decoded, changed and written anew; none if nothing of it had to change.
 fn encoded(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     call: &Call<'_>,
     (candidate, target): (&Candidate, &Target),
     notes: &mut Notes<'_>,
@@ -84,7 +78,7 @@ fn encoded(
         return Ok(None);
     }
     notes.check()?;
-    let is_mended = may_be_mended(gateway, call);
+    let is_mended = may_be_mended(snapshot, call);
     let mut report = withhold(&mut exchange.request, &surface.history, target);
     if is_mended && !refers_elsewhere(&exchange.request, surface.session.reference) {
         report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
@@ -102,7 +96,7 @@ fn encoded(
     let encoded = exchange.encode(call.client, target)?;
     notes.add_losses(report);
     notes.add_losses(encoded.report);
-    let body = match stripped(gateway, call, candidate, &encoded.body) {
+    let body = match stripped(call, candidate, &encoded.body) {
         Some((body, report)) => {
             notes.add_losses(report);
             body
@@ -112,8 +106,8 @@ fn encoded(
     Ok(Some(body.into_bytes().into()))
 }
 
-fn may_be_mended(gateway: &Gateway, call: &Call<'_>) -> bool {
-    gateway.config.repair == Repair::Always && call.session.is_none()
+fn may_be_mended(snapshot: &Snapshot, call: &Call<'_>) -> bool {
+    snapshot.config().repair == Repair::Always && call.session.is_none()
 }
 
 /// Whether the body may hold what another vendor made and this one refuses; false only if it holds none.

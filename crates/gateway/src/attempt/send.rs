@@ -11,12 +11,13 @@ use crate::failure::Result;
 use crate::tap::Head;
 use crate::upstream::Backend as _;
 use crate::upstream::Endpoint;
+use crate::upstream::Provider;
 use crate::upstream::Request;
 
 /// Sends a prepared request and reads the head of the answer.
 pub(super) async fn begin(
     handles: Handles<'_>,
-    provider: usize,
+    provider: &Provider,
     prepared: &Prepared<'_>,
 ) -> Result<Incoming> {
     let Prepared { endpoint, path, headers, body, .. } = prepared;
@@ -28,16 +29,16 @@ pub(super) async fn begin(
 /// Sends a request and reads the head of the answer. From here on nothing holds the provider's secrets.
 pub(super) async fn send(
     handles: Handles<'_>,
-    provider: usize,
+    provider: &Provider,
     endpoint: &Endpoint,
     request: Request<'_>,
 ) -> Result<Incoming> {
-    let Handles { gateway, client } = handles;
-    let mut reply = endpoint.backend.ask(client, &gateway.pool, request).await?;
-    let redactor = &gateway.upstreams[provider].redactor;
+    let Handles { snapshot, client } = handles;
+    let mut reply = endpoint.backend.ask(client, &snapshot.shared.pool, request).await?;
+    let redactor = &provider.redactor;
     redactor.redact_headers(&mut reply.headers);
-    let idle_max = gateway.config.providers[provider].timeouts.idle;
-    let duration_max = gateway.config.limits.stream_duration_max;
+    let idle_max = provider.config.timeouts.idle;
+    let duration_max = snapshot.config().limits.stream_duration_max;
     let feed = Box::new(Feed::new(reply.body, redactor.clone(), idle_max, duration_max));
     let head = Head { status: reply.status, headers: reply.headers };
     Ok(Incoming { protocol: endpoint.protocol, head, feed })

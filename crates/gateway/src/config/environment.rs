@@ -1,5 +1,7 @@
 //! Zero configuration: the providers whose keys are in the environment, and the simulators.
 
+use std::sync::Arc;
+
 use sabir_backend::Secret;
 
 use crate::config::presets::PRESETS;
@@ -20,7 +22,7 @@ pub const SIMULATED_MODEL: &str = "sim";
 
 /// What is served where there is no config file.
 pub fn zero_configuration(variable: Lookup<'_>) -> Config {
-    let providers = environment_providers(variable).chain(simulators()).collect();
+    let providers = environment_providers(variable).chain(simulators()).map(Arc::new).collect();
     Config { providers, substitution: Substitution::On, ..Config::default() }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use toml::de::DeTable;
 
@@ -70,14 +71,14 @@ fn providers(
     top: &Section<'_, '_>,
     outside: Outside<'_>,
     problems: &mut Collector<'_>,
-) -> (Vec<Provider>, Vec<String>) {
+) -> (Vec<Arc<Provider>>, Vec<String>) {
     let tables = top.item("provider").map(|it| it.sections(keys::PROVIDER, problems));
     let tables = tables.unwrap_or_default();
     note_names(&tables, problems);
     let mut providers = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for table in &tables {
-        providers.extend(provider::read(table, outside, problems));
+        providers.extend(provider::read(table, outside, problems).map(Arc::new));
         names.extend(provider::declared_name(table).map(str::to_owned));
     }
     let from_environment = top.bool("env_providers", problems).unwrap_or(true);
@@ -85,7 +86,7 @@ fn providers(
     for provider in environment.chain(simulators()) {
         if !names.contains(&provider.name) {
             names.push(provider.name.clone());
-            providers.push(provider);
+            providers.push(Arc::new(provider));
         }
     }
     (providers, names)
@@ -122,9 +123,13 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn models(top: &Section<'_, '_>, providers: &[String], problems: &mut Collector<'_>) -> Vec<Model> {
+fn models(
+    top: &Section<'_, '_>,
+    providers: &[String],
+    problems: &mut Collector<'_>,
+) -> Vec<Arc<Model>> {
     let tables = top.item("model").map(|item| item.sections(keys::MODEL, problems));
-    let mut models: Vec<Model> = Vec::new();
+    let mut models: Vec<Arc<Model>> = Vec::new();
     for table in tables.unwrap_or_default() {
         let Some(model) = model::read(&table, providers, problems) else { continue };
         if models.iter().any(|known| known.name == model.name) {
@@ -133,7 +138,7 @@ fn models(top: &Section<'_, '_>, providers: &[String], problems: &mut Collector<
             let message = format!("a second [[model]] `{name}`; put all targets into one");
             item.iter().for_each(|item: &Item<'_, '_>| item.remark(&message, problems));
         }
-        models.push(model);
+        models.push(Arc::new(model));
     }
     models
 }

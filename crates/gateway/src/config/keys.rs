@@ -59,7 +59,7 @@ pub const SECRET: Keys = Keys { table: "a key", names: &["env", "file", "value"]
 
 pub const AUTH: Keys = Keys { table: "[auth]", names: &["required", "key"] };
 
-pub const AUTH_KEY: Keys = Keys { table: "[[auth.key]]", names: &["name", "value"] };
+pub const AUTH_KEY: Keys = Keys { table: "[[auth.key]]", names: &["name", "value", "admin"] };
 
 pub const LIMITS: Keys = Keys {
     table: "[limits]",

@@ -15,7 +15,7 @@ use crate::config::types::Target;
 const STRATEGIES: [(&str, Strategy); 2] =
     [("fallback", Strategy::Fallback), ("weighted", Strategy::Weighted)];
 
-/// Reads one model. `providers` are the names of all, in their order. `None` means that problems were noted.
+/// Reads one model. `providers` are the names of all. `None` means that problems were noted.
 pub(super) fn read(
     section: &Section<'_, '_>,
     providers: &[String],
@@ -77,15 +77,15 @@ fn target(
     Some(Target { provider: provider?, model: model?.to_owned(), weight })
 }
 
-/// The place of the named provider among all.
-fn known(item: Item<'_, '_>, providers: &[String], problems: &mut Collector<'_>) -> Option<usize> {
+/// The name of a provider that there is.
+fn known(item: Item<'_, '_>, providers: &[String], problems: &mut Collector<'_>) -> Option<String> {
     let name = item.string(problems)?;
-    let place = providers.iter().position(|known| known == name);
-    if place.is_none() {
+    let known = providers.iter().find(|known| *known == name);
+    if known.is_none() {
         let hint = hint(name, providers);
         item.remark(format!("there is no provider `{}`{hint}", shortened(name)), problems);
     }
-    place
+    known.cloned()
 }
 
 fn hint(name: &str, providers: &[String]) -> String {

@@ -1,5 +1,6 @@
 //! Reading what concerns the server itself: where it listens, who may use it, what it bears and what it logs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
@@ -114,7 +115,8 @@ fn auth(top: &Section<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_
     if let (true, true, Some(item)) = (required, tables.is_empty(), section.item("required")) {
         item.remark("nobody could get in: add an [[auth.key]] with `name` and `value`", problems);
     }
-    let keys = tables.iter().filter_map(|table| gateway_key(table, outside, problems)).collect();
+    let keys = tables.iter().filter_map(|table| gateway_key(table, outside, problems));
+    let keys = keys.map(Arc::new).collect();
     note_twice(&tables, problems);
     Auth { required, keys }
 }
@@ -130,7 +132,8 @@ fn gateway_key(
     }
     let value = value.and_then(|item| outside.secret(item, problems));
     let name = name.and_then(|item| item.string(problems));
-    Some(GatewayKey { name: name?.to_owned(), value: value? })
+    let admin = section.bool("admin", problems).unwrap_or(false);
+    Some(GatewayKey { name: name?.to_owned(), value: value?, admin })
 }
 
 fn note_twice(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {

@@ -1,6 +1,7 @@
 //! The configuration as the rest of the gateway reads it: resolved, complete, every value valid.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderName;
@@ -15,14 +16,14 @@ use sabir_wire::target::LateSystem;
 use crate::config::Glob;
 
 /// Everything that is configured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     pub listen: SocketAddr,
     /// Whether an address that is not loopback may be bound although no key is required.
     pub open_bind: bool,
     /// In the order of preference: those of the file, then those of the environment, then the simulators.
-    pub providers: Vec<Provider>,
-    pub models: Vec<Model>,
+    pub providers: Vec<Arc<Provider>>,
+    pub models: Vec<Arc<Model>>,
     /// Whether a model that nobody serves falls to another one: only without a config file.
     pub substitution: Substitution,
     pub auth: Auth,
@@ -33,7 +34,7 @@ pub struct Config {
     pub cors_origins: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provider {
     pub name: String,
     /// The protocols it speaks, the preferred one first; never empty.
@@ -59,13 +60,13 @@ pub struct Provider {
 }
 
 /// Where a provider speaks a protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub protocol: Protocol,
     pub place: Place,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The base of all paths, with the version segment and without a slash at its end.
     Url(Uri),
@@ -81,7 +82,7 @@ pub struct Timeouts {
 }
 
 /// A name that clients ask for, and where it goes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     pub name: Glob,
     pub strategy: Strategy,
@@ -95,10 +96,10 @@ pub enum Strategy {
     Weighted,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The provider's place in [`Config::providers`].
-    pub provider: usize,
+    /// The provider's name.
+    pub provider: String,
     pub model: String,
     pub weight: u32,
 }
@@ -110,16 +111,18 @@ pub enum Substitution {
     On,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Auth {
     pub required: bool,
-    pub keys: Vec<GatewayKey>,
+    pub keys: Vec<Arc<GatewayKey>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayKey {
     pub name: String,
     pub value: Secret,
+    /// Whether its holder may have the configuration read again.
+    pub admin: bool,
 }
 
 /// Bounds that no client and no provider passes.
@@ -144,7 +147,7 @@ pub struct Limits {
     pub write_timeout: Duration,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// A filter such as `info` or `sabir_gateway=debug`.
     pub level: String,

@@ -16,11 +16,11 @@ use sabir_wire::utf8;
 use tokio::time::Instant;
 use tokio::time::timeout_at;
 
-use crate::Gateway;
 use crate::admission::Admission;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress::coding;
+use crate::state::Snapshot;
 
 /// How much is reserved for a body before it comes, whatever it says of its length.
 const RESERVED_BYTES_MAX: usize = 256 * 1024;
@@ -38,8 +38,8 @@ where
     if !headers.contains_key(CONTENT_ENCODING) {
         return Ok(whole);
     }
-    let bytes_max = bytes_max(admission.gateway());
-    let unpacking = coding::unpack(admission.gateway(), whole, headers, bytes_max);
+    let bytes_max = bytes_max(admission.snapshot());
+    let unpacking = coding::unpack(admission.snapshot(), whole, headers, bytes_max);
     let (whole, held) = Box::pin(unpacking).await?;
     if let Some(held) = held {
         admission.replace_body(held);
@@ -67,7 +67,7 @@ pub(crate) async fn read_raw<B>(
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let bytes_max = bytes_max(admission.gateway());
+    let bytes_max = bytes_max(admission.snapshot());
     let stated = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let stated: usize = stated.unwrap_or_default();
     if stated > bytes_max {
@@ -93,8 +93,8 @@ where
 }
 
 /// The longest body. One that is longer than all may be together would be refused whenever it came.
-fn bytes_max(gateway: &Gateway) -> usize {
-    let limits = &gateway.config.limits;
+fn bytes_max(snapshot: &Snapshot) -> usize {
+    let limits = &snapshot.config().limits;
     limits.body_bytes_max.min(limits.bodies_bytes_max)
 }
 
@@ -186,6 +186,7 @@ mod tests {
     use std::convert::Infallible;
     use std::iter::repeat;
     use std::iter::repeat_n;
+    use std::sync::Arc;
     use std::task::Context;
     use std::task::ready;
 
@@ -226,8 +227,8 @@ mod tests {
         pieces: impl Iterator<Item = (u64, usize)> + Unpin,
     ) -> std::result::Result<usize, (Option<u16>, u64)> {
         let began = Instant::now();
-        let gateway = Gateway::new(Config::default());
-        let mut admission = Admission::begin(&gateway);
+        let snapshot = Arc::new(Snapshot::new(Config::default()));
+        let mut admission = Admission::begin(&snapshot);
         let read = read_raw(Slow(pieces, None), &HeaderMap::new(), &mut admission).await;
         read.map(|body| body.len()).map_err(|it| (it.status, began.elapsed().as_secs()))
     }

@@ -9,12 +9,12 @@ use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::held::Held;
 use crate::ingress::body::too_large;
 use crate::pool::Wanted;
+use crate::state::Snapshot;
 
 /// How many codings one body may have on top of each other.
 const CODINGS_MAX: usize = 4;
@@ -39,7 +39,7 @@ enum Coding {
 /// Takes compression off, on a thread of its own: a small body can become a large one, and others wait for this thread.
 /// What it becomes is counted among the bodies that are held.
 pub(crate) async fn unpack(
-    gateway: &Arc<Gateway>,
+    snapshot: &Arc<Snapshot>,
     body: Vec<u8>,
     headers: &HeaderMap,
     bytes_max: usize,
@@ -48,8 +48,8 @@ pub(crate) async fn unpack(
     if codings.is_empty() {
         return Ok((body, None));
     }
-    let held = Held::nothing(gateway);
-    let unpacking = gateway.pool.run(move |wanted| {
+    let held = Held::nothing(snapshot);
+    let unpacking = snapshot.shared.pool.run(move |wanted| {
         let mut unpacking = Unpacking { limit: Limit::of(body.len(), bytes_max), held, wanted };
         let unpack = |body: Vec<u8>, coding: &Coding| coding.unpack(&body, &mut unpacking);
         let body = codings.iter().rev().try_fold(body, unpack)?;
@@ -232,9 +232,9 @@ mod tests {
 
     /// What a body becomes that may have so many bytes, or why it may not.
     fn unpack(coding: Coding, body: &[u8], bytes_max: usize) -> Result<Vec<u8>, FaultKind> {
-        let gateway = Gateway::new(Config::default());
+        let snapshot = Arc::new(Snapshot::new(Config::default()));
         let limit = Limit::of(body.len(), bytes_max);
-        let (held, wanted) = (Held::nothing(&gateway), Wanted::default());
+        let (held, wanted) = (Held::nothing(&snapshot), Wanted::default());
         let unpacked = coding.unpack(body, &mut Unpacking { limit, held, wanted: &wanted });
         unpacked.map_err(|failure| failure.fault.kind)
     }

@@ -7,21 +7,21 @@ use http::header::ORIGIN;
 use http::header::VIA;
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
 use crate::authority::Authority;
 use crate::authority::Origin;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
+use crate::state::Snapshot;
 
 /// Refuses requests that come under a strange name, from a strange page, or from this gateway itself.
-pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {
-    if !is_allowed_host(gateway, &host(uri, headers)?) {
+pub(crate) fn admit(snapshot: &Snapshot, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+    if !is_allowed_host(snapshot, &host(uri, headers)?) {
         let message =
             "this gateway does not answer under that host name; add it to `allowed_hosts`";
         return Err(refused(message));
     }
-    if !are_allowed_origins(gateway, headers) {
+    if !are_allowed_origins(snapshot, headers) {
         let message = "web pages of that origin may not use this gateway; add it to `cors_origins`";
         return Err(refused(message));
     }
@@ -29,7 +29,7 @@ pub(crate) fn admit(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result
         let message = "a web page may not use this gateway by embedding it";
         return Err(refused(message));
     }
-    if has_come_through(headers, &gateway.instance) {
+    if has_come_through(headers, &snapshot.shared.instance) {
         let message = "this gateway is its own upstream: a provider's base_url points back to it";
         let failure = Failure::new(Whose::Gateway, FaultKind::Internal, message);
         return Err(failure.with_status(508));
@@ -56,6 +56,11 @@ fn host<'r>(uri: &Uri, headers: &'r HeaderMap) -> Result<Authority<'r>> {
     })
 }
 
+/// Whether a request names this machine by one of its own names, as nobody does who comes through a proxy by a public one.
+pub(crate) fn names_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
+    host(uri, headers).is_ok_and(|host| host.is_loopback())
+}
+
 /// Whether a browser fetches this for a page of another site that does not say which: an image, a script, a frame.
 fn is_embedded(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);
@@ -67,8 +72,8 @@ fn refused(message: &'static str) -> Box<Failure> {
 }
 
 /// Loopback names, the address that is listened on, and what the operator allows.
-fn is_allowed_host(gateway: &Gateway, host: &Authority<'_>) -> bool {
-    let config = &gateway.config;
+fn is_allowed_host(snapshot: &Snapshot, host: &Authority<'_>) -> bool {
+    let config = &snapshot.config();
     let allowed = || config.allowed_hosts.iter().filter_map(|it| Authority::parse(it));
     host.is_loopback()
         || host.has_address(config.listen.ip())
@@ -76,14 +81,14 @@ fn is_allowed_host(gateway: &Gateway, host: &Authority<'_>) -> bool {
 }
 
 /// Whether all pages that a request says it comes from are among those that the operator names.
-fn are_allowed_origins(gateway: &Gateway, headers: &HeaderMap) -> bool {
+fn are_allowed_origins(snapshot: &Snapshot, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
-    origins.all(|origin| is_allowed_origin(gateway, origin.as_bytes()))
+    origins.all(|origin| is_allowed_origin(snapshot, origin.as_bytes()))
 }
 
-pub(crate) fn is_allowed_origin(gateway: &Gateway, origin: &[u8]) -> bool {
+pub(crate) fn is_allowed_origin(snapshot: &Snapshot, origin: &[u8]) -> bool {
     let origin = std::str::from_utf8(origin).ok().and_then(Origin::parse);
-    let mut allowed = gateway.config.cors_origins.iter().filter_map(|it| Origin::parse(it));
+    let mut allowed = snapshot.config().cors_origins.iter().filter_map(|it| Origin::parse(it));
     origin.is_some_and(|origin| allowed.any(|allowed| origin.is_same(&allowed)))
 }
 

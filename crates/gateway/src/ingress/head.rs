@@ -4,9 +4,9 @@ use http::HeaderMap;
 use http::Uri;
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::state::Snapshot;
 
 /// What stands on a header's line besides its name and its value.
 const LINE_BYTES: usize = ": \r\n".len();
@@ -15,11 +15,11 @@ const LINE_BYTES: usize = ": \r\n".len();
 const HEADERS_MAX: usize = 100;
 
 /// Refuses heads that are too long, or have too many lines.
-pub(crate) fn check_head(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+pub(crate) fn check_head(snapshot: &Snapshot, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     if headers.len() > HEADERS_MAX {
         return Err(too_long(format!("the request has more than {HEADERS_MAX} headers")));
     }
-    let bytes_max = gateway.config.limits.header_bytes_max;
+    let bytes_max = snapshot.config().limits.header_bytes_max;
     let lines = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + LINE_BYTES);
     let target = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if target + lines.sum::<usize>() <= bytes_max {

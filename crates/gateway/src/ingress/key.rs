@@ -1,6 +1,7 @@
 //! Gateway keys: each protocol's clients send theirs in their own way.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use http::Uri;
@@ -8,16 +9,21 @@ use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use subtle::ConstantTimeEq;
 
-use crate::Gateway;
+use crate::config::types::GatewayKey;
 use crate::failure::Failure;
 use crate::failure::Result;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::Auth;
 
 /// Asks for a key that the gateway knows, if it asks for keys at all. A client may send several, in every way that it
-/// knows: one of them is enough. Returns its place among the gateway's keys.
-pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Result<Option<usize>> {
-    if !gateway.config.auth.required {
+/// knows: one of them is enough. Returns the one that it is.
+pub(crate) fn identify<'s>(
+    snapshot: &'s Snapshot,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Option<&'s Arc<GatewayKey>>> {
+    if !snapshot.config().auth.required {
         return Ok(None);
     }
     let mut sent = keys_of(uri, headers).peekable();
@@ -27,8 +33,8 @@ pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Res
         return Err(Failure::client(FaultKind::Authentication, message));
     }
     // All are compared, so that the time taken says nothing about which one is near.
-    match sent.fold(None, |found, key| known(gateway, key.as_bytes()).or(found)) {
-        Some(place) => Ok(Some(place)),
+    match sent.fold(None, |found, key| known(snapshot, key.as_bytes()).or(found)) {
+        Some(key) => Ok(Some(key)),
         None => Err(Failure::client(
             FaultKind::Authentication,
             "that key is not one of this gateway's keys",
@@ -36,14 +42,12 @@ pub(crate) fn identify(gateway: &Gateway, uri: &Uri, headers: &HeaderMap) -> Res
     }
 }
 
-/// The place of a key among the gateway's.
-fn known(gateway: &Gateway, key: &[u8]) -> Option<usize> {
-    let keys = gateway.config.auth.keys.iter().enumerate();
-    keys.fold(None, |found, (place, known)| {
-        match bool::from(known.value.expose().as_bytes().ct_eq(key)) {
-            true => Some(place),
-            false => found,
-        }
+/// The key of the gateway that this is.
+fn known<'s>(snapshot: &'s Snapshot, key: &[u8]) -> Option<&'s Arc<GatewayKey>> {
+    let keys = snapshot.config().auth.keys.iter();
+    keys.fold(None, |found, known| match bool::from(known.value.expose().as_bytes().ct_eq(key)) {
+        true => Some(known),
+        false => found,
     })
 }
 

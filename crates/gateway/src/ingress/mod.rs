@@ -17,6 +17,7 @@ pub(crate) use body::text;
 pub(crate) use coding::unpack;
 pub(crate) use guard::admit;
 pub(crate) use guard::is_allowed_origin;
+pub(crate) use guard::names_loopback;
 pub(crate) use head::check_head;
 pub(crate) use key::identify;
 pub(crate) use path::Endpoint;

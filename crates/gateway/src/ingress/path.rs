@@ -30,6 +30,8 @@ pub(crate) enum Endpoint {
         path: String,
     },
     Embeddings,
+    /// The configuration is to be read again.
+    Reload,
     Own(Own),
     /// A path or method that is not served, and the protocol to say so in.
     Unknown(Protocol),
@@ -60,7 +62,9 @@ impl Endpoint {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
             | Self::Unknown(protocol) => *protocol,
-            Self::Passthrough { .. } | Self::Embeddings | Self::Own(_) => surface::DEFAULT,
+            Self::Passthrough { .. } | Self::Embeddings | Self::Reload | Self::Own(_) => {
+                surface::DEFAULT
+            }
         }
     }
 
@@ -88,6 +92,7 @@ fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
     }
     match path {
         "/sabir/v1/translate" => Some(Endpoint::Own(Own::Translate)),
+        "/sabir/v1/reload" => Some(Endpoint::Reload),
         _ => surface::is_embeddings(path).then_some(Endpoint::Embeddings),
     }
 }

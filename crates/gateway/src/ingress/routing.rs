@@ -7,11 +7,11 @@ use http::Uri;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 
-use crate::Gateway;
 use crate::call::Action;
 use crate::call::Call;
 use crate::call::Delivery;
 use crate::call::LargeCall;
+use crate::config::types::GatewayKey;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::ingress::into_text;
@@ -20,6 +20,7 @@ use crate::ingress::skim::skim;
 use crate::ingress::text;
 use crate::route;
 use crate::route::Resolved;
+use crate::state::Snapshot;
 use crate::surface::FromPath;
 use crate::trace::Trace;
 
@@ -31,7 +32,7 @@ pub(crate) struct Arrived<'h> {
     pub(crate) headers: &'h HeaderMap,
     pub(crate) uri: &'h Uri,
     /// The gateway key that it came with.
-    pub(crate) key: Option<usize>,
+    pub(crate) key: Option<&'h Arc<GatewayKey>>,
 }
 
 /// A call, and who may answer it.
@@ -41,7 +42,7 @@ pub(crate) struct Routed<'b> {
 }
 
 pub(crate) fn route_call<'b>(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     arrived: &'b Arrived<'_>,
     body: &'b [u8],
     trace: &mut Trace,
@@ -49,7 +50,7 @@ pub(crate) fn route_call<'b>(
     let body = text(body)?;
     let call = call_in(arrived, body)?;
     trace.set_model(&call.model, call.delivery.is_stream());
-    let resolved = resolve(gateway, &call.model, call.client)?;
+    let resolved = resolve(snapshot, &call.model, call.client)?;
     Ok(Routed { call, resolved })
 }
 
@@ -85,14 +86,14 @@ fn wanted(from_path: Option<&FromPath>, skimmed: &mut Skimmed<'_>) -> Result<(St
 
 /// The same for a body that takes long to read, which is done on another thread.
 pub(crate) async fn route_large_call(
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     arrived: &Arrived<'_>,
     body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<(Arc<LargeCall>, Resolved)> {
     let (client, from_path) = (arrived.protocol, arrived.from_path.clone());
     let (headers, query) = (arrived.headers.clone(), arrived.uri.query().map(str::to_owned));
-    let call = gateway.pool.run(move |_| {
+    let call = snapshot.shared.pool.run(move |_| {
         let body = into_text(body)?;
         let mut skimmed = skim(client, &body)?;
         let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
@@ -101,12 +102,12 @@ pub(crate) async fn route_large_call(
     });
     let call = Arc::new(call.await?);
     trace.set_model(&call.model, call.delivery.is_stream());
-    let resolved = resolve(gateway, &call.model, client)?;
+    let resolved = resolve(snapshot, &call.model, client)?;
     Ok((call, resolved))
 }
 
-fn resolve(gateway: &Gateway, model: &str, client: Protocol) -> Result<Resolved> {
-    route::resolve(&gateway.config, model, client).map_err(|not_found| {
+fn resolve(snapshot: &Snapshot, model: &str, client: Protocol) -> Result<Resolved> {
+    route::resolve(&snapshot.directory, model, client).map_err(|not_found| {
         let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
         failure.with_param("model").with_code("model_not_found")
     })

@@ -1,6 +1,7 @@
 //! Counters by provider and pair of protocols, in the Prometheus text form.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::AtomicUsize;
@@ -20,17 +21,24 @@ use crate::observe::log;
 const PROTOCOLS: usize = Protocol::ALL.len();
 const PAIRS: usize = PROTOCOLS * PROTOCOLS;
 
-/// All counters. Their number depends on the configuration alone, so nothing that a client sends can make it grow.
-#[derive(Debug)]
+/// All counters but those of providers.
+#[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    providers: Vec<String>,
-    /// One for each provider and pair, and behind them one for each protocol of requests that reached no provider.
-    series: Vec<Series>,
+    /// Of requests that reached no provider, by the client's protocol.
+    unreached: [Series; PROTOCOLS],
     in_flight: AtomicI64,
     connections: AtomicI64,
     refused: AtomicU64,
     /// Bytes of requests' bodies that are held.
     bodies: AtomicUsize,
+}
+
+/// The counters of a provider, one series for each pair of protocols. Their number depends on the configuration alone, so
+/// nothing that a client sends can make it grow.
+#[derive(Debug)]
+pub(crate) struct ProviderMetrics {
+    name: Arc<str>,
+    series: Box<[Series]>,
 }
 
 #[derive(Debug, Default)]
@@ -47,10 +55,10 @@ struct Series {
 
 /// Which counters a request belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SeriesKey {
+pub(crate) struct SeriesKey<'p> {
     pub(crate) client: Protocol,
     /// The provider and the protocol it was spoken to in; none if the request reached nobody.
-    pub(crate) upstream: Option<(usize, Protocol)>,
+    pub(crate) upstream: Option<(&'p ProviderMetrics, Protocol)>,
 }
 
 /// What a request came to, as far as it is counted.
@@ -63,20 +71,17 @@ pub(crate) struct Measured<'a> {
     pub(crate) first_byte: Option<Duration>,
 }
 
-impl Metrics {
-    pub(crate) fn new(providers: impl Iterator<Item = String>) -> Self {
-        let providers: Vec<String> = providers.collect();
-        let series = providers.len() * PAIRS + PROTOCOLS;
-        Self {
-            providers,
-            series: std::iter::repeat_with(Series::default).take(series).collect(),
-            in_flight: AtomicI64::new(0),
-            connections: AtomicI64::new(0),
-            refused: AtomicU64::new(0),
-            bodies: AtomicUsize::new(0),
-        }
+impl ProviderMetrics {
+    pub(crate) fn new(name: Arc<str>) -> Self {
+        Self { name, series: std::iter::repeat_with(Series::default).take(PAIRS).collect() }
     }
 
+    fn series(&self, client: Protocol, upstream: Protocol) -> &Series {
+        &self.series[client as usize * PROTOCOLS + upstream as usize]
+    }
+}
+
+impl Metrics {
     pub(crate) fn began(&self) {
         self.in_flight.fetch_add(1, Relaxed);
     }
@@ -103,9 +108,9 @@ impl Metrics {
         self.bodies.fetch_sub(bytes, Relaxed);
     }
 
-    pub(crate) fn ended(&self, key: SeriesKey, measured: &Measured<'_>) {
+    pub(crate) fn ended(&self, key: SeriesKey<'_>, measured: &Measured<'_>) {
         self.in_flight.fetch_sub(1, Relaxed);
-        let series = &self.series[self.index(key)];
+        let series = self.series(key);
         series.endings[measured.outcome.index()].fetch_add(1, Relaxed);
         series.input_tokens.fetch_add(measured.counts[Count::Input].unwrap_or_default(), Relaxed);
         series.output_tokens.fetch_add(measured.counts[Count::Output].unwrap_or_default(), Relaxed);
@@ -119,63 +124,56 @@ impl Metrics {
     }
 
     /// A request goes to a provider.
-    pub(crate) fn reached(&self, key: SeriesKey) {
-        self.series[self.index(key)].in_flight.fetch_add(1, Relaxed);
+    pub(crate) fn reached(&self, key: SeriesKey<'_>) {
+        self.series(key).in_flight.fetch_add(1, Relaxed);
     }
 
     /// A request is with that provider no longer.
-    pub(crate) fn left(&self, key: SeriesKey) {
-        self.series[self.index(key)].in_flight.fetch_sub(1, Relaxed);
+    pub(crate) fn left(&self, key: SeriesKey<'_>) {
+        self.series(key).in_flight.fetch_sub(1, Relaxed);
     }
 
     /// A try failed, and another is made.
-    pub(crate) fn failed(&self, key: SeriesKey) {
-        self.series[self.index(key)].failed_tries.fetch_add(1, Relaxed);
+    pub(crate) fn failed(&self, key: SeriesKey<'_>) {
+        self.series(key).failed_tries.fetch_add(1, Relaxed);
     }
 
-    fn index(&self, key: SeriesKey) -> usize {
-        let client = key.client as usize;
+    fn series<'s>(&'s self, key: SeriesKey<'s>) -> &'s Series {
         match key.upstream {
-            Some((provider, upstream)) => provider * PAIRS + client * PROTOCOLS + upstream as usize,
-            None => self.providers.len() * PAIRS + client,
+            Some((provider, upstream)) => provider.series(key.client, upstream),
+            None => &self.unreached[key.client as usize],
         }
     }
 
-    fn labels(&self, index: usize) -> String {
-        let provider = self.providers.get(index / PAIRS);
-        let (client, upstream) = match provider {
-            Some(_) => (index % PAIRS / PROTOCOLS, Protocol::ALL[index % PROTOCOLS].as_str()),
-            None => (index % PAIRS, ""),
-        };
-        let provider = provider.map_or("", String::as_str);
-        let client = Protocol::ALL[client].as_str();
-        format!("provider=\"{provider}\",client=\"{client}\",upstream=\"{upstream}\"")
-    }
-
     /// Everything in the Prometheus text form; series that never counted anything are left out.
-    pub(crate) fn render(&self) -> String {
+    pub(crate) fn render<'p>(
+        &'p self,
+        providers: impl Iterator<Item = &'p ProviderMetrics>,
+    ) -> String {
         let mut out = String::new();
         gauge(&mut out, "sabir_requests_in_flight", "Requests being answered.", &self.in_flight);
         gauge(&mut out, "sabir_connections", "Open connections of clients.", &self.connections);
         render_dropped_lines(&mut out);
         self.render_bounded(&mut out);
-        self.render_in_flight(&mut out);
-        self.render_endings(&mut out);
-        self.render_failed_tries(&mut out);
-        self.render_tokens(&mut out);
-        self.render_losses(&mut out);
+        let mut all: Vec<Labelled<'_>> = providers.flat_map(of_provider).collect();
+        render_in_flight(&all, &mut out);
+        all.extend(self.of_nobody());
+        render_endings(&all, &mut out);
+        render_failed_tries(&all, &mut out);
+        render_tokens(&all, &mut out);
+        render_losses(&all, &mut out);
         let duration = |series: &Series, out: &mut String, labels: &str| {
             series.duration.render(out, "sabir_request_duration_seconds", labels);
         };
         head(&mut out, "sabir_request_duration_seconds", "histogram", "From request to end.");
-        self.each(&mut out, duration);
+        each(&all, &mut out, duration);
         let first_byte = |series: &Series, out: &mut String, labels: &str| {
             if !series.first_byte.is_empty() {
                 series.first_byte.render(out, "sabir_first_byte_seconds", labels);
             }
         };
         head(&mut out, "sabir_first_byte_seconds", "histogram", "From request to first byte.");
-        self.each(&mut out, first_byte);
+        each(&all, &mut out, first_byte);
         out
     }
 
@@ -188,98 +186,115 @@ impl Metrics {
         let _ = writeln!(out, "{BODIES} {}", self.bodies.load(Relaxed));
     }
 
-    fn render_in_flight(&self, out: &mut String) {
-        const NAME: &str = "sabir_provider_requests_in_flight";
-        head(out, NAME, "gauge", "Requests that a provider is answering.");
-        // Behind those of the providers stand the requests that reached none.
-        for (index, series) in self.series.iter().enumerate().take(self.providers.len() * PAIRS) {
-            if !series.is_empty() {
-                let count = series.in_flight.load(Relaxed);
-                let _ = writeln!(out, "{NAME}{{{}}} {count}", self.labels(index));
-            }
-        }
+    fn of_nobody(&self) -> impl Iterator<Item = Labelled<'_>> {
+        let counted = Protocol::ALL.into_iter().zip(&self.unreached);
+        let counted = counted.filter(|(_, series)| !series.is_empty());
+        counted.map(|(client, series)| (labels("", client, ""), series))
     }
+}
 
-    fn render_endings(&self, out: &mut String) {
-        head(out, "sabir_requests_total", "counter", "Requests by how they ended.");
-        self.each(out, |series, out, labels| {
-            for outcome in Outcome::ALL {
-                let count = series.endings[outcome.index()].load(Relaxed);
-                let _ = match count {
-                    0 => Ok(()),
-                    _ => writeln!(
-                        out,
-                        "sabir_requests_total{{{labels},outcome=\"{}\"}} {count}",
-                        outcome.as_str()
-                    ),
-                };
-            }
-        });
-        head(out, "sabir_errors_total", "counter", "Failed requests by whose fault it was.");
-        self.each(out, |series, out, labels| {
-            for whose in Whose::ALL {
-                let count = series.endings[Outcome::Failed(whose).index()].load(Relaxed);
-                let _ = match count {
-                    0 => Ok(()),
-                    _ => writeln!(
-                        out,
-                        "sabir_errors_total{{{labels},fault=\"{}\"}} {count}",
-                        whose.as_str()
-                    ),
-                };
-            }
-        });
-    }
+/// A series that has counted something, and what it is called.
+type Labelled<'m> = (String, &'m Series);
 
-    fn render_failed_tries(&self, out: &mut String) {
-        head(
-            out,
-            "sabir_failed_tries_total",
-            "counter",
-            "Tries that failed and were followed by another.",
-        );
-        self.each(out, |series, out, labels| {
-            let count = series.failed_tries.load(Relaxed);
-            if count > 0 {
-                let _ = writeln!(out, "sabir_failed_tries_total{{{labels}}} {count}");
-            }
-        });
-    }
+fn of_provider(provider: &ProviderMetrics) -> impl Iterator<Item = Labelled<'_>> {
+    let pairs = Protocol::ALL.into_iter().flat_map(|client| Protocol::ALL.map(|it| (client, it)));
+    let counted = pairs.map(|(client, upstream)| {
+        let labels = || labels(&provider.name, client, upstream.as_str());
+        let series = provider.series(client, upstream);
+        (!series.is_empty()).then(|| (labels(), series))
+    });
+    counted.flatten()
+}
 
-    fn render_tokens(&self, out: &mut String) {
-        head(out, "sabir_tokens_total", "counter", "Tokens as the providers counted them.");
-        self.each(out, |series, out, labels| {
-            for (direction, count) in
-                [("input", &series.input_tokens), ("output", &series.output_tokens)]
-            {
-                let count = count.load(Relaxed);
-                let _ = writeln!(
+fn labels(provider: &str, client: Protocol, upstream: &str) -> String {
+    let client = client.as_str();
+    format!("provider=\"{provider}\",client=\"{client}\",upstream=\"{upstream}\"")
+}
+
+fn render_in_flight(all: &[Labelled<'_>], out: &mut String) {
+    const NAME: &str = "sabir_provider_requests_in_flight";
+    head(out, NAME, "gauge", "Requests that a provider is answering.");
+    each(all, out, |series, out, labels| {
+        let count = series.in_flight.load(Relaxed);
+        let _ = writeln!(out, "{NAME}{{{labels}}} {count}");
+    });
+}
+
+fn render_endings(all: &[Labelled<'_>], out: &mut String) {
+    head(out, "sabir_requests_total", "counter", "Requests by how they ended.");
+    each(all, out, |series, out, labels| {
+        for outcome in Outcome::ALL {
+            let count = series.endings[outcome.index()].load(Relaxed);
+            let _ = match count {
+                0 => Ok(()),
+                _ => writeln!(
                     out,
-                    "sabir_tokens_total{{{labels},direction=\"{direction}\"}} {count}"
-                );
-            }
-        });
-    }
-
-    fn render_losses(&self, out: &mut String) {
-        head(out, "sabir_losses_total", "counter", "Entries of loss reports.");
-        self.each(out, |series, out, labels| {
-            for kind in LossKind::ALL {
-                let count = series.losses[kind as usize].load(Relaxed);
-                let _ = match count {
-                    0 => Ok(()),
-                    _ => writeln!(out, "sabir_losses_total{{{labels},kind=\"{kind}\"}} {count}"),
-                };
-            }
-        });
-    }
-
-    fn each(&self, out: &mut String, render: impl Fn(&Series, &mut String, &str)) {
-        for (index, series) in self.series.iter().enumerate() {
-            if !series.is_empty() {
-                render(series, out, &self.labels(index));
-            }
+                    "sabir_requests_total{{{labels},outcome=\"{}\"}} {count}",
+                    outcome.as_str()
+                ),
+            };
         }
+    });
+    head(out, "sabir_errors_total", "counter", "Failed requests by whose fault it was.");
+    each(all, out, |series, out, labels| {
+        for whose in Whose::ALL {
+            let count = series.endings[Outcome::Failed(whose).index()].load(Relaxed);
+            let _ = match count {
+                0 => Ok(()),
+                _ => writeln!(
+                    out,
+                    "sabir_errors_total{{{labels},fault=\"{}\"}} {count}",
+                    whose.as_str()
+                ),
+            };
+        }
+    });
+}
+
+fn render_failed_tries(all: &[Labelled<'_>], out: &mut String) {
+    head(
+        out,
+        "sabir_failed_tries_total",
+        "counter",
+        "Tries that failed and were followed by another.",
+    );
+    each(all, out, |series, out, labels| {
+        let count = series.failed_tries.load(Relaxed);
+        if count > 0 {
+            let _ = writeln!(out, "sabir_failed_tries_total{{{labels}}} {count}");
+        }
+    });
+}
+
+fn render_tokens(all: &[Labelled<'_>], out: &mut String) {
+    head(out, "sabir_tokens_total", "counter", "Tokens as the providers counted them.");
+    each(all, out, |series, out, labels| {
+        for (direction, count) in
+            [("input", &series.input_tokens), ("output", &series.output_tokens)]
+        {
+            let count = count.load(Relaxed);
+            let _ =
+                writeln!(out, "sabir_tokens_total{{{labels},direction=\"{direction}\"}} {count}");
+        }
+    });
+}
+
+fn render_losses(all: &[Labelled<'_>], out: &mut String) {
+    head(out, "sabir_losses_total", "counter", "Entries of loss reports.");
+    each(all, out, |series, out, labels| {
+        for kind in LossKind::ALL {
+            let count = series.losses[kind as usize].load(Relaxed);
+            let _ = match count {
+                0 => Ok(()),
+                _ => writeln!(out, "sabir_losses_total{{{labels},kind=\"{kind}\"}} {count}"),
+            };
+        }
+    });
+}
+
+fn each(all: &[Labelled<'_>], out: &mut String, render: impl Fn(&Series, &mut String, &str)) {
+    for (labels, series) in all {
+        render(series, out, labels);
     }
 }
 

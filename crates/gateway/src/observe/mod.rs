@@ -16,6 +16,7 @@ pub use log::start as start_log;
 pub(crate) use losses::write_losses;
 pub(crate) use metrics::Measured;
 pub(crate) use metrics::Metrics;
+pub(crate) use metrics::ProviderMetrics;
 pub(crate) use metrics::SeriesKey;
 pub(crate) use outcome::Outcome;
 pub use outlet::Outlet;

@@ -25,10 +25,10 @@ pub struct Row {
 pub fn listing(config: &Config) -> Vec<Row> {
     let (exact, patterns): (Vec<_>, Vec<_>) =
         config.models.iter().partition(|model| model.name.is_exact());
-    let exact = exact.into_iter().map(|model| alias(config, model));
-    let direct = config.providers.iter().map(direct);
-    let patterns = patterns.into_iter().map(|model| alias(config, model));
-    let claims = config.providers.iter().flat_map(claims);
+    let exact = exact.into_iter().map(|model| alias(model));
+    let direct = config.providers.iter().map(|provider| direct(provider));
+    let patterns = patterns.into_iter().map(|model| alias(model));
+    let claims = config.providers.iter().flat_map(|provider| claims(provider));
     exact
         .chain(direct)
         .chain(patterns)
@@ -38,9 +38,9 @@ pub fn listing(config: &Config) -> Vec<Row> {
         .collect()
 }
 
-fn alias(config: &Config, model: &Model) -> Row {
+fn alias(model: &Model) -> Row {
     let target = |target: &Target| {
-        let name = config.providers.get(target.provider).map_or("?", |it| it.name.as_str());
+        let name = &target.provider;
         match model.strategy {
             Strategy::Fallback => format!("{name}/{}", target.model),
             Strategy::Weighted => format!("{name}/{} ({})", target.model, target.weight),

@@ -1,13 +1,16 @@
 //! Where a request goes: from the model that a client asks for to providers and their models.
 
+mod directory;
 mod listing;
 mod resolve;
 #[cfg(test)]
 mod tests;
 
+pub use directory::Candidate;
+pub use directory::Directory;
+pub use directory::Model;
 pub use listing::Row;
 pub use listing::listing;
-pub use resolve::Candidate;
 pub use resolve::NotFound;
 pub use resolve::Resolved;
 pub use resolve::Route;

@@ -2,39 +2,35 @@
 //! without a config file a substitute. What is found first decides.
 
 use std::fmt;
+use std::sync::Arc;
 
 use sabir_wire::Protocol;
 
+use crate::config::Glob;
 use crate::config::Preset;
 use crate::config::SIMULATED_MODEL;
 use crate::config::Specificity;
+use crate::config::types;
 use crate::config::types::Config;
 use crate::config::types::Endpoint;
-use crate::config::types::Model;
 use crate::config::types::Place;
-use crate::config::types::Provider;
 use crate::config::types::Strategy;
 use crate::config::types::Substitution;
+use crate::route::Candidate;
+use crate::route::Directory;
+use crate::route::Model;
 use crate::surface;
+use crate::upstream::Provider;
 
 /// Where a model's name leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Resolved {
     /// In the order of the configuration; never empty.
     pub targets: Vec<Candidate>,
     pub strategy: Strategy,
     pub route: Route,
-    /// The place in [`Config::models`] of the `[[model]]` that says so, if one does.
-    pub model: Option<usize>,
-}
-
-/// A provider that may answer, and the model to ask it for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The provider's place in [`Config::providers`].
-    pub provider: usize,
-    pub model: String,
-    pub weight: u32,
+    /// The `[[model]]` that says so, if one does.
+    pub(crate) model: Option<Arc<Model>>,
 }
 
 /// Why a name leads where it leads.
@@ -63,17 +59,17 @@ impl Route {
 }
 
 /// Finds who serves the model that a client of this protocol asks for.
-pub fn resolve(config: &Config, asked: &str, client: Protocol) -> Result<Resolved, NotFound> {
+pub fn resolve(directory: &Directory, asked: &str, client: Protocol) -> Result<Resolved, NotFound> {
     let name = without_collection(asked);
-    if let Some(model) = exact_model(config, asked).or_else(|| exact_model(config, name)) {
-        return Ok(alias(config, model));
+    if let Some(model) = exact_model(directory, asked).or_else(|| exact_model(directory, name)) {
+        return Ok(alias(model));
     }
-    let found = direct(config, name)
-        .or_else(|| model_pattern(config, name).map(|model| alias(config, model)))
-        .or_else(|| simulated(config, name, client))
-        .or_else(|| claim(config, name))
-        .or_else(|| substitute(config, client));
-    found.ok_or_else(|| NotFound::new(config, name))
+    let found = direct(directory, name)
+        .or_else(|| model_pattern(directory, name).map(alias))
+        .or_else(|| simulated(directory, name, client))
+        .or_else(|| claim(directory, name))
+        .or_else(|| substitute(directory, client));
+    found.ok_or_else(|| NotFound::new(&directory.config, name))
 }
 
 /// The name without what clients of some protocols put before it.
@@ -82,32 +78,29 @@ fn without_collection(asked: &str) -> &str {
     if name.is_empty() { asked } else { name }
 }
 
-/// The place of the `[[model]]` that has this very name.
-fn exact_model(config: &Config, name: &str) -> Option<usize> {
-    let is_meant = |model: &Model| model.name.is_exact() && model.name.as_str() == name;
-    config.models.iter().position(is_meant)
+/// The `[[model]]` that has this very name.
+fn exact_model<'d>(directory: &'d Directory, name: &str) -> Option<&'d Arc<Model>> {
+    let is_meant = |it: &Glob| it.is_exact() && it.as_str() == name;
+    directory.models.iter().find(|model| is_meant(&model.config.name))
 }
 
-fn direct(config: &Config, name: &str) -> Option<Resolved> {
+fn direct(directory: &Directory, name: &str) -> Option<Resolved> {
     let (provider, model) = name.split_once('/')?;
-    let provider = place(config, provider)?;
+    let provider = directory.provider(provider)?;
     (!model.is_empty()).then(|| single(provider, model, Route::Direct))
 }
 
-/// The place of the `[[model]]` with the narrowest pattern that matches, the first of equals.
-fn model_pattern(config: &Config, name: &str) -> Option<usize> {
-    let models = config.models.iter().enumerate();
-    let matching = models.filter(|(_, model)| model.name.matches(name));
-    narrowest(matching, |(_, model)| model.name.specificity()).map(|(place, _)| place)
+/// The `[[model]]` with the narrowest pattern that matches, the first of equals.
+fn model_pattern<'d>(directory: &'d Directory, name: &str) -> Option<&'d Arc<Model>> {
+    let matching = directory.models.iter().filter(|model| model.config.name.matches(name));
+    narrowest(matching, |model| model.config.name.specificity())
 }
 
 /// The provider with the narrowest claim that matches, the first of equals.
-fn claim(config: &Config, name: &str) -> Option<Resolved> {
-    let claims = config
-        .providers
-        .iter()
-        .enumerate()
-        .flat_map(|(place, provider)| provider.claims.iter().map(move |claim| (place, claim)));
+fn claim(directory: &Directory, name: &str) -> Option<Resolved> {
+    let providers = directory.providers.iter();
+    let claims =
+        providers.flat_map(|provider| provider.config.claims.iter().map(move |it| (provider, it)));
     let matching = claims.filter(|(_, claim)| claim.matches(name));
     let (provider, _) = narrowest(matching, |(_, claim)| claim.specificity())?;
     Some(single(provider, name, Route::Claim))
@@ -122,65 +115,55 @@ fn narrowest<T>(
 }
 
 /// The name that all simulators share leads to one that makes a translation visible.
-fn simulated(config: &Config, name: &str, client: Protocol) -> Option<Resolved> {
+fn simulated(directory: &Directory, name: &str, client: Protocol) -> Option<Resolved> {
     if name != SIMULATED_MODEL {
         return None;
     }
-    Some(single(simulator_for(config, client)?, SIMULATED_MODEL, Route::Alias))
+    Some(single(simulator_for(directory, client)?, SIMULATED_MODEL, Route::Alias))
 }
 
 /// A simulator that does not speak the client's protocol; the same one each time.
-fn simulator_for(config: &Config, client: Protocol) -> Option<usize> {
-    surface::of(client).simulators().find_map(|protocol| simulator_of(config, protocol))
+fn simulator_for(directory: &Directory, client: Protocol) -> Option<&Arc<Provider>> {
+    surface::of(client).simulators().find_map(|protocol| simulator_of(directory, protocol))
 }
 
-fn simulator_of(config: &Config, protocol: Protocol) -> Option<usize> {
+fn simulator_of(directory: &Directory, protocol: Protocol) -> Option<&Arc<Provider>> {
     let simulates = |endpoint: &Endpoint| {
         endpoint.protocol == protocol && matches!(endpoint.place, Place::Simulator)
     };
-    config.providers.iter().position(|provider| provider.endpoints.iter().any(simulates))
+    directory.providers.iter().find(|provider| provider.config.endpoints.iter().any(simulates))
 }
 
 /// Without a config file nobody is sent away: the first real provider answers, else a simulator.
-fn substitute(config: &Config, client: Protocol) -> Option<Resolved> {
-    if config.substitution == Substitution::Off {
+fn substitute(directory: &Directory, client: Protocol) -> Option<Resolved> {
+    if directory.config.substitution == Substitution::Off {
         return None;
     }
-    let mut real = config.providers.iter().enumerate().filter(|(_, provider)| is_real(provider));
-    let real = real.find_map(|(place, provider)| Some((place, provider.default_model.as_deref()?)));
+    let mut real = directory.providers.iter().filter(|provider| is_real(&provider.config));
+    let real = real.find_map(|it| Some((it, it.config.default_model.as_deref()?)));
     let (provider, model) = match real {
         Some(found) => found,
-        None => (simulator_for(config, client)?, SIMULATED_MODEL),
+        None => (simulator_for(directory, client)?, SIMULATED_MODEL),
     };
     Some(single(provider, model, Route::Substituted))
 }
 
 /// Whether the provider is somebody else, and not a simulator.
-pub(super) fn is_real(provider: &Provider) -> bool {
+pub(super) fn is_real(provider: &types::Provider) -> bool {
     provider.endpoints.iter().any(|endpoint| matches!(endpoint.place, Place::Url(_)))
 }
 
-fn place(config: &Config, name: &str) -> Option<usize> {
-    config.providers.iter().position(|provider| provider.name == name)
-}
-
-fn alias(config: &Config, place: usize) -> Resolved {
-    let Model { targets, strategy, .. } = &config.models[place];
-    let targets = targets.iter().map(|target| Candidate {
-        provider: target.provider,
-        model: target.model.clone(),
-        weight: target.weight,
-    });
+fn alias(model: &Arc<Model>) -> Resolved {
     Resolved {
-        targets: targets.collect(),
-        strategy: *strategy,
+        targets: model.targets.clone(),
+        strategy: model.config.strategy,
         route: Route::Alias,
-        model: Some(place),
+        model: Some(Arc::clone(model)),
     }
 }
 
-fn single(provider: usize, model: &str, route: Route) -> Resolved {
-    let target = Candidate { provider, model: model.to_owned(), weight: 1 };
+fn single(provider: &Arc<Provider>, model: &str, route: Route) -> Resolved {
+    let target = Candidate { provider: Arc::clone(provider), model: model.to_owned(), weight: 1 };
     Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None }
 }
 
@@ -204,7 +187,7 @@ fn help(config: &Config, name: &str) -> String {
     let by_prefix = prefix.and_then(Preset::named);
     let preset = by_prefix.or_else(|| Preset::claiming(name));
     let alias = format!("add a [[model]] named `{}` to the config file", shown(name));
-    match preset.filter(|preset| place(config, preset.name).is_none()) {
+    match preset.filter(|preset| !is_configured(config, preset.name)) {
         Some(preset) => format!("{}, or {alias}", adding(preset)),
         None => match config.providers.first() {
             Some(first) => {
@@ -213,6 +196,10 @@ fn help(config: &Config, name: &str) -> String {
             None => alias,
         },
     }
+}
+
+fn is_configured(config: &Config, name: &str) -> bool {
+    config.providers.iter().any(|provider| provider.name == name)
 }
 
 fn adding(preset: &Preset) -> String {

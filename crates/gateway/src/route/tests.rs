@@ -7,6 +7,7 @@ use sabir_wire::Protocol;
 use crate::config;
 use crate::config::types::Config;
 use crate::config::types::Strategy;
+use crate::route::Directory;
 use crate::route::Route;
 use crate::route::listing;
 use crate::route::resolve;
@@ -56,12 +57,11 @@ fn from_keys(keys: &'static [&'static str]) -> Config {
 
 /// Resolves to `route: provider/model, …`, or to the message.
 fn outcome(config: &Config, asked: &str, client: Protocol) -> String {
-    match resolve(config, asked, client) {
+    match resolve(&Directory::new(config.clone(), ""), asked, client) {
         Err(error) => error.to_string(),
         Ok(found) => {
-            let target = |it: &crate::route::Candidate| {
-                format!("{}/{}", config.providers[it.provider].name, it.model)
-            };
+            let target =
+                |it: &crate::route::Candidate| format!("{}/{}", it.provider.name, it.model);
             let targets: Vec<_> = found.targets.iter().map(target).collect();
             format!("{}: {}", found.route.as_str(), targets.join(", "))
         }
@@ -119,7 +119,7 @@ fn the_collection_of_gemini_clients_is_no_part_of_the_name() {
 
 #[test]
 fn weights_and_strategies_come_along() {
-    let found = resolve(&from_file(), "smart", Protocol::OpenaiChat).unwrap();
+    let found = resolve(&Directory::new(from_file(), ""), "smart", Protocol::OpenaiChat).unwrap();
     assert_eq!(found.strategy, Strategy::Weighted);
     assert_eq!(found.targets.iter().map(|it| it.weight).collect::<Vec<_>>(), [3, 1]);
     assert_eq!(found.route, Route::Alias);
@@ -154,8 +154,8 @@ fn a_name_is_quoted_short_and_harmless() {
 fn the_simulated_model_is_never_in_the_clients_own_protocol() {
     for config in [from_keys(&[]), from_keys(&["OPENAI_API_KEY"]), from_file()] {
         for client in Protocol::ALL {
-            let found = resolve(&config, "sim", client).unwrap();
-            let provider = &config.providers[found.targets[0].provider];
+            let found = resolve(&Directory::new(config.clone(), ""), "sim", client).unwrap();
+            let provider = found.targets[0].provider();
             assert!(provider.name.starts_with("sim-"), "{}", provider.name);
             assert_ne!(provider.endpoints[0].protocol, client);
             assert_eq!(found.route, Route::Alias);

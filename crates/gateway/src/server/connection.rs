@@ -17,6 +17,7 @@ use crate::server::worker::FAREWELL_MAX;
 use crate::server::worker::Phase;
 use crate::server::worker::WorkerState;
 use crate::stack;
+use crate::stack::Entry;
 
 /// How much of a body is read at once, if the headers may not be longer anyway.
 const READ_BYTES_MAX: usize = 128 * 1024;
@@ -38,14 +39,21 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
         return;
     };
     keep_little_unsent(&stream);
-    let limits = &state.gateway.config.limits;
+    let is_local = stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback());
+    let limits = &{ state.latest.snapshot().config().limits };
     let arrival = Arrival::default();
     let sending = Sending::new(limits);
     let service = service_fn(|request: Request<Incoming>| {
         let (head, mut body) = arrival.begin(request).into_parts();
         let (arrival, sending) = (&arrival, &sending);
         async move {
-            let reply = stack::handle(&state.gateway, &state.client, &head, &mut body).await;
+            let entry = Entry {
+                gateway: state.latest.gateway(),
+                snapshot: &state.latest.snapshot(),
+                client: &state.client,
+                is_local,
+            };
+            let reply = stack::handle(entry, &head, &mut body).await;
             arrival.end();
             sending.begin(reply.body().deadline());
             Ok::<_, Infallible>(reply)

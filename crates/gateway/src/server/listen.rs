@@ -16,6 +16,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Gateway;
+use crate::server::reload;
+use crate::server::reload::Hangups;
 use crate::server::worker;
 use crate::server::worker::Worker;
 use crate::state;
@@ -28,6 +30,13 @@ pub struct Server {
     address: SocketAddr,
     proxies: Proxies,
     stop: watch::Sender<bool>,
+}
+
+/// Whether the signals of the process are the server's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signals {
+    Heeded,
+    Ignored,
 }
 
 /// Tells a server to stop: new requests are refused, streams may finish.
@@ -79,15 +88,15 @@ impl Server {
 
     /// Serves until a signal or its [`Stop`] says to stop and the last stream has ended or run out of time.
     pub fn run(self) -> Result<(), ServerError> {
-        self.run_until(signalled())
+        self.run_until(signalled(), Signals::Heeded)
     }
 
     /// Serves until its [`Stop`] says to stop; signals are left to the rest of the process.
     pub fn run_until_stopped(self) -> Result<(), ServerError> {
-        self.run_until(std::future::pending())
+        self.run_until(std::future::pending(), Signals::Ignored)
     }
 
-    fn run_until(self, end: impl Future<Output = ()>) -> Result<(), ServerError> {
+    fn run_until(self, end: impl Future<Output = ()>, signals: Signals) -> Result<(), ServerError> {
         let failed = |error: io::Error| ServerError(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -95,14 +104,25 @@ impl Server {
         let Self { gateway, listener, stop, .. } = self;
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener).map_err(failed)?;
+            let hangups = (signals == Signals::Heeded).then(Hangups::listen);
+            let hung_up = async {
+                match hangups {
+                    Some(hangups) => hangups.follow(&gateway).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = accept(&listener, &workers, &gateway, stop.subscribe()) => {}
                 () = end => {}
+                () = hung_up => {}
+                () = reload::on_change(&gateway) => {}
             }
             stop.send_replace(true);
             Ok(())
         })?;
-        gateway.stop();
+        // A file that is being looked at is of no use to anybody now.
+        runtime.shutdown_background();
+        gateway.shared.stop();
         drop(workers);
         for handle in handles {
             let _ = handle.join();
@@ -176,7 +196,7 @@ async fn accept(
         match accepted {
             Ok((stream, _)) if is_full(workers, gateway) => {
                 refuse(&stream);
-                gateway.metrics.refused();
+                gateway.shared.metrics.refused();
                 warnings.warn("a connection was refused; `max_connections` in [limits] are open");
             }
             Ok((stream, _)) => {
@@ -197,7 +217,7 @@ async fn accept(
 
 fn is_full(workers: &[Worker], gateway: &Gateway) -> bool {
     let open: usize = workers.iter().map(|worker| worker.load.load(Relaxed)).sum();
-    open >= gateway.config.limits.connections_max
+    open >= gateway.snapshot().config().limits.connections_max
 }
 
 /// Says why, as far as that can be said to somebody of whom nothing was read.

@@ -3,6 +3,7 @@
 mod arrival;
 mod connection;
 mod listen;
+mod reload;
 mod sending;
 mod turn;
 mod watched;

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::Gateway;
 use crate::server::connection;
+use crate::state::Latest;
 
 /// How many new connections may wait for a thread.
 const WAITING_MAX: usize = 1_024;
@@ -66,7 +67,8 @@ pub(super) fn start(
 async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
     let WorkerInit { gateway, proxies, load } = init;
     let (phase, _) = watch::channel(Phase::Serving);
-    let state = Rc::new(WorkerState { client: Client::new(proxies), gateway, load, phase });
+    let latest = Latest::of(gateway);
+    let state = Rc::new(WorkerState { client: Client::new(proxies), latest, load, phase });
     let mut serving = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP_EVERY);
     loop {
@@ -83,11 +85,11 @@ async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
     }
     // Nobody hands over connections any more: the gateway stops.
     state.enter(Phase::Stopping);
-    let grace = state.gateway.config.limits.shutdown_grace;
+    let grace = state.latest.snapshot().config().limits.shutdown_grace;
     finish(&mut serving, grace).await;
     // The other threads may still have time, unless this one has run out of it.
     if !serving.is_empty() {
-        state.gateway.end();
+        state.latest.gateway().shared.end();
         state.enter(Phase::Over);
         finish(&mut serving, FAREWELL_MAX).await;
     }
@@ -101,7 +103,7 @@ async fn finish(serving: &mut JoinSet<()>, wait_max: Duration) {
 
 /// What all connections of a thread share.
 pub(super) struct WorkerState {
-    pub(super) gateway: Arc<Gateway>,
+    pub(super) latest: Latest,
     pub(super) client: Client,
     load: Arc<AtomicUsize>,
     /// The thread's own, not the gateway's: every connection looks at it whenever it does anything.
@@ -140,14 +142,14 @@ struct ConnectionGuard<'d>(&'d WorkerState);
 
 impl<'d> ConnectionGuard<'d> {
     fn begin(state: &'d WorkerState) -> Self {
-        state.gateway.metrics.connected();
+        state.latest.gateway().shared.metrics.connected();
         Self(state)
     }
 }
 
 impl Drop for ConnectionGuard<'_> {
     fn drop(&mut self) {
-        self.0.gateway.metrics.disconnected();
+        self.0.latest.gateway().shared.metrics.disconnected();
         self.0.load.fetch_sub(1, Relaxed);
     }
 }
@@ -164,15 +166,15 @@ mod tests {
         let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
         let load = Arc::new(AtomicUsize::new(1));
         let (phase, _) = watch::channel(Phase::Serving);
-        let state =
-            WorkerState { gateway, client: Client::default(), load: Arc::clone(&load), phase };
+        let (latest, client) = (Latest::of(gateway), Client::default());
+        let state = WorkerState { latest, client, load: Arc::clone(&load), phase };
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _guard = ConnectionGuard::begin(&state);
-            assert!(state.gateway.metrics.render().contains("sabir_connections 1"));
+            assert!(state.latest.snapshot().render_metrics().contains("sabir_connections 1"));
             panic!("as a connection may");
         }));
         assert!(ended.is_err());
         assert_eq!(load.load(Relaxed), 0);
-        assert!(state.gateway.metrics.render().contains("sabir_connections 0"));
+        assert!(state.latest.snapshot().render_metrics().contains("sabir_connections 0"));
     }
 }

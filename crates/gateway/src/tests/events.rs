@@ -7,8 +7,8 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::Count;
 use sabir_wire::protocol::Event;
 
-use crate::Gateway;
 use crate::answer::decode_all;
+use crate::state::Snapshot;
 use crate::tap::Taps;
 use crate::tests::Asking;
 use crate::tests::ask;
@@ -56,10 +56,11 @@ fn events(stream: &str) -> Vec<Event<'static>> {
 }
 
 /// A gateway whose simulator of Messages gives these events instead.
-fn scripted(events: Vec<Event<'static>>) -> Arc<Gateway> {
+fn scripted(events: Vec<Event<'static>>) -> Arc<Snapshot> {
     let mut gateway = gateway("");
-    let provider = gateway.config.providers.iter().position(|it| it.name == "sim-anthropic");
-    let endpoint = &mut gateway.upstreams[provider.unwrap()].endpoints[0];
+    let mut providers = gateway.directory.providers.iter_mut();
+    let provider = providers.find(|it| &*it.name == "sim-anthropic");
+    let endpoint = &mut Arc::get_mut(provider.unwrap()).unwrap().endpoints[0];
     endpoint.backend = AnyBackend::Scripted(Scripted(events.into()));
     Arc::new(gateway)
 }
@@ -74,7 +75,7 @@ async fn events_are_answered_in_every_protocol() {
             assert_eq!(text_of(&response), "Hello there", "{client:?} {asking:?}");
             assert!(response.fault.is_none(), "{client:?} {asking:?}");
             drop(reply);
-            let seen = &gateway.exchanges.all()[0];
+            let seen = &gateway.shared.exchanges.all()[0];
             assert_eq!(seen.outcome.as_str(), "answered", "{client:?} {asking:?}");
             let counts = [Count::Input, Count::Output].map(|count| seen.counts[count]);
             assert_eq!(counts, [Some(7), Some(5)], "{client:?} {asking:?}");

@@ -2,6 +2,7 @@
 //! and its reply is read frame by frame.
 
 mod events;
+mod reload;
 mod taps;
 
 use std::future::poll_fn;
@@ -27,6 +28,8 @@ use crate::answer::Cut;
 use crate::answer::decode_all;
 use crate::egress::Reply;
 use crate::stack;
+use crate::stack::Entry;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
 
@@ -38,10 +41,9 @@ enum Asking {
 }
 
 /// A gateway with the simulators behind it, not shared yet.
-fn gateway(toml: &str) -> Gateway {
+fn gateway(toml: &str) -> Snapshot {
     let config = crate::config::parse(toml, Path::new("sabir.toml"), &|_| None);
-    let gateway = Gateway::new(config.unwrap_or_else(|problems| panic!("{problems}")));
-    Arc::into_inner(gateway).unwrap()
+    Snapshot::new(config.unwrap_or_else(|problems| panic!("{problems}")))
 }
 
 /// The built-in simulator of a protocol.
@@ -49,7 +51,7 @@ fn simulator(protocol: Protocol) -> &'static str {
     surface::of(protocol).simulator.name
 }
 
-async fn ask(gateway: &Arc<Gateway>, client: Protocol, model: &str, asking: Asking) -> Reply {
+async fn ask(gateway: &Arc<Snapshot>, client: Protocol, model: &str, asking: Asking) -> Reply {
     let stream = asking == Asking::Stream;
     let messages = r#"[{"role":"user","content":"Say something."}]"#;
     let (path, body) = match client {
@@ -76,10 +78,23 @@ async fn ask(gateway: &Arc<Gateway>, client: Protocol, model: &str, asking: Aski
     send(gateway, Request::post(path), body).await
 }
 
-async fn send(gateway: &Arc<Gateway>, request: http::request::Builder, body: String) -> Reply {
+async fn send(gateway: &Arc<Snapshot>, request: http::request::Builder, body: String) -> Reply {
+    send_from(true, gateway, request, body).await
+}
+
+/// Sends a request from this machine or from another one.
+async fn send_from(
+    is_local: bool,
+    gateway: &Arc<Snapshot>,
+    request: http::request::Builder,
+    body: String,
+) -> Reply {
     let request = request.header("host", "localhost").body(Full::new(Bytes::from(body)));
     let (head, mut body) = request.unwrap().into_parts();
-    stack::handle(gateway, &Client::new(Proxies::default()), &head, &mut body).await
+    let (snapshot, client) = (gateway, &Client::new(Proxies::default()));
+    let gateway = &Gateway::of(Arc::clone(snapshot), None);
+    let entry = Entry { gateway, snapshot, client, is_local };
+    stack::handle(entry, &head, &mut body).await
 }
 
 /// The next bytes of a reply.

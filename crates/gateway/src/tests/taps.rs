@@ -17,11 +17,11 @@ use sabir_wire::protocol::Delta;
 use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
-use crate::Gateway;
 use crate::egress::Reply;
 use crate::failure::Whose;
 use crate::observe::Outcome;
 use crate::observe::Upstream;
+use crate::state::Snapshot;
 use crate::tap::End;
 use crate::tap::Head;
 use crate::tap::Origin;
@@ -84,13 +84,17 @@ impl Tap for Recorder {
 fn tapped<T: Tap + 'static>(
     toml: &str,
     make: impl Fn(&Origin<'_>) -> T + Send + Sync + 'static,
-) -> Arc<Gateway> {
+) -> Arc<Snapshot> {
     let mut gateway = gateway(toml);
-    gateway.taps.0.push(Box::new(move |origin| Box::new(make(origin))));
+    Arc::get_mut(&mut gateway.shared)
+        .unwrap()
+        .taps
+        .0
+        .push(Box::new(move |origin| Box::new(make(origin))));
     Arc::new(gateway)
 }
 
-fn recorded(toml: &str) -> (Arc<Gateway>, Shared) {
+fn recorded(toml: &str) -> (Arc<Snapshot>, Shared) {
     let seen = Shared::default();
     let shared = Arc::clone(&seen);
     let gateway = tapped(toml, move |origin| {
@@ -262,7 +266,7 @@ async fn held_back(
     disk.finish(outcome);
     let (after, is_cut) = rest(&mut reply).await;
     drop(reply);
-    let recorded = gateway.exchanges.all()[0].outcome;
+    let recorded = gateway.shared.exchanges.all()[0].outcome;
     assert_eq!(recorded == Outcome::Answered, outcome.is_ok(), "{client:?} {upstream:?}");
     (before, after, is_cut)
 }
@@ -307,11 +311,11 @@ async fn who_waits_for_a_tap_is_told_when_the_gateway_ends() {
         let gateway = tapped("", move |_| disk.clone());
         let mut reply = ask(&gateway, client, "sim-chat/m", Asking::Stream).await;
         let before = until_held(&mut reply).await;
-        gateway.end();
+        gateway.shared.end();
         let (after, _) = rest(&mut reply).await;
         assert!(fold(client, &(before + &after)).fault.is_some(), "{client:?}: {after}");
         drop(reply);
-        let outcome = gateway.exchanges.all()[0].outcome;
+        let outcome = gateway.shared.exchanges.all()[0].outcome;
         assert_eq!(outcome, Outcome::Failed(Whose::Gateway), "{client:?}");
     }
 }

@@ -25,5 +25,6 @@ pub(crate) use headers::gateways;
 pub(crate) use headers::outgoing as outgoing_headers;
 pub(crate) use payload::Payload;
 pub(crate) use provider::Endpoint;
-pub(crate) use provider::Upstream;
+pub(crate) use provider::Provider;
+pub(crate) use provider::Site;
 pub(crate) use unreached::unreached;

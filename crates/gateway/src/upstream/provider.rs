@@ -10,9 +10,10 @@ use sabir_backend::http::Timeouts;
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
+use crate::config::types;
 use crate::config::types::Limits;
 use crate::config::types::Place;
-use crate::config::types::Provider;
+use crate::observe::ProviderMetrics;
 use crate::redact::Redactor;
 use crate::surface;
 use crate::upstream::AnyBackend;
@@ -23,17 +24,22 @@ use crate::upstream::queue::Queue;
 use crate::upstream::simulated::Simulated;
 use crate::upstream::targets::Targets;
 
+/// A provider, shared by all requests that may ask it.
 #[derive(Debug)]
-pub(crate) struct Upstream {
+pub(crate) struct Provider {
+    pub(crate) config: Arc<types::Provider>,
     pub(crate) name: Arc<str>,
     pub(crate) redactor: Redactor,
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
-    pub(crate) health: Health,
-    pub(crate) queue: Queue,
+    pub(crate) health: Arc<Health>,
+    pub(crate) queue: Arc<Queue>,
     pub(crate) targets: Targets,
+    pub(crate) metrics: Arc<ProviderMetrics>,
     /// Its own list of models, as it was last asked for.
-    pub(crate) models: Mutex<CachedModels>,
+    pub(crate) models: Arc<Mutex<CachedModels>>,
+    /// Whose connections it may use: those of the generation in which its address and key were last changed.
+    partition: u64,
 }
 
 /// A provider's own list of models, and until when it need not be asked again.
@@ -48,37 +54,57 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Templates,
 }
 
-impl Upstream {
-    pub(crate) fn new(provider: &Provider, limits: &Limits, instance: &str) -> Self {
-        let endpoint = |endpoint: &crate::config::types::Endpoint| {
-            let (backend, base_path) = match &endpoint.place {
-                Place::Url(url) => {
-                    let (connect, first_byte) =
-                        (provider.timeouts.connect, provider.timeouts.first_byte);
-                    let timeouts = Timeouts { connect, first_byte };
-                    let auth = &surface::of(endpoint.protocol).auth;
-                    let (address, key) = (address(url, provider)?, provider.key.clone());
-                    let server = Http { address, timeouts, auth, key };
-                    (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
-                }
-                Place::Simulator => {
-                    let simulator = Simulated(Arc::new(Simulator::new(endpoint.protocol)));
-                    let base_path = surface::of(endpoint.protocol).version().to_owned();
-                    (AnyBackend::Simulated(simulator), base_path)
-                }
-            };
-            let headers = Templates::new(instance, provider, endpoint.protocol);
-            Some(Endpoint { protocol: endpoint.protocol, backend, base_path, headers })
-        };
+/// What all providers of a configuration share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    pub(crate) limits: &'a Limits,
+    /// The name of the gateway that asks.
+    pub(crate) instance: &'a str,
+    /// How many configurations there were before this one.
+    pub(crate) generation: u64,
+}
+
+impl Provider {
+    pub(crate) fn new(config: Arc<types::Provider>, site: Site<'_>) -> Self {
+        let name: Arc<str> = config.name.as_str().into();
+        let Limits { queue_max, queue_wait_max, .. } = *site.limits;
         Self {
-            name: provider.name.as_str().into(),
-            redactor: Redactor::of(provider),
-            endpoints: provider.endpoints.iter().filter_map(endpoint).collect(),
-            health: Health::default(),
-            queue: Queue::new(provider.max_in_flight, limits.queue_max, limits.queue_wait_max),
-            targets: Targets::new(provider),
-            models: Mutex::new(None),
+            redactor: Redactor::of(&config),
+            endpoints: endpoints(&config, site.instance, site.generation),
+            health: Arc::default(),
+            queue: Arc::new(Queue::new(config.max_in_flight, queue_max, queue_wait_max)),
+            targets: Targets::new(&config),
+            metrics: Arc::new(ProviderMetrics::new(Arc::clone(&name))),
+            models: Arc::default(),
+            partition: site.generation,
+            name,
+            config,
         }
+    }
+
+    /// The provider of that name under another configuration: its counters go on, and so does what is known of whoever
+    /// stands at its address, unless that may be somebody else now.
+    pub(crate) fn next(
+        self: &Arc<Self>,
+        config: Arc<types::Provider>,
+        site: Site<'_>,
+    ) -> Arc<Self> {
+        let new = Self::new(config, site);
+        let has_same_queue = self.queue.has_limits_of(&new.queue);
+        if self.config == new.config && has_same_queue {
+            return Arc::clone(self);
+        }
+        let mut next = Self { metrics: Arc::clone(&self.metrics), ..new };
+        if has_same_queue {
+            next.queue = Arc::clone(&self.queue);
+        }
+        if is_same_server(&self.config, &next.config) {
+            next.endpoints = endpoints(&next.config, site.instance, self.partition);
+            next.health = Arc::clone(&self.health);
+            next.models = Arc::clone(&self.models);
+            next.partition = self.partition;
+        }
+        Arc::new(next)
     }
 
     /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
@@ -88,11 +114,49 @@ impl Upstream {
     }
 }
 
+impl Endpoint {
+    fn new(
+        configured: &types::Endpoint,
+        provider: &types::Provider,
+        instance: &str,
+        partition: u64,
+    ) -> Option<Self> {
+        let protocol = configured.protocol;
+        let (backend, base_path) = match &configured.place {
+            Place::Url(url) => {
+                let types::Timeouts { connect, first_byte, .. } = provider.timeouts;
+                let timeouts = Timeouts { connect, first_byte };
+                let auth = &surface::of(protocol).auth;
+                let address = address(url, provider)?.in_partition(partition);
+                let key = provider.key.clone();
+                let server = Http { address, timeouts, auth, key };
+                (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
+            }
+            Place::Simulator => {
+                let simulator = Simulated(Arc::new(Simulator::new(protocol)));
+                (AnyBackend::Simulated(simulator), surface::of(protocol).version().to_owned())
+            }
+        };
+        let headers = Templates::new(instance, provider, protocol);
+        Some(Self { protocol, backend, base_path, headers })
+    }
+}
+
 /// Where a provider is, with its own certificates if it has any.
-fn address(url: &Uri, provider: &Provider) -> Option<Address> {
+fn address(url: &Uri, provider: &types::Provider) -> Option<Address> {
     let address = Address::of(url)?;
     Some(match &provider.tls {
         Some(tls) => address.with_tls(tls.clone()),
         None => address,
     })
+}
+
+fn endpoints(provider: &types::Provider, instance: &str, partition: u64) -> Vec<Endpoint> {
+    let endpoint = |it| Endpoint::new(it, provider, instance, partition);
+    provider.endpoints.iter().filter_map(endpoint).collect()
+}
+
+/// Whether the same server is asked in the same name. Certificates of its own keep connections apart by themselves.
+fn is_same_server(before: &types::Provider, after: &types::Provider) -> bool {
+    before.endpoints == after.endpoints && before.key == after.key
 }

@@ -17,6 +17,7 @@ use crate::failure::Whose;
 pub(crate) struct Queue {
     /// None where any number may be asked at once.
     places: Option<Arc<Semaphore>>,
+    in_flight_max: Option<usize>,
     waiting: AtomicUsize,
     waiting_max: usize,
     wait_max: Duration,
@@ -29,7 +30,13 @@ impl Queue {
         wait_max: Duration,
     ) -> Self {
         let places = in_flight_max.map(|places| Arc::new(Semaphore::new(places)));
-        Self { places, waiting: AtomicUsize::new(0), waiting_max, wait_max }
+        Self { places, in_flight_max, waiting: AtomicUsize::new(0), waiting_max, wait_max }
+    }
+
+    /// Whether both take as many requests, in as long a line.
+    pub(super) fn has_limits_of(&self, other: &Self) -> bool {
+        let limits = |it: &Self| (it.in_flight_max, it.waiting_max, it.wait_max);
+        limits(self) == limits(other)
     }
 
     /// Waits for a place; none is needed where there is no limit.

@@ -8,16 +8,21 @@ use std::net::SocketAddr;
 use std::net::TcpListener;
 use std::net::TcpStream;
 use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
+use sabir_gateway::Source;
 use sabir_gateway::config;
 use sabir_gateway::server::Server;
+use sabir_gateway::server::ServerError;
 use sabir_gateway::server::Stop;
 
 use crate::waiting::wait_for;
@@ -38,10 +43,25 @@ impl Running {
         let toml = format!("listen = \"127.0.0.1:0\"\nenv_providers = false\n{toml}");
         let config = config::parse(&toml, Path::new("sabir.toml"), &|_| None)
             .unwrap_or_else(|problems| panic!("{problems}"));
-        let server = Server::bind(Gateway::new(config), Proxies::default()).unwrap();
+        Self::serve(Gateway::new(config), Server::run)
+    }
+
+    /// Starts a gateway that reads its configuration from a file when a request asks for it.
+    pub(crate) fn start_from(file: &ConfigFile) -> Self {
+        let other = file.path.with_file_name("never-written.toml");
+        Self::serve(gateway_of(file, other), Server::run_until_stopped)
+    }
+
+    /// Starts a gateway that also reads the file when it changes or the process gets a signal.
+    pub(crate) fn start_watching(file: &ConfigFile) -> Self {
+        Self::serve(gateway_of(file, file.path.clone()), Server::run)
+    }
+
+    fn serve(gateway: Arc<Gateway>, run: fn(Server) -> Result<(), ServerError>) -> Self {
+        let server = Server::bind(gateway, Proxies::default()).unwrap();
         let address = server.address();
         let stop = server.stop_handle();
-        let thread = Some(std::thread::spawn(move || server.run().unwrap()));
+        let thread = Some(std::thread::spawn(move || run(server).unwrap()));
         Self { address, stop, thread }
     }
 
@@ -96,6 +116,51 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.stop();
+    }
+}
+
+/// A config file in a folder of its own, which goes with it.
+pub(crate) struct ConfigFile {
+    path: PathBuf,
+}
+
+impl ConfigFile {
+    pub(crate) fn new(toml: &str) -> Self {
+        static FILES: AtomicUsize = AtomicUsize::new(0);
+        let number = FILES.fetch_add(1, Relaxed);
+        let folder = format!("sabir-reload-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = Self { path: folder.join("sabir.toml") };
+        file.write(toml);
+        file
+    }
+
+    /// Puts another file in its place, as editors do.
+    pub(crate) fn write(&self, toml: &str) {
+        let toml = format!("listen = \"127.0.0.1:0\"\nenv_providers = false\n{toml}");
+        let new = self.path.with_extension("new");
+        std::fs::write(&new, toml).unwrap();
+        std::fs::rename(new, &self.path).unwrap();
+    }
+
+    /// Another file beside it.
+    pub(crate) fn write_beside(&self, name: &str, text: &str) {
+        std::fs::write(self.path.with_file_name(name), text).unwrap();
+    }
+}
+
+fn gateway_of(file: &ConfigFile, watched: PathBuf) -> Arc<Gateway> {
+    let path = file.path.clone();
+    let load = move || config::load(Some(&path), &|_| None).map(|loaded| loaded.config);
+    let config = load().unwrap_or_else(|problems| panic!("{problems}"));
+    let source = Source { file: watched, load: Box::new(load) };
+    Gateway::with_source(config, Some(source))
+}
+
+impl Drop for ConfigFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.path.parent().unwrap());
     }
 }
 

@@ -15,6 +15,7 @@ mod large;
 mod limits;
 mod pass;
 mod refusals;
+mod reload;
 mod repair;
 mod requests;
 mod secrets;

@@ -176,7 +176,7 @@ fn models_point_to_providers_of_every_origin() {
     let targets: Vec<_> = model
         .targets
         .iter()
-        .map(|it| (config.providers[it.provider].name.as_str(), it.model.as_str(), it.weight))
+        .map(|it| (it.provider.as_str(), it.model.as_str(), it.weight))
         .collect();
     assert_eq!(targets, [("sim-gemini", "sim", 1), ("xai", "grok-4", 3), ("ollama", "qwen", 1)]);
 }
@@ -243,7 +243,7 @@ fn a_key_file_stands_beside_the_config_file() {
             format!("[[provider]]\npreset = \"openai\"\napi_key = {{ file = \"{file}\" }}\n");
         parse(&text, &folder.join("sabir.toml"), &|_| None)
     };
-    let key = |file| read(file).unwrap().providers.swap_remove(0).key.unwrap();
+    let key = |file| read(file).unwrap().providers.swap_remove(0).key.clone().unwrap();
     assert_eq!(key("own.key").expose(), "from-file");
     for (file, expected) in [("empty.key", "empty"), ("wrong.key", "header"), ("no.key", "no.key")]
     {

@@ -1,77 +1,55 @@
-//! What all requests share: the configuration, the providers and their health, counters, the last exchanges.
+//! What outlives every configuration: counters, the last exchanges, threads for large bodies, and whether the gateway ends.
 
 use std::hash::BuildHasher;
 use std::hash::RandomState;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use tokio::sync::Semaphore;
-
-use crate::config::types::Config;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::observe::Exchanges;
 use crate::observe::Metrics;
 use crate::pool::Pool;
 use crate::tap::TapMakers;
-use crate::upstream::Upstream;
 
-/// A gateway, apart from the sockets it listens on.
+/// What all requests share, whichever configuration they began under.
 #[derive(Debug)]
-pub struct Gateway {
-    pub(crate) config: Config,
-    /// In the order of [`Config::providers`].
-    pub(crate) upstreams: Vec<Upstream>,
+pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) exchanges: Exchanges,
     /// Threads for large bodies.
     pub(crate) pool: Pool,
     /// Who watches answers.
     pub(crate) taps: TapMakers,
-    /// A place for each request that may be served at once.
-    pub(crate) places: Arc<Semaphore>,
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
     pub(crate) instance: String,
+    /// How many requests are served.
+    pub(crate) served: AtomicUsize,
     requests: AtomicU64,
-    /// Whose turn it is among the targets of each model, in the order of [`Config::models`].
-    turns: Vec<AtomicU64>,
     is_stopping: AtomicBool,
     /// The time that answers had to finish is over.
     is_over: AtomicBool,
 }
 
-impl Gateway {
-    pub fn new(config: Config) -> Arc<Self> {
+impl Shared {
+    pub(super) fn new() -> Self {
         // The standard library seeds its hashers at random, and that is all that is needed here.
         let random = RandomState::new().hash_one("instance");
-        let instance = format!("sabir-{random:016x}");
-        let names = config.providers.iter().map(|provider| provider.name.clone());
-        Arc::new(Self {
-            metrics: Metrics::new(names),
-            upstreams: config
-                .providers
-                .iter()
-                .map(|provider| Upstream::new(provider, &config.limits, &instance))
-                .collect(),
+        Self {
+            metrics: Metrics::default(),
             exchanges: Exchanges::new(threads()),
             pool: Pool::new(threads().max(2)),
             taps: TapMakers::default(),
-            places: Arc::new(Semaphore::new(config.limits.requests_max)),
-            instance,
+            instance: format!("sabir-{random:016x}"),
+            served: AtomicUsize::new(0),
             requests: AtomicU64::new(0),
-            turns: config.models.iter().map(|_| AtomicU64::new(0)).collect(),
             is_stopping: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
-            config,
-        })
-    }
-
-    pub fn config(&self) -> &Config {
-        &self.config
+        }
     }
 
     /// Says that no new requests are wanted.
@@ -103,16 +81,6 @@ impl Gateway {
             true => Poll::Ready(Err(Failure::shutdown())),
             false => work.as_mut().poll(cx),
         })
-    }
-
-    /// How many requests for a `[[model]]` there were before this one.
-    pub(crate) fn turn(&self, model: Option<usize>) -> u64 {
-        model.and_then(|model| self.turns.get(model)).map_or(0, |turns| turns.fetch_add(1, Relaxed))
-    }
-
-    /// The same for a request that does not count as one.
-    pub(crate) fn next_turn(&self, model: Option<usize>) -> u64 {
-        model.and_then(|model| self.turns.get(model)).map_or(0, |turns| turns.load(Relaxed))
     }
 
     /// An id for a request: sortable by time, never repeated.

@@ -1,0 +1,109 @@
+//! Providers and models as requests refer to them: shared handles, which outlive a configuration as long as somebody uses them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::config::types;
+use crate::config::types::Config;
+use crate::upstream::Provider;
+use crate::upstream::Site;
+
+/// All that can be asked for under one configuration.
+#[derive(Debug)]
+pub struct Directory {
+    pub(crate) config: Arc<Config>,
+    /// In the order of the configuration.
+    pub(crate) providers: Vec<Arc<Provider>>,
+    /// In the order of the configuration.
+    pub(crate) models: Vec<Arc<Model>>,
+}
+
+/// A `[[model]]`.
+#[derive(Debug)]
+pub struct Model {
+    pub(crate) config: Arc<types::Model>,
+    /// In the order of the configuration; never empty.
+    pub(crate) targets: Vec<Candidate>,
+    pub(crate) turns: Arc<Turns>,
+}
+
+/// A provider that may answer, and the model to ask it for.
+#[derive(Clone)]
+pub struct Candidate {
+    pub(crate) provider: Arc<Provider>,
+    pub model: String,
+    pub weight: u32,
+}
+
+/// How many requests there were for a model: whose turn it is among its targets.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(AtomicU64);
+
+impl Directory {
+    /// Handles for everything in a configuration. Its providers learn the name of the gateway that asks them.
+    pub fn new(config: Config, instance: &str) -> Self {
+        let nothing = Self { config: Arc::default(), providers: Vec::new(), models: Vec::new() };
+        nothing.next(config, instance, 0)
+    }
+
+    /// Handles for another configuration. What has the same name in both goes on with its counters.
+    pub(crate) fn next(&self, config: Config, instance: &str, generation: u64) -> Self {
+        let config = Arc::new(config);
+        let site = Site { limits: &config.limits, instance, generation };
+        let provider = |it: &Arc<types::Provider>| match self.provider(&it.name) {
+            Some(before) => before.next(Arc::clone(it), site),
+            None => Arc::new(Provider::new(Arc::clone(it), site)),
+        };
+        let providers: Vec<_> = config.providers.iter().map(provider).collect();
+        let model = |it: &Arc<types::Model>| {
+            let before = self.models.iter().find(|before| before.config.name == it.name);
+            let turns = before.map(|before| Arc::clone(&before.turns)).unwrap_or_default();
+            Arc::new(Model::new(Arc::clone(it), turns, &providers))
+        };
+        let models = config.models.iter().map(model).collect();
+        Self { config, providers, models }
+    }
+
+    pub(crate) fn provider(&self, name: &str) -> Option<&Arc<Provider>> {
+        self.providers.iter().find(|provider| *provider.name == *name)
+    }
+}
+
+impl Model {
+    fn new(config: Arc<types::Model>, turns: Arc<Turns>, providers: &[Arc<Provider>]) -> Self {
+        let candidate = |target: &types::Target| {
+            let provider = providers.iter().find(|it| *it.name == *target.provider)?;
+            let (provider, model) = (Arc::clone(provider), target.model.clone());
+            Some(Candidate { provider, model, weight: target.weight })
+        };
+        let targets = config.targets.iter().filter_map(candidate).collect();
+        Self { config, targets, turns }
+    }
+}
+
+impl Candidate {
+    /// How the provider is configured.
+    pub fn provider(&self) -> &types::Provider {
+        &self.provider.config
+    }
+}
+
+impl Turns {
+    /// How many there were before this one.
+    pub(crate) fn take(&self) -> u64 {
+        self.0.fetch_add(1, Relaxed)
+    }
+
+    /// The same for a request that does not count as one.
+    pub(crate) fn next(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+impl fmt::Debug for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} ({})", self.provider.name, self.model, self.weight)
+    }
+}

@@ -1,0 +1,98 @@
+//! A gateway: the snapshot in force, which another one may replace, and what they share.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::RwLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::Release;
+
+use crate::config::types::Config;
+use crate::state::Shared;
+use crate::state::Snapshot;
+use crate::state::Source;
+
+/// A gateway, apart from the sockets it listens on.
+#[derive(Debug)]
+pub struct Gateway {
+    current: RwLock<Arc<Snapshot>>,
+    /// How often the snapshot was replaced.
+    version: AtomicU64,
+    pub(super) source: Option<Source>,
+    /// Held while another configuration is read.
+    pub(super) reloading: Mutex<()>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Gateway {
+    /// A gateway that keeps its configuration.
+    pub fn new(config: Config) -> Arc<Self> {
+        Self::with_source(config, None)
+    }
+
+    /// A gateway that reads its configuration again when it is asked to, or when the file changes.
+    pub fn with_source(config: Config, source: Option<Source>) -> Arc<Self> {
+        Self::of(Arc::new(Snapshot::new(config)), source)
+    }
+
+    pub(crate) fn of(snapshot: Arc<Snapshot>, source: Option<Source>) -> Arc<Self> {
+        let shared = Arc::clone(&snapshot.shared);
+        let current = RwLock::new(snapshot);
+        let (version, reloading) = (AtomicU64::new(0), Mutex::default());
+        Arc::new(Self { current, version, source, reloading, shared })
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.snapshot().directory.config)
+    }
+
+    /// Puts another configuration in force.
+    pub(super) fn replace(&self, config: Config) {
+        let generation = self.version.load(Acquire) + 1;
+        let next = Arc::new(self.snapshot().next(config, generation));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = next;
+        self.version.store(generation, Release);
+    }
+
+    /// The file that the configuration is read from.
+    pub(crate) fn config_file(&self) -> Option<&Path> {
+        self.source.as_ref().map(|source| source.file.as_path())
+    }
+
+    /// What is in force. Threads that serve ask [`Latest`], which takes no lock.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The snapshot in force, as one thread knows it: a look at a number tells whether there is a newer one.
+#[derive(Debug)]
+pub(crate) struct Latest {
+    gateway: Arc<Gateway>,
+    known: RefCell<(u64, Arc<Snapshot>)>,
+}
+
+impl Latest {
+    pub(crate) fn of(gateway: Arc<Gateway>) -> Self {
+        let version = gateway.version.load(Acquire);
+        let known = RefCell::new((version, gateway.snapshot()));
+        Self { gateway, known }
+    }
+
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        let version = self.gateway.version.load(Acquire);
+        let mut known = self.known.borrow_mut();
+        if known.0 != version {
+            *known = (version, self.gateway.snapshot());
+        }
+        Arc::clone(&known.1)
+    }
+}

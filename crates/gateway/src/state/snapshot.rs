@@ -1,0 +1,40 @@
+//! One configuration in force. A request takes it once and keeps it to its end, whatever is configured in the meantime.
+
+use std::sync::Arc;
+
+use crate::config::types::Config;
+use crate::route::Directory;
+use crate::state::Shared;
+
+/// A configuration with the handles of its providers and models.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) directory: Directory,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Snapshot {
+    /// That of a gateway which begins.
+    pub(crate) fn new(config: Config) -> Self {
+        let shared = Arc::new(Shared::new());
+        Self { directory: Directory::new(config, &shared.instance), shared }
+    }
+
+    /// The same gateway under another configuration.
+    pub(crate) fn next(&self, config: Config, generation: u64) -> Self {
+        let shared = Arc::clone(&self.shared);
+        Self { directory: self.directory.next(config, &shared.instance, generation), shared }
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.directory.config
+    }
+
+    /// All counters in the Prometheus text form.
+    pub(crate) fn render_metrics(&self) -> String {
+        let providers = self.directory.providers.iter().map(|provider| &*provider.metrics);
+        let mut metrics = self.shared.metrics.render(providers);
+        self.shared.pool.render(&mut metrics);
+        metrics
+    }
+}
