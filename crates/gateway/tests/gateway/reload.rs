@@ -5,10 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
-use std::time::Duration;
-use std::time::Instant;
 
 use crate::harness::*;
+use crate::waiting::wait_for;
 
 const CHAT: &str = "/v1/chat/completions";
 
@@ -33,15 +32,11 @@ fn client_key(name: &str, value: &str, rest: &str) -> String {
 
 /// Asks until the provider gets the key.
 fn wait_for_key(gateway: &Running, provider: &Provider, key: &str) {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    wait_for(|| {
         assert_eq!(gateway.post(CHAT, &chat("p/m", false)).status, 200);
-        if last_key(provider) == format!("Bearer {key}") {
-            return;
-        }
-        assert!(Instant::now() < until, "the new key is never sent");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        let is_sent = last_key(provider) == format!("Bearer {key}");
+        is_sent.then_some(()).ok_or_else(|| "the new key is never sent".to_owned())
+    });
 }
 
 #[test]
