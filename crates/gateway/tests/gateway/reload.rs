@@ -1,8 +1,16 @@
 //! A configuration that changes while the gateway runs: by request, by a changed file, by a signal.
 
+use std::io::BufRead;
+use std::io::BufReader;
+use std::io::Read;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 
@@ -240,4 +248,61 @@ fn a_hundred_reloads_under_load_lose_no_request() {
     gateway.wait_for_metric(&format!("{line} {asked}"));
     gateway.wait_for_metric("sabir_requests_in_flight 0");
     gateway.wait_for_metric("sabir_bodies_bytes 0");
+}
+
+/// A provider that keeps its connections, and how many were made to it.
+fn keeping() -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, made) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&made);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            count.fetch_add(1, Relaxed);
+            std::thread::spawn(move || answer_all(stream.unwrap()));
+        }
+    });
+    (address, made)
+}
+
+/// Answers one request after the other.
+fn answer_all(stream: TcpStream) {
+    let mut reader = BufReader::new(stream);
+    let answer = json(200, "", &chat_answer("hi")).replace("connection: close\r\n", "");
+    let mut length = 0;
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length: ") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            reader.read_exact(&mut vec![0; length]).unwrap();
+            reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+        line.clear();
+    }
+}
+
+#[test]
+fn a_connection_that_was_made_with_one_key_is_not_used_with_another() {
+    let (address, made) = keeping();
+    let toml = |key: &str, retries: u32| {
+        format!(
+            "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\n\
+             api_key = {{ value = \"{key}\" }}\nretries = {retries}\n"
+        )
+    };
+    let file = ConfigFile::new(&toml("sk-one", 1));
+    let gateway = Running::start_from(&file);
+    // One connection is served by one thread, which keeps its own connections to providers.
+    let mut client = gateway.send(&format!("POST {CHAT}"), &chat("p/m", false));
+    assert_eq!(Reply::read(&mut client).status, 200);
+    let body = chat("p/m", false);
+    let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}", body.len());
+    for (key, retries, connections) in [("sk-one", 1, 1), ("sk-one", 2, 1), ("sk-two", 2, 2)] {
+        file.write(&toml(key, retries));
+        assert_eq!(reload(&gateway).status, 200);
+        client.get_mut().write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+        assert_eq!(Reply::read(&mut client).status, 200);
+        assert_eq!(made.load(Relaxed), connections, "{key} {retries}");
+    }
 }
