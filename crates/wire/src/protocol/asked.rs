@@ -3,7 +3,6 @@
 use crate::alias::Aliases;
 use crate::conversation::Tool;
 use crate::conversation::ToolKind;
-use crate::json::Kind;
 use crate::json::Text;
 use crate::protocol::Echo;
 use crate::protocol::Exchange;
@@ -66,7 +65,7 @@ impl<'a> Asked<'a> {
         let own = |text: &str| Text::plain(text.to_owned());
         let renamed = names.iter().flat_map(Aliases::renamed);
         let mut asked = Asked {
-            include_usage: asks_for_usage(exchange),
+            include_usage: (exchange.protocol().conventions().asks_for_usage)(exchange),
             names: renamed.map(|(client, alias)| (own(alias), own(client))).collect(),
             ..Asked::default()
         };
@@ -110,25 +109,6 @@ impl<'a> Asked<'a> {
     pub(in crate::protocol) fn is_custom(&self, name: &Text<'_>) -> bool {
         self.custom_tools.iter().any(|tool| tool == name)
     }
-}
-
-/// Only a Chat client must ask for the usage of a stream.
-fn asks_for_usage(exchange: &Exchange<'_>) -> bool {
-    if exchange.protocol() != Protocol::OpenaiChat {
-        return true;
-    }
-    let options = exchange.semantics().chat().and_then(|chat| chat.stream_options());
-    let mut asks = false;
-    let read = options.map(|options| {
-        options.reader().object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("include_usage", Kind::Boolean) => asks = reader.boolean()?,
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })
-    });
-    asks && read.is_some_and(|read| read.is_ok())
 }
 
 #[cfg(test)]

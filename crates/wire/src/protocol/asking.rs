@@ -10,7 +10,6 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::target::Effort;
 
@@ -24,33 +23,18 @@ pub(in crate::protocol) fn unknown_effort(word: &Text<'_>) -> (LossKind, &'stati
 
 pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
 
-/// What the system says first where a server's JSON mode wants the word in the prompt, which Gemini's does not.
+/// What the system says first where a server's JSON mode wants the word in the prompt, and the client's does not.
 pub(in crate::protocol) fn missing_word(
     exchange: &Exchange<'_>,
     losing: &mut Losing<'_>,
 ) -> Option<&'static str> {
-    let is_wanted = exchange.protocol() == Protocol::Gemini && lacks_word(&exchange.request);
+    let source = exchange.protocol();
+    let is_wanted = !source.conventions().needs_json_in_prompt && lacks_word(&exchange.request);
     is_wanted.then(|| {
         let reason = "JSON mode requires the word JSON in the prompt";
-        losing.below(Place::default(), "/systemInstruction", LossKind::Synthesised, reason);
+        losing.below(Place::default(), &source.system_pointer(), LossKind::Synthesised, reason);
         ASK_FOR_JSON
     })
-}
-
-/// Reports the word on its way to Gemini, from where a request without it comes back with it.
-pub(in crate::protocol) fn report_word(exchange: &Exchange<'_>, losing: &mut Losing<'_>) {
-    let pointers: &[&str] = match exchange.protocol() {
-        Protocol::OpenaiChat => &["/messages/0"],
-        // Instructions that nobody but the assistant follows come back among the messages, behind the word.
-        Protocol::OpenaiResponses => &["/input/0", "/instructions"],
-        Protocol::AnthropicMessages | Protocol::Gemini => return,
-    };
-    if lacks_word(&exchange.request) {
-        let reason = "JSON mode requires the word JSON in the prompt";
-        for pointer in pointers {
-            losing.below(Place::default(), pointer, LossKind::Synthesised, reason);
-        }
-    }
 }
 
 /// Whether JSON is asked for by the setting alone. Only the first turn decides, so that nothing changes when the
@@ -74,22 +58,5 @@ fn says_json(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) => text.to_str().to_ascii_lowercase().contains("json"),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::Target;
-
-    /// Instructions that nobody but the assistant follows come back from Gemini behind the word.
-    #[test]
-    fn the_word_is_reported_where_it_may_come_back() {
-        let body = br#"{"model":"m","instructions":"List the tides.","text":{"format":{"type":"json_object"}},
-            "input":[{"role":"assistant","content":"High at noon."}]}"#;
-        let exchange = Protocol::OpenaiResponses.decode_request(body).unwrap();
-        let report = exchange.encode(Protocol::Gemini, &Target::default()).unwrap().report;
-        let told: Vec<&str> = report.entries().iter().map(|loss| loss.pointer.as_str()).collect();
-        assert!(told.contains(&"/input/0") && told.contains(&"/instructions"), "{told:?}");
     }
 }

@@ -16,6 +16,7 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::StreamDecoder;
+use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::field::FieldSet;
 use crate::protocol::handing::Rule;
@@ -68,6 +69,7 @@ pub(in crate::protocol) struct Codec {
     /// Whether fields that carry foreign artefacts must be base64.
     pub(in crate::protocol) carries_base64: bool,
     pub(in crate::protocol) tiers: Words,
+    pub(in crate::protocol) conventions: Conventions,
 }
 
 /// Which schema language stands where in a request.
@@ -75,6 +77,8 @@ pub(in crate::protocol) struct Schemas {
     pub(in crate::protocol) parameters: fn(&Tool<'_>) -> Dialect,
     pub(in crate::protocol) results: fn(&Tool<'_>) -> Dialect,
     pub(in crate::protocol) output: fn(&Semantics<'_>) -> Dialect,
+    /// The language of schemas that are held to strictly, where it is another one.
+    pub(in crate::protocol) strict: Option<Dialect>,
 }
 
 impl Schemas {
@@ -83,6 +87,7 @@ impl Schemas {
         parameters: |_| Dialect::JsonSchema,
         results: |_| Dialect::JsonSchema,
         output: |_| Dialect::JsonSchema,
+        strict: None,
     };
 }
 

@@ -6,6 +6,7 @@ mod asking;
 mod calls;
 mod choosing;
 mod codec;
+mod conventions;
 mod described;
 mod dialect;
 mod echo;

@@ -119,16 +119,6 @@ const _: () = assert!(matches!(Count::Input.field(), Field::UsageInput));
 const _: () = assert!(matches!(Count::of(Field::UsageTotal), Some(Count::Total)));
 const _: () = assert!(Count::Total.field() as usize + 1 == Field::ALL.len());
 
-impl Protocol {
-    /// Where a whole answer has its usage report.
-    pub(in crate::protocol) fn usage_pointer(self) -> &'static str {
-        match self {
-            Self::OpenaiChat | Self::OpenaiResponses | Self::AnthropicMessages => "/usage",
-            Self::Gemini => "/usageMetadata",
-        }
-    }
-}
-
 /// A count that stands at `pointer` in a report.
 pub(in crate::protocol) const fn count(count: Count, pointer: &'static str, fate: Fate) -> Row {
     let (scope, key) = split(pointer);

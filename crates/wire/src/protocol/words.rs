@@ -10,7 +10,6 @@ use crate::conversation::Source;
 use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
-use crate::protocol::Protocol;
 use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -73,9 +72,7 @@ fn lines_of_document(media: &Media<'_>) -> Option<Vec<String>> {
 }
 
 fn lines_of_block(opaque: &Opaque<'_>) -> Option<Vec<String>> {
-    let is_known =
-        matches!(&*opaque.kind.to_str(), "search_result" | "document" | "tool_reference");
-    if opaque.protocol != Protocol::AnthropicMessages || !is_known {
+    if !opaque.protocol.conventions().readable_blocks.contains(&&*opaque.kind.to_str()) {
         return None;
     }
     let mut lines = Vec::new();
@@ -104,6 +101,7 @@ mod tests {
     use super::*;
     use crate::json::Json;
     use crate::json::Text;
+    use crate::protocol::Protocol;
 
     #[track_caller]
     fn check(content: Content<'_>, expected: Option<&str>) {

@@ -7,9 +7,12 @@ use crate::protocol::Facts;
 use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
+use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
+use crate::schema::Dialect;
+use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
     facts: Facts {
@@ -44,7 +47,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     declared_of_nodes: super::types::DECLARED,
     declared_of_requests: super::types::AnthropicSemantics::DECLARED,
     is_stop_string: |_| false,
-    schemas: Schemas::JSON_SCHEMA,
+    schemas: Schemas { strict: Some(Dialect::AnthropicStrict), ..Schemas::JSON_SCHEMA },
     // Models that take `enabled` show what they think unless told otherwise.
     shows_thinking_unasked: |thinking| thinking.mode == Some(ThinkingMode::Enabled),
     call_rules: |target| {
@@ -56,5 +59,29 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     tiers: Words {
         request: [Some("auto"), Some("standard_only"), None, None],
         answer: [None, Some("standard"), Some("priority"), None],
+    },
+    conventions: Conventions {
+        vendor: Vendor::Anthropic,
+        has_items: false,
+        has_system_blocks: true,
+        continues_answers: true,
+        strict_by_default: false,
+        has_object_arguments: true,
+        has_result_documents: true,
+        versions_hosted_tools: true,
+        can_ask_for_thoughts: true,
+        needs_json_in_prompt: false,
+        has_late_logprobs: false,
+        has_late_usage: false,
+        signs_calls_of: None,
+        readable_blocks: &["search_result", "document", "tool_reference"],
+        url_mime_type: None,
+        usage_pointer: "/usage",
+        is_plain_citation: |_| false,
+        finish_loss: super::losses::finish_loss,
+        computes_output: |_| false,
+        asks_for_usage: |_| true,
+        extra_pointer: |_, _, pointer| pointer,
+        respelling: None,
     },
 };

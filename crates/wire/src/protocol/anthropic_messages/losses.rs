@@ -2,6 +2,8 @@
 
 use super::types::OUTPUT_FORMAT;
 use crate::conversation::Count;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
@@ -9,6 +11,7 @@ use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
+use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -241,4 +244,11 @@ const fn approximated(reason: &'static str) -> Fate {
 
 const fn dropped(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Dropped, reason)
+}
+
+/// What any other protocol loses of why an answer ended.
+pub(in crate::protocol::anthropic_messages) fn finish_loss(
+    finish: &Finish<'_>,
+) -> Option<(LossKind, &'static str)> {
+    (finish.kind == FinishKind::Pause).then_some((LossKind::Approximated, FINER_FINISH))
 }

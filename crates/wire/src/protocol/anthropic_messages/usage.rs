@@ -53,7 +53,7 @@ pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
     root: Place,
     losing: &mut Losing<'_>,
 ) {
-    let pointer = losing.source().usage_pointer();
+    let pointer = losing.source().conventions().usage_pointer;
     let reason = "clients rely on counts, so that they are zero";
     losing.below(root, pointer, LossKind::Synthesised, reason);
 }

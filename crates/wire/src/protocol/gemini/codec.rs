@@ -6,8 +6,11 @@ use crate::protocol::Facts;
 use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
+use crate::protocol::conventions::Conventions;
+use crate::protocol::conventions::Respelling;
 use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
+use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
     facts: Facts {
@@ -46,6 +49,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         parameters: super::types::dialect_of_parameters,
         results: super::types::dialect_of_results,
         output: super::types::dialect_of_output,
+        strict: None,
     },
     shows_thinking_unasked: |_| false,
     call_rules: |target| {
@@ -58,5 +62,32 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     tiers: Words {
         request: [None, Some("standard"), Some("priority"), Some("flex")],
         answer: [None, Some("standard"), Some("priority"), Some("flex")],
+    },
+    conventions: Conventions {
+        vendor: Vendor::Google,
+        has_items: false,
+        has_system_blocks: true,
+        continues_answers: true,
+        strict_by_default: false,
+        has_object_arguments: true,
+        has_result_documents: false,
+        versions_hosted_tools: false,
+        can_ask_for_thoughts: true,
+        needs_json_in_prompt: false,
+        has_late_logprobs: false,
+        has_late_usage: true,
+        signs_calls_of: None,
+        readable_blocks: &[],
+        url_mime_type: Some("/fileData/mimeType"),
+        usage_pointer: "/usageMetadata",
+        is_plain_citation: |_| false,
+        finish_loss: super::losses::finish_loss,
+        computes_output: super::types::has_summed_output,
+        asks_for_usage: |_| true,
+        extra_pointer: |_, _, pointer| pointer,
+        respelling: Some(Respelling {
+            is_apart: super::losses::is_spelled_apart,
+            pointer: super::losses::respelled,
+        }),
     },
 };

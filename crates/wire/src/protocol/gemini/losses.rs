@@ -1,6 +1,8 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use crate::conversation::Count;
+use crate::conversation::Finish;
+use crate::loss::LossKind;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
@@ -9,6 +11,7 @@ use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::field::usage_field;
+use crate::protocol::gemini::decode_response::is_finer;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::JSON_SCHEMA;
 use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
@@ -21,6 +24,7 @@ use crate::protocol::gemini::types::is_respelled;
 use crate::protocol::gemini::types::spelled;
 use crate::protocol::gemini::types::spelled_below;
 use crate::protocol::gemini::usage::USAGE;
+use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
 use crate::protocol::usage::Row;
 
@@ -297,4 +301,11 @@ pub(in crate::protocol) const fn fate(field: Field) -> Fate {
 /// The row of a field of usage.
 const fn usage(field: Field) -> &'static Row {
     const { &USAGE }.row(Count::of(field).expect("a field of usage is a count"))
+}
+
+/// What any other protocol loses of why an answer ended.
+pub(in crate::protocol::gemini) fn finish_loss(
+    finish: &Finish<'_>,
+) -> Option<(LossKind, &'static str)> {
+    is_finer(finish).then_some((LossKind::Approximated, FINER_FINISH))
 }

@@ -16,10 +16,6 @@ mod usage;
 mod watch;
 
 pub(in crate::protocol) use codec::CODEC;
-pub(in crate::protocol) use decode_response::is_finer;
 pub use decode_stream::Decoder;
 pub use encode_stream::Encoder;
-pub(in crate::protocol) use losses::is_spelled_apart;
-pub(in crate::protocol) use losses::respelled;
 pub use types::GeminiSemantics;
-pub(in crate::protocol) use types::has_summed_output;

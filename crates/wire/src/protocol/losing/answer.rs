@@ -4,7 +4,6 @@ use super::Losing;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Count;
-use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
 use crate::conversation::Usage;
@@ -12,8 +11,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::gemini;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -39,9 +36,7 @@ impl Losing<'_> {
 
     fn candidate(&mut self, candidate: &Candidate<'_>) {
         let place = candidate.semantics().place();
-        if self.source == Protocol::Gemini {
-            self.spelling = candidate.semantics().spelling();
-        }
+        self.spelling = candidate.semantics().spelling();
         self.semantics(candidate.semantics());
         self.message(&candidate.message);
         for part in candidate.message.parts.iter().filter(|part| is_empty(part)) {
@@ -63,19 +58,8 @@ impl Losing<'_> {
             self.below(place, "../candidates", LossKind::Synthesised, reason);
         }
         self.set(place, Field::FinishReason);
-        let finer = match self.source {
-            Protocol::Gemini if gemini::is_finer(finish) => Some(LossKind::Approximated),
-            Protocol::AnthropicMessages if finish.kind == FinishKind::Pause => {
-                Some(LossKind::Approximated)
-            }
-            _ => None,
-        };
-        if self.source == Protocol::OpenaiChat && finish.raw.is_none() {
-            let reason = "the stream is complete and states no finish reason";
-            self.field(place, Field::FinishReason, LossKind::Repaired, reason);
-        }
-        if let Some(kind) = finer {
-            self.field(place, Field::FinishReason, kind, FINER_FINISH);
+        if let Some((kind, reason)) = (self.source.conventions().finish_loss)(finish) {
+            self.field(place, Field::FinishReason, kind, reason);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);
@@ -87,7 +71,7 @@ impl Losing<'_> {
             return;
         }
         let place = usage.semantics().place();
-        if self.source == Protocol::Gemini && gemini::has_summed_output(usage) {
+        if (self.source.conventions().computes_output)(usage) {
             let reason = "computed from the total and the other counts";
             self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
@@ -178,4 +162,4 @@ fn is_sum(usage: &Usage<'_>, total: u64) -> bool {
     total == sum || total == sum.saturating_add(count(Count::ToolPrompt))
 }
 
-const FINER_FINISH: &str = "other protocols have fewer finish reasons";
+pub(in crate::protocol) const FINER_FINISH: &str = "other protocols have fewer finish reasons";

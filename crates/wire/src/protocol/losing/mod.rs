@@ -7,6 +7,8 @@ mod answer;
 mod node;
 mod request;
 
+pub(in crate::protocol) use answer::FINER_FINISH;
+
 use std::collections::BTreeMap;
 
 use crate::conversation::Candidate;
@@ -18,7 +20,6 @@ use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
-use crate::protocol::gemini;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Spelling;
 
@@ -71,6 +72,11 @@ impl<'r> Losing<'r> {
         self.source == self.target
     }
 
+    /// Whether one vendor made both protocols, so that what its servers hold and take is the same.
+    pub(in crate::protocol) fn shares_vendor(&self) -> bool {
+        self.source.shares_vendor_with(self.target)
+    }
+
     pub(in crate::protocol) fn source(&self) -> Protocol {
         self.source
     }
@@ -107,9 +113,9 @@ impl<'r> Losing<'r> {
     }
 
     fn pointer_below(&self, place: Place, suffix: &str) -> String {
-        match self.respelled.get(&place) {
-            None => place.pointer(suffix),
-            Some(spelling) => place.pointer(&gemini::respelled(suffix, *spelling)),
+        match (self.respelled.get(&place), self.source.conventions().respelling) {
+            (Some(spelling), Some(names)) => place.pointer(&(names.pointer)(suffix, *spelling)),
+            (None, _) | (_, None) => place.pointer(suffix),
         }
     }
 
@@ -164,8 +170,8 @@ impl<'r> Losing<'r> {
 
     /// Remembers how a node is spelled, for the pointers of its fields.
     fn respell(&mut self, semantics: &NodeSemantics<'_>) {
-        let is_gemini = self.source == Protocol::Gemini;
-        if is_gemini && gemini::is_spelled_apart(semantics.spelling(), self.spelling) {
+        let Some(names) = self.source.conventions().respelling else { return };
+        if (names.is_apart)(semantics.spelling(), self.spelling) {
             self.respelled.insert(semantics.place(), semantics.spelling());
         }
     }
@@ -178,7 +184,7 @@ impl<'r> Losing<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if self.source == Protocol::OpenaiResponses {
+        if self.source.conventions().has_items {
             let id = if place.is_item() { "/id" } else { "../item_id" };
             self.below(place, id, kind, reason);
         }

@@ -15,8 +15,6 @@ use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Logprobs;
 use crate::protocol::semantics::NodeSemantics;
@@ -60,9 +58,9 @@ impl Losing<'_> {
             Source::File { .. } => self.set(place, Field::MediaFile),
             Source::Url { mime, .. } => {
                 self.set(place, Field::MediaUrl);
-                if self.source == Protocol::Gemini && mime.is_some() {
+                if let (Some(pointer), Some(_)) = (self.source.conventions().url_mime_type, mime) {
                     let reason = "the MIME type is taken from the response to the URL";
-                    self.below(place, "/fileData/mimeType", LossKind::Implied, reason);
+                    self.below(place, pointer, LossKind::Implied, reason);
                 }
             }
             Source::Base64 { .. } | Source::Text { .. } => {}
@@ -102,16 +100,12 @@ impl Losing<'_> {
 
     /// Whether a document of a result becomes text, with its name before it.
     fn puts_into_words(&self, part: &Part<'_>) -> bool {
-        let has_only_text = matches!(self.target, Protocol::OpenaiChat | Protocol::Gemini);
-        has_only_text && in_words(part).is_some()
+        !self.target.conventions().has_result_documents && in_words(part).is_some()
     }
 
-    /// The place of the Responses item that a node stands in; elsewhere the node's own.
+    /// The place of the item that a node stands in; in protocols without items the node's own.
     pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
-        match self.source {
-            Protocol::OpenaiResponses => place.of_item(),
-            Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => place,
-        }
+        if self.source.conventions().has_items { place.of_item() } else { place }
     }
 
     /// Reports all that the target never carries of a node's semantics.
@@ -126,12 +120,11 @@ impl Losing<'_> {
         }
     }
 
-    /// The same for a call, which has a field for the signatures of Google's models in Chat: its encoder says whether the
-    /// server may see them.
+    /// The same for a call, which may have a field for the signatures of another vendor's models: the encoder says whether
+    /// the server may see them.
     pub(in crate::protocol) fn call_semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        let is_carried = self.target == Protocol::OpenaiChat
-            && semantics.artefact().is_some_and(|it| it.issuer() == Protocol::Gemini);
-        if !is_carried {
+        let artefact = semantics.artefact();
+        if !artefact.is_some_and(|artefact| artefact.is_shown_on_calls_of(self.target)) {
             return self.semantics(semantics);
         }
         let mut rest = semantics.clone();
@@ -262,22 +255,8 @@ impl Losing<'_> {
                 Some(declared) => (declared.kind, declared.reason),
             };
             let place = extra.place(place);
-            let suffix = self.told_at(place, extra, &suffix);
+            let suffix = (self.source.conventions().extra_pointer)(place, extra, &suffix);
             self.report.lose(place.pointer(suffix), kind, reason);
-        }
-    }
-
-    /// Where an undeclared field of the node at `place`, kept at `pointer`, stands below it.
-    fn told_at<'p>(&self, place: Place, extra: &Extra<'_>, pointer: &'p str) -> &'p str {
-        match (self.source, &*extra.scope, &*extra.key) {
-            // How a data URL is spelled is kept in transit as if it stood below the URL.
-            (Protocol::OpenaiResponses, "image_url", "prefix" | "url") => "/image_url",
-            (Protocol::OpenaiResponses, "file_data", "prefix" | "url") => "/file_data",
-            // A stream of Chat tells its message in deltas.
-            (Protocol::OpenaiChat, _, _) if place.is_delta() => {
-                pointer.strip_prefix("/message").unwrap_or(pointer)
-            }
-            _ => pointer,
         }
     }
 }

@@ -17,7 +17,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -204,10 +203,9 @@ impl Losing<'_> {
         }
     }
 
-    /// Two vendors name the version of their tools in the type, and the counterpart elsewhere has one of its own.
+    /// Some protocols name the version of a tool in its type, and the counterpart elsewhere has one of its own.
     fn version(&mut self, place: Place, hosted: &HostedTool<'_>) {
-        let is_named =
-            matches!(hosted.protocol, Protocol::AnthropicMessages | Protocol::OpenaiResponses);
+        let is_named = hosted.protocol.conventions().versions_hosted_tools;
         if hosted.service == HostedService::Other || !is_named {
             return;
         }

@@ -5,8 +5,10 @@ use crate::protocol::Facts;
 use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
+use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
+use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
     facts: Facts {
@@ -53,5 +55,30 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     tiers: Words {
         request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
         answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+    },
+    conventions: Conventions {
+        vendor: Vendor::Openai,
+        has_items: false,
+        has_system_blocks: false,
+        continues_answers: false,
+        strict_by_default: false,
+        has_object_arguments: false,
+        has_result_documents: false,
+        versions_hosted_tools: false,
+        can_ask_for_thoughts: false,
+        needs_json_in_prompt: true,
+        has_late_logprobs: true,
+        has_late_usage: true,
+        // Google's own Chat endpoint signs calls in `extra_content`.
+        signs_calls_of: Some(Vendor::Google),
+        readable_blocks: &[],
+        url_mime_type: None,
+        usage_pointer: "/usage",
+        is_plain_citation: super::encode_response::is_plain_citation,
+        finish_loss: super::losses::finish_loss,
+        computes_output: |_| false,
+        asks_for_usage: super::types::asks_for_usage,
+        extra_pointer: super::losses::extra_pointer,
+        respelling: None,
     },
 };

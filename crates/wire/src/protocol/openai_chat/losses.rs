@@ -1,7 +1,9 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use crate::conversation::Count;
+use crate::conversation::Finish;
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
@@ -9,6 +11,7 @@ use crate::protocol::field::lost_fields;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::openai_chat::usage::USAGE;
+use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -293,4 +296,24 @@ const fn implied(reason: &'static str) -> Fate {
 
 const fn withheld(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Withheld, reason)
+}
+
+/// What any other protocol loses of why an answer ended.
+pub(in crate::protocol::openai_chat) fn finish_loss(
+    finish: &Finish<'_>,
+) -> Option<(LossKind, &'static str)> {
+    let reason = "the stream is complete and states no finish reason";
+    finish.raw.is_none().then_some((LossKind::Repaired, reason))
+}
+
+/// Where an undeclared field stands below its node: a stream has its message in deltas.
+pub(in crate::protocol::openai_chat) fn extra_pointer<'p>(
+    place: Place,
+    _: &Extra<'_>,
+    pointer: &'p str,
+) -> &'p str {
+    match place.is_delta() {
+        true => pointer.strip_prefix("/message").unwrap_or(pointer),
+        false => pointer,
+    }
 }

@@ -17,6 +17,5 @@ mod watch;
 
 pub(in crate::protocol) use codec::CODEC;
 pub use decode_stream::Decoder;
-pub(in crate::protocol) use encode_response::is_plain_citation;
 pub use encode_stream::Encoder;
 pub use types::ChatSemantics;

@@ -1,6 +1,8 @@
 //! What only this protocol says, and how it may be spelled.
 
+use crate::json::Kind;
 use crate::loss::LossKind;
+use crate::protocol::Exchange;
 use crate::protocol::Protocol;
 use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
@@ -146,3 +148,19 @@ pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
 
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";
+
+/// Whether a request asks for the usage of its stream, which only clients of this protocol must.
+pub(in crate::protocol::openai_chat) fn asks_for_usage(exchange: &Exchange<'_>) -> bool {
+    let options = exchange.semantics().chat().and_then(|chat| chat.stream_options());
+    let mut asks = false;
+    let read = options.map(|options| {
+        options.reader().object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("include_usage", Kind::Boolean) => asks = reader.boolean()?,
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })
+    });
+    asks && read.is_some_and(|read| read.is_ok())
+}

@@ -6,9 +6,11 @@ use crate::protocol::Facts;
 use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
+use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
+use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
     facts: Facts {
@@ -51,5 +53,29 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     tiers: Words {
         request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
         answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+    },
+    conventions: Conventions {
+        vendor: Vendor::Openai,
+        has_items: true,
+        has_system_blocks: false,
+        continues_answers: false,
+        strict_by_default: true,
+        has_object_arguments: false,
+        has_result_documents: true,
+        versions_hosted_tools: true,
+        can_ask_for_thoughts: true,
+        needs_json_in_prompt: true,
+        has_late_logprobs: false,
+        has_late_usage: false,
+        signs_calls_of: None,
+        readable_blocks: &[],
+        url_mime_type: None,
+        usage_pointer: "/usage",
+        is_plain_citation: |_| true,
+        finish_loss: |_| None,
+        computes_output: |_| false,
+        asks_for_usage: |_| true,
+        extra_pointer: super::losses::extra_pointer,
+        respelling: None,
     },
 };

@@ -6,7 +6,6 @@ use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::protocol::Protocol;
 use crate::protocol::openai_responses::types::THIS;
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
@@ -194,7 +193,7 @@ pub(super) fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
 /// The code, if it is one of OpenAI's; another vendor's would mean nothing to a client.
 pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
     let is_own = match &fault.original {
-        Some((protocol, _)) => matches!(protocol, Protocol::OpenaiChat | Protocol::OpenaiResponses),
+        Some((protocol, _)) => protocol.shares_vendor_with(THIS),
         None => true,
     };
     fault.code.as_ref().filter(|_| is_own)

@@ -208,14 +208,12 @@ pub(super) fn tier_word<'t>(
     source: Protocol,
     asking: Asking,
 ) -> Option<Text<'t>> {
-    match source {
-        Protocol::OpenaiResponses => Some(tier.reborrow()),
-        Protocol::OpenaiChat if is_vendor_tier(&tier.to_str()) => Some(tier.reborrow()),
-        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => {
-            let word = tier.to_str().to_ascii_lowercase();
-            tier::translated(&word, source, THIS, asking).map(Text::literal)
-        }
+    let is_shared = source.shares_vendor_with(THIS) && is_vendor_tier(&tier.to_str());
+    if source == THIS || is_shared {
+        return Some(tier.reborrow());
     }
+    let word = tier.to_str().to_ascii_lowercase();
+    tier::translated(&word, source, THIS, asking).map(Text::literal)
 }
 
 /// Whether a tier is one of the vendor's own, which its two protocols share.

@@ -24,7 +24,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
@@ -38,14 +37,9 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         let instruction = self.instruction();
         if instruction.is_some() {
-            let slot = match self.losing.source() {
-                Protocol::OpenaiChat => "/messages/0",
-                Protocol::OpenaiResponses => "/instructions",
-                Protocol::AnthropicMessages => "/system",
-                Protocol::Gemini => "/systemInstruction",
-            };
+            let slot = self.losing.source().system_pointer();
             let reason = "requested in the system prompt, as there is no setting for it";
-            self.losing.below(Place::default(), slot, LossKind::Synthesised, reason);
+            self.losing.below(Place::default(), &slot, LossKind::Synthesised, reason);
         }
         let marks: Vec<Mark> =
             turns.system.iter().map(|piece| self.mark(piece.part.semantics())).collect();

@@ -6,7 +6,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::Spelling;
@@ -73,12 +72,9 @@ fn lose_spelling(at: At, losing: &mut Losing<'_>) {
     }
 }
 
-/// Reports that a tool without a schema has one here, under each name that Gemini has for it.
+/// Reports that a tool without a schema has one here.
 pub(super) fn lose_absent(place: Place, losing: &mut Losing<'_>) {
     let reason = "a schema is required";
-    if losing.source() == Protocol::Gemini {
-        losing.below(place, "/parametersJsonSchema", LossKind::Synthesised, reason);
-    }
     losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
 }
 

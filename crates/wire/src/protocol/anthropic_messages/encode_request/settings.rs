@@ -15,7 +15,6 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::asking::ASK_FOR_JSON;
 use crate::protocol::described::described;
@@ -28,7 +27,6 @@ use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Sampling;
 use crate::target::Target;
-use crate::target::TokenLimit;
 use crate::target::Vendor;
 
 /// What has to be decided before anything is written.
@@ -48,7 +46,8 @@ impl<'r> Plan<'r> {
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
-                lose_absence(target, losing);
+                let (kind, reason) = (LossKind::Synthesised, "a limit is required");
+                losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
@@ -59,22 +58,6 @@ impl<'r> Plan<'r> {
     /// Whether the model is asked to think.
     pub(super) fn thinks(&self) -> bool {
         self.thought.is_on()
-    }
-}
-
-/// Reports a limit that was missing, in Chat by the name that the model knows.
-fn lose_absence(target: &Target, losing: &mut Losing<'_>) {
-    let (root, kind, reason) = (Place::default(), LossKind::Synthesised, "a limit is required");
-    match (losing.source(), target.family.token_limit) {
-        (Protocol::OpenaiChat, TokenLimit::MaxTokens) => {
-            losing.below(root, "/max_tokens", kind, reason);
-        }
-        (Protocol::OpenaiChat, TokenLimit::MaxCompletionTokens) => {
-            losing.below(root, "/max_completion_tokens", kind, reason);
-        }
-        (Protocol::OpenaiResponses | Protocol::AnthropicMessages | Protocol::Gemini, _) => {
-            losing.field(root, Field::MaxOutputTokens, kind, reason);
-        }
     }
 }
 

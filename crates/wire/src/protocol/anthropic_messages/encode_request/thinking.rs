@@ -9,7 +9,6 @@ use crate::conversation::ToolChoice;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::asking::unknown_effort;
 use crate::protocol::losing::Losing;
 use crate::target::Disable;
@@ -239,11 +238,6 @@ impl Telling<'_, '_> {
         }
         let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
         self.lose(LossKind::Approximated, reason);
-        if self.losing.source() == Protocol::Gemini {
-            // A level comes back as a budget.
-            let field = Field::ThinkingBudget;
-            self.losing.field(Place::default(), field, LossKind::Synthesised, reason);
-        }
         let form = if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
         Thought { form, ..Thought::UNSAID }
     }
@@ -262,7 +256,7 @@ fn at_least_low(effort: Effort) -> Effort {
     effort.max(Effort::Low)
 }
 
-/// Whether thinking is shown. Chat has no word for it, and its clients are shown all there is.
+/// Whether thinking is shown. Clients that cannot ask for it are shown all there is.
 fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option<&'static str> {
     let root = Place::default();
     match &request.thinking.show {
@@ -273,7 +267,7 @@ fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option
             losing.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
             Some("summarized")
         }
-        None if losing.source() == Protocol::OpenaiChat => {
+        None if !losing.source().conventions().can_ask_for_thoughts => {
             let reason = "thinking is shown to clients that cannot ask for it";
             losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             Some("summarized")

@@ -21,7 +21,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::choosing::Offer;
@@ -168,7 +167,7 @@ impl<'r> Encoding<'r, '_> {
             let reason = "the model does not hold to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
         }
-        if function.strict.is_none() && self.losing.source() == Protocol::OpenaiResponses {
+        if function.strict.is_none() && self.losing.source().conventions().strict_by_default {
             let reason = "tools are held to their schemas only where they say so";
             self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }

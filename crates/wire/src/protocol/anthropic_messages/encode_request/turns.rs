@@ -12,7 +12,6 @@ use crate::conversation::Role;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -400,10 +399,7 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<
     // The messages of an assistant are items there, which vanish with their words.
     let is_whole =
         semantics.item().is_some() || semantics.place().pointer("").ends_with("/content");
-    let place = match losing.source() {
-        Protocol::OpenaiResponses if is_whole => semantics.place().of_item(),
-        _ => semantics.place(),
-    };
+    let place = if is_whole { losing.outer(semantics.place()) } else { semantics.place() };
     losing.node(place, kind, reason);
     true
 }

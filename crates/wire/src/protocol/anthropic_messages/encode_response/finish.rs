@@ -5,7 +5,6 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
@@ -75,26 +74,6 @@ pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
     };
     if let Some((kind, reason)) = lost.or(derived) {
         losing.field(place, Field::FinishReason, kind, reason);
-        lose_beside((finish.kind, said), (place, losing));
-    }
-}
-
-/// Reports what other protocols say of an end beside its reason.
-fn lose_beside((kind, said): (FinishKind, Said), (place, losing): (Place, &mut Losing<'_>)) {
-    match (losing.source(), kind) {
-        (Protocol::OpenaiResponses, FinishKind::ContentFilter | FinishKind::PromptFilter) => {
-            let reason = "a filtered answer is a refusal";
-            losing.below(place, "/incomplete_details", LossKind::Renamed, reason);
-        }
-        (Protocol::OpenaiResponses, FinishKind::Stop) if said == Said::Refusal => {
-            let reason = "a refusal is returned as a filtered answer";
-            losing.below(place, "/incomplete_details", LossKind::Synthesised, reason);
-        }
-        (Protocol::Gemini, FinishKind::PromptFilter) => {
-            let reason = "a blocked prompt has an answer, if an empty one";
-            losing.below(Place::default(), "/candidates", LossKind::Synthesised, reason);
-        }
-        _ => {}
     }
 }
 

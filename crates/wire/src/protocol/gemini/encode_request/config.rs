@@ -13,7 +13,6 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::asking;
 use crate::protocol::choosing::Offer;
 use crate::protocol::described::described;
 use crate::protocol::described::lose_description;
@@ -205,7 +204,6 @@ impl<'x> Scribe<'x, '_> {
             let reason = "the model takes no output format beside tools";
             return self.losing.field(root, field, LossKind::Dropped, reason);
         }
-        asking::report_word(self.exchange, &mut self.losing);
         if !self.shape.has(OUTPUT_TYPE_ABSENT) {
             object.field(self.name("responseMimeType"), "application/json");
         }

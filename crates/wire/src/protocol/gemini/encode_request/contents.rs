@@ -13,7 +13,6 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::CONTENTS_ONE;
@@ -276,15 +275,8 @@ impl<'x> Scribe<'x, '_> {
             turn.pieces.sort_by_cached_key(|piece| rank(piece, &calls));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
-                    let place = match self.losing.source() {
-                        // A message of its own moves as a whole.
-                        Protocol::OpenaiChat | Protocol::OpenaiResponses => {
-                            piece.part.semantics().place().of_item()
-                        }
-                        Protocol::AnthropicMessages | Protocol::Gemini => {
-                            piece.part.semantics().place()
-                        }
-                    };
+                    // A message of its own moves as a whole.
+                    let place = piece.part.semantics().place().of_item();
                     let reason = "results come first, in the order of their calls";
                     self.losing.node(place, LossKind::Renamed, reason);
                 }

@@ -319,11 +319,9 @@ pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
     losing.field(place, Field::Text, LossKind::Approximated, reason);
 }
 
-/// Chat's answers have a voice with a name and an end, which no answer here has.
+/// Speech has a name and an end elsewhere, which no answer here has.
 pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
-    if losing.source() == Protocol::OpenaiChat {
-        losing.node(place, LossKind::Approximated, "audio output is sent as plain data");
-    }
+    losing.node(place, LossKind::Approximated, "audio output is sent as plain data");
 }
 
 /// The finish reason and what some protocols say beside it change together.

@@ -4,10 +4,7 @@
 use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
-use crate::json::Text;
 use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::types::EXTRA_CONTENT;
@@ -36,11 +33,7 @@ pub(in crate::protocol::openai_chat) fn read_signature<'a>(
         })?;
         Ok(Member::Read)
     })?;
-    Ok(signature.map(issued))
-}
-
-fn issued(data: Text<'_>) -> Artefact<'_> {
-    Artefact::new(Protocol::Gemini, ArtefactKind::Signature, data)
+    Ok(signature.map(Artefact::signed_by_google))
 }
 
 fn holds_signature(reader: &mut Reader<'_>) -> bool {

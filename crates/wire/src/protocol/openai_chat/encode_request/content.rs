@@ -84,7 +84,7 @@ fn open<'w, 'e>(
 
 fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     if let Some(marker) = semantics.cache() {
-        if losing.is_same() || losing.source() == Protocol::OpenaiResponses {
+        if losing.shares_vendor() {
             let cache_control = semantics.has_shape(shape::CACHE_CONTROL) && losing.is_same();
             let key = if cache_control { "cache_control" } else { "prompt_cache_breakpoint" };
             object.field(key, &marker.json);
@@ -239,7 +239,7 @@ fn audio_format(mime: &Text<'_>) -> String {
 
 /// Whether Chat has a way to send the media; what it has none for is reported, video by the walk over the request.
 pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing<'_>) -> bool {
-    let is_ours = losing.source() == Protocol::OpenaiResponses;
+    let is_ours = losing.shares_vendor();
     let (kind, reason) = match (media.kind, &media.source) {
         _ if losing.is_same() => return true,
         (MediaKind::Video, _) => return false,
@@ -279,11 +279,7 @@ fn write_document(
         Source::Base64 { mime, data } => {
             ("file_data", data_url(mime.as_ref(), data, semantics, losing))
         }
-        Source::File { id, .. }
-            if losing.source() == Protocol::OpenaiResponses || losing.is_same() =>
-        {
-            ("file_id", id.reborrow())
-        }
+        Source::File { id, .. } if losing.shares_vendor() => ("file_id", id.reborrow()),
         Source::Url { url, .. } if losing.is_same() => ("file_data", url.reborrow()),
         // Nobody comes here with them: see `is_sayable`.
         Source::File { .. } | Source::Url { .. } => return,

@@ -10,7 +10,6 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::limit_name;
@@ -303,7 +302,7 @@ impl Options<'_, '_> {
 
     fn write_cache_options(&mut self, object: &mut Object<'_, '_>) {
         let Some(options) = &self.request.cache.options else { return };
-        if self.losing.source() == Protocol::OpenaiResponses {
+        if self.losing.shares_vendor() {
             return object.field("prompt_cache_options", options);
         }
         let reason = "Chat has other words for the cache";

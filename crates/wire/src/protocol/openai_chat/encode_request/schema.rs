@@ -4,7 +4,6 @@ use crate::json::Json;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::schema::Dialect;
 use crate::schema::SchemaLoss;
@@ -21,15 +20,13 @@ pub(super) fn translated<'s>(
     (place, field): (Place, Field),
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
-    if losing.source() == Protocol::OpenaiResponses {
+    if losing.shares_vendor() {
         // The same vendor's servers take the same schemas.
         return schema.reborrow();
     }
     let strict = strict == Some(true);
-    let from = match (losing.source(), strict) {
-        (Protocol::AnthropicMessages, true) => Dialect::AnthropicStrict,
-        _ => language,
-    };
+    let held = losing.source().codec().schemas.strict.filter(|_| strict);
+    let from = held.unwrap_or(language);
     let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
     if from == Dialect::GeminiSchema {
         // The root is no node to speak of, but a tool is.

@@ -36,5 +36,5 @@ pub(in crate::protocol::openai_chat) enum Side {
 pub(in crate::protocol::openai_chat) fn call_signature<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<&'s Artefact<'s>> {
-    semantics.artefact().filter(|artefact| artefact.issuer() == Protocol::Gemini)
+    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(Protocol::OpenaiChat))
 }

@@ -6,7 +6,6 @@ use crate::conversation::ThinkingShow;
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::asking::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
@@ -186,11 +185,9 @@ impl Options<'_, '_> {
 
     /// Reports what an effort stands for or entails where the request does not say it.
     fn report_unsaid(&mut self) {
-        let Thinking { mode, effort, budget: _, show } = &self.request.thinking;
-        let modes = self.losing.source() == Protocol::AnthropicMessages;
+        let Thinking { mode: _, effort, budget: _, show } = &self.request.thinking;
         let unsaid = [
             (Field::ThinkingEffort, effort.is_none(), "sent in place of the budget"),
-            (Field::ThinkingMode, modes && mode.is_none(), "an effort asks for thinking"),
             (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
         ];
         for (field, _, reason) in unsaid.into_iter().filter(|(_, is_unsaid, _)| *is_unsaid) {

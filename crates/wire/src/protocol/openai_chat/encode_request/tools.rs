@@ -17,7 +17,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::dialect;
@@ -342,7 +341,7 @@ impl<'t> Tools<'t, '_> {
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
             return None;
         }
-        if function.strict.is_none() && self.losing.source() == Protocol::OpenaiResponses {
+        if function.strict.is_none() && self.losing.source().conventions().strict_by_default {
             let reason = "Chat holds models to schemas only where a tool says so";
             self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }

@@ -12,7 +12,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
@@ -150,7 +149,7 @@ impl Turns<'_, '_> {
     /// Reports an answer that the model was to go on with: here it begins a new one.
     fn report_prefill(&mut self, messages: &[Message<'_>]) {
         if let Some(last) = messages.last().filter(|it| it.role == Role::Assistant)
-            && is_turn_based(self.losing)
+            && self.losing.source().conventions().continues_answers
         {
             let reason = "the model begins a new message instead of going on with this one";
             self.losing.node(last.semantics().place(), LossKind::Approximated, reason);
@@ -212,7 +211,8 @@ impl Turns<'_, '_> {
             return;
         }
         // Every block of a system prompt is a message of its own.
-        if message.role == Role::System && is_turn_based(self.losing) && parts.len() > 1 {
+        let has_blocks = self.losing.source().conventions().has_system_blocks;
+        if message.role == Role::System && has_blocks && parts.len() > 1 {
             return parts.iter().for_each(|part| self.write_parts(writer, message, &[*part]));
         }
         self.write_parts(writer, message, &parts);
@@ -231,12 +231,12 @@ impl Turns<'_, '_> {
     }
 
     fn role(&mut self, message: &Message<'_>) -> &'static str {
-        let openai = self.losing.source() == Protocol::OpenaiResponses;
+        let is_ours = self.losing.shares_vendor();
         let place = message.semantics().place();
         let in_slot = place == Place::default().step(Step::Instructions);
         let known = self.target.family.name != Family::UNKNOWN.name;
         match message.role {
-            Role::System if !openai || in_slot => self.target.system_role().as_str(),
+            Role::System if !is_ours || in_slot => self.target.system_role().as_str(),
             Role::Developer if !self.target.dialect.developer_role => {
                 let reason = "the server has no such role";
                 self.losing.field(place, Field::Role, LossKind::Approximated, reason);
@@ -309,11 +309,6 @@ fn is_silent(message: &Message<'_>) -> bool {
     let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
     let is_user = matches!(message.role, Role::User | Role::Assistant);
     !is_user && !message.parts.is_empty() && message.parts.iter().all(is_opaque)
-}
-
-/// Whether the request comes from a protocol of turns, where a system prompt has a slot of its own.
-fn is_turn_based(losing: &Losing<'_>) -> bool {
-    matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini)
 }
 
 fn is_empty_text(part: &Part<'_>) -> bool {

@@ -19,7 +19,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
@@ -117,10 +116,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
 
     /// Whether system prompts are lists of blocks, each a prompt of its own.
     fn has_blocks(&self) -> bool {
-        match self.losing.source() {
-            Protocol::AnthropicMessages | Protocol::Gemini => true,
-            Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
-        }
+        self.losing.source().conventions().has_system_blocks
     }
 
     fn blocks(&mut self, message: &Message<'_>) {

@@ -113,11 +113,10 @@ fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, exchange: 
     }
 }
 
-/// An answer that was begun for the model is continued by Anthropic and Gemini alone.
+/// An answer that was begun for the model is not continued here.
 fn report_prefill(losing: &mut Losing<'_>, exchange: &Exchange<'_>) {
     let Some(last) = exchange.request.messages.last() else { return };
-    let continues = matches!(losing.source(), Protocol::AnthropicMessages | Protocol::Gemini);
-    if continues && last.role == Role::Assistant {
+    if losing.source().conventions().continues_answers && last.role == Role::Assistant {
         let reason = "an answer that was begun is answered rather than continued";
         losing.node(last.semantics().place(), LossKind::Approximated, reason);
     }

@@ -20,7 +20,6 @@ use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::is_plain_citation;
 use crate::protocol::openai_responses::types::ANNOTATIONS;
 use crate::protocol::openai_responses::types::BARE_DATA;
 use crate::protocol::openai_responses::types::INPUT_TEXT;
@@ -68,7 +67,7 @@ pub(super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, side: Side) 
 fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
     let place = part.semantics().place();
     if let Source::File { .. } = media.source
-        && losing.source() != Protocol::OpenaiChat
+        && !losing.shares_vendor()
     {
         losing.node(place, LossKind::Dropped, "the file is held by another vendor");
         return false;
@@ -173,8 +172,7 @@ fn write_citations(
                 (false, _) => {
                     Some((LossKind::Dropped, "a citation without an address has no place here"))
                 }
-                (true, Protocol::OpenaiResponses) => loss,
-                (true, Protocol::OpenaiChat) if is_plain_citation(citation) => loss,
+                (true, source) if (source.conventions().is_plain_citation)(citation) => loss,
                 (true, _) => {
                     loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
                 }

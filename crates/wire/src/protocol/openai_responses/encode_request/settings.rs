@@ -11,7 +11,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::asking::unknown_effort;
 use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
@@ -286,13 +285,9 @@ impl<'s> Settings<'s, '_> {
         } else {
             None
         };
-        let asks = effort.as_deref().is_some_and(|effort| effort != "none");
         if mode.is_some() {
             let reason = "the effort sets how much the model thinks";
             self.report(Field::ThinkingMode, LossKind::Approximated, reason);
-        } else if asks && self.losing.source() == Protocol::AnthropicMessages {
-            let reason = "with an effort the model thinks";
-            self.report(Field::ThinkingMode, LossKind::Synthesised, reason);
         }
         if thinking.budget.is_some() && thinking.effort.is_some() {
             let reason = "the effort sets how much the model thinks";

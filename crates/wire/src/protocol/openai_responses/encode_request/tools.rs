@@ -18,7 +18,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
 use crate::protocol::hosted::Setting;
@@ -233,7 +232,7 @@ impl Tools<'_, '_> {
                     (_, Some(json)) if self.losing.is_same() => writer.value(json),
                     (Some(name), json) => {
                         let name = self.choice_name(name);
-                        let form = allowed_form(self.losing.source(), json.as_ref());
+                        let form = allowed_form(json.as_ref());
                         writer.object(|writer| write_named(writer, &name, form));
                     }
                     (None, _) => {
@@ -276,10 +275,9 @@ fn write_search(writer: &mut Writer, settings: &mut Settings<'_>) {
     });
 }
 
-fn allowed_form(source: Protocol, json: Option<&Json<'_>>) -> CallForm {
-    let kind = json
-        .filter(|_| source == Protocol::OpenaiChat)
-        .and_then(|json| json.reader().peek_tag("type").ok().flatten().map(Text::into_owned));
+fn allowed_form(json: Option<&Json<'_>>) -> CallForm {
+    let kind =
+        json.and_then(|json| json.reader().peek_tag("type").ok().flatten().map(Text::into_owned));
     match kind {
         Some(kind) if kind == *"custom" => CallForm::Custom,
         _ => CallForm::Function,
@@ -312,9 +310,9 @@ pub(super) fn fitted_schema<'s>(
     (place, field): (Place, Field),
 ) -> Json<'s> {
     let Schema { json, from, strict } = schema;
-    // The two OpenAI protocols have the same strict subset.
+    // A vendor's protocols have the same strict subset.
     let is_strict = strict == Some(true);
-    if losing.is_same() || (is_strict && losing.source() == Protocol::OpenaiChat) {
+    if losing.is_same() || (is_strict && losing.shares_vendor()) {
         return json.reborrow();
     }
     let to = if is_strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };

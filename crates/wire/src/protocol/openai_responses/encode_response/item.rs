@@ -18,7 +18,6 @@ use crate::loss::LossKind;
 use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::Call;
@@ -386,10 +385,8 @@ pub(in crate::protocol::openai_responses) fn no_arguments<'a>(
     losing: &Losing<'_>,
     call: &ToolCall<'_>,
 ) -> Option<Arguments<'a>> {
-    let means_empty = match losing.source() {
-        Protocol::AnthropicMessages | Protocol::Gemini => call.form == CallForm::Function,
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => false,
-    };
+    let means_empty =
+        losing.source().conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());
     (means_empty && is_blank).then(|| Arguments::Text(Text::literal("{}")))
 }

@@ -19,7 +19,6 @@ use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::chars_of;
 use crate::protocol::openai_responses::encode_request::cites_all;
@@ -142,8 +141,7 @@ impl Encoder<'_> {
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {
-                // Chat may weigh the tokens of a text when all is said.
-                if self.source != Protocol::OpenaiChat {
+                if !self.source.conventions().has_late_logprobs {
                     self.finish_parts(item, out);
                 }
                 self.continue_item(item, part)

@@ -261,12 +261,7 @@ impl<'a> Encoder<'a> {
             return;
         }
         self.finish_items(out);
-        // Chat and Gemini may tell the usage after the end.
-        let complete = match self.source {
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => self.usage.is_some(),
-            Protocol::OpenaiChat | Protocol::Gemini => false,
-        };
-        if complete {
+        if self.usage.is_some() && !self.source.conventions().has_late_usage {
             self.terminal(out);
         }
     }
