@@ -165,9 +165,7 @@ impl Semantics<'_> {
             gemini,
             extras,
             spelling,
-            respelled,
             quoted,
-            unsaid,
         } = self;
         optional(writer, "session", Some(session));
         writer.key("tools");
@@ -178,16 +176,9 @@ impl Semantics<'_> {
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
         list(writer, "extras", extras.iter());
         show_spelling(*spelling, writer);
-        if !respelled.is_empty() {
-            writer.field("respelled", respelled);
-        }
         if !quoted.is_empty() {
             let names: Vec<&str> = quoted.iter().map(|field| field.name()).collect();
             writer.field("quoted", &names);
-        }
-        if !unsaid.is_empty() {
-            let paths: Vec<&str> = unsaid.iter().map(|(path, _)| *path).collect();
-            writer.field("unsaid", &paths);
         }
     }
 }

@@ -23,12 +23,8 @@ pub struct Semantics<'a> {
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
     pub(super) spelling: Spelling,
-    /// Paths of fields that were spelled in an older or a server's own way.
-    pub(super) respelled: Vec<&'static str>,
     /// Numbers that were spelled as texts.
     pub(super) quoted: Vec<Field>,
-    /// Paths of fields that the request leaves out and every translation states, each with the reason.
-    pub(super) unsaid: Vec<(&'static str, &'static str)>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -81,11 +77,6 @@ impl<'a> Semantics<'a> {
         self.spelling
     }
 
-    /// Says that a field stood at `path` (without a leading slash), where no translation brings it back to.
-    pub(in crate::protocol) fn respell(&mut self, path: &'static str) {
-        self.respelled.push(path);
-    }
-
     /// Says that the number of this field was spelled as a text.
     pub(in crate::protocol) fn quote(&mut self, field: Field) {
         self.quoted.push(field);
@@ -93,11 +84,6 @@ impl<'a> Semantics<'a> {
 
     pub(in crate::protocol) fn quoted(&self) -> &[Field] {
         &self.quoted
-    }
-
-    /// Says that the field at `path` (without a leading slash) was left out, and why every translation states it.
-    pub(in crate::protocol) fn leave_unsaid(&mut self, path: &'static str, reason: &'static str) {
-        self.unsaid.push((path, reason));
     }
 
     pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
@@ -144,9 +130,7 @@ impl<'a> Semantics<'a> {
             gemini: self.gemini.map(|it| Box::new(it.into_owned())),
             extras: self.extras.into_owned(),
             spelling: self.spelling,
-            respelled: self.respelled,
             quoted: self.quoted,
-            unsaid: self.unsaid,
         }
     }
 }

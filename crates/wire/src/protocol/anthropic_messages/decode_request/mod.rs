@@ -89,8 +89,6 @@ impl<'a> Decoding<'a> {
             "output_format" => {
                 settings::output_format(request, reader, extras)?;
                 self.semantics.add_shape(OUTPUT_FORMAT);
-                // It comes back where it stands today.
-                self.semantics.respell("output_format");
             }
             _ => return self.declared(key, reader),
         }

@@ -7,7 +7,6 @@ mod tool;
 pub(super) use part::content_part;
 
 use crate::conversation::Message;
-use crate::conversation::OutputFormat;
 use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
@@ -18,20 +17,14 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
-use crate::protocol::Field;
-use crate::protocol::gemini::losses::pointer;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::CONTENTS_ABSENT;
 use crate::protocol::gemini::types::CONTENTS_ONE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GeminiSemantics;
-use crate::protocol::gemini::types::LEVEL_LOWER;
-use crate::protocol::gemini::types::MODE_NUMBER;
 use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::MODEL_PREFIXED;
-use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
-use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
 use crate::protocol::gemini::types::PARTS_ABSENT;
 use crate::protocol::gemini::types::PARTS_ONE;
 use crate::protocol::gemini::types::REQUEST_NAMES;
@@ -39,8 +32,6 @@ use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::types::SLOT;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::camel;
-use crate::protocol::gemini::types::mode_path;
-use crate::protocol::gemini::types::respelled_paths;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::messages_expected;
@@ -127,7 +118,6 @@ impl<'a> Draft<'a> {
         self.contents_stated = true;
         if reader.kind()? == Kind::Object {
             self.shape = self.shape.with(CONTENTS_ONE);
-            self.semantics.respell("contents");
             let place = Place::default().step(Step::Contents);
             self.request.messages.push(content(reader, place, Standing::Turn)?);
             return Ok(());
@@ -149,31 +139,6 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Names the fields that come back in another spelling.
-    fn respell(&mut self) {
-        for path in respelled_paths(self.shape) {
-            self.semantics.respell(path);
-        }
-        if self.shape.has(LEVEL_LOWER) {
-            self.respell_field(Field::ThinkingEffort);
-        }
-        if self.shape.has(MODE_NUMBER) {
-            self.semantics.respell(mode_path(self.shape));
-        }
-        let has_schema = matches!(self.request.output, OutputFormat::JsonSchema(_));
-        if has_schema && !self.shape.has(OUTPUT_JSON_SCHEMA) {
-            self.respell_field(Field::OutputSchema);
-        }
-        let has_tools = !self.request.tools.is_empty();
-        if has_schema && has_tools && !self.shape.has(OUTPUT_TYPE_ABSENT) {
-            self.respell_field(Field::OutputFormat);
-        }
-    }
-
-    fn respell_field(&mut self, field: Field) {
-        self.semantics.respell(pointer(field, self.shape.into()).trim_start_matches('/'));
-    }
-
     fn finish(mut self, extras: Extras<'a>) -> Exchange<'a> {
         self.finish_output();
         if !self.contents_stated {
@@ -182,7 +147,6 @@ impl<'a> Draft<'a> {
         if let Some(system) = self.system.take() {
             self.request.messages.insert(0, system);
         }
-        self.respell();
         self.semantics.add_shape(self.shape);
         self.semantics.extras_mut().update(extras);
         Exchange::decoded(GEMINI, self.request, self.semantics)

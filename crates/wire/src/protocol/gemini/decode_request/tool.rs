@@ -27,7 +27,6 @@ use crate::protocol::gemini::types::TOOLS_ONE;
 use crate::protocol::gemini::types::WHOLE_TOOL;
 use crate::protocol::gemini::types::camel;
 use crate::protocol::gemini::types::is_respelled;
-use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -37,7 +36,6 @@ impl<'a> super::Draft<'a> {
     pub(super) fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         if reader.kind()? == Kind::Object {
             self.shape = self.shape.with(TOOLS_ONE);
-            self.semantics.respell("tools");
             self.request.tools = tool_object(reader, Place::default().step(Step::Tools))?;
         } else {
             self.tool_list(reader)?;
@@ -47,9 +45,6 @@ impl<'a> super::Draft<'a> {
         }
         if self.request.tools.iter().any(|tool| tool.semantics().has_shape(JSON_SCHEMA)) {
             self.shape = self.shape.with(TOOLS_JSON_SCHEMA);
-        }
-        if !is_usual(&self.request.tools) && !self.shape.has(TOOLS_ONE) {
-            self.semantics.respell("tools");
         }
         Ok(())
     }
@@ -65,22 +60,6 @@ impl<'a> super::Draft<'a> {
             Ok(())
         })
     }
-}
-
-/// Whether a list is as every translation brings it back: the functions together, then each hosted tool by itself.
-fn is_usual(tools: &[Tool<'_>]) -> bool {
-    let is_function = |tool: &&Tool<'_>| matches!(tool.kind, ToolKind::Function(_));
-    let functions = tools.iter().take_while(is_function).count();
-    let (functions, others) = tools.split_at(functions);
-    let is_snake = |tool: &Tool<'_>| spelled_snake(tool.semantics().shape());
-    let opens = |tool: &Tool<'_>| tool.semantics().has_shape(OPENS_TOOL);
-    !functions.iter().any(is_snake)
-        && !functions.iter().skip(1).any(opens)
-        && others.iter().all(|tool| opens(tool) && !is_function(&tool))
-}
-
-fn spelled_snake(shape: Shape) -> bool {
-    spelled(TOOL_NAMES, "functionDeclarations", shape) != "functionDeclarations"
 }
 
 /// Reads one object of the list, which may hold functions and hosted tools side by side.

@@ -9,8 +9,6 @@ pub(super) use name::TOOL_NAMES;
 pub(super) use name::camel;
 pub(super) use name::generation_scope;
 pub(super) use name::is_respelled;
-pub(super) use name::mode_path;
-pub(super) use name::respelled_paths;
 pub(super) use name::spelled;
 pub(super) use name::spelled_below;
 pub(super) use name::thinking_scope;

@@ -7,53 +7,35 @@ pub(in crate::protocol::gemini) struct Name {
     camel: &'static str,
     snake: &'static str,
     bit: Shape,
-    /// Where the snake_case spelling stands in a request, and where the other does; empty below nodes that have a shape of
-    /// their own.
-    paths: &'static [&'static str],
 }
 
 const fn name(number: u32, camel: &'static str, snake: &'static str) -> Name {
-    Name { camel, snake, bit: Shape::bit(number), paths: &[] }
-}
-
-/// A name in the body of a request, below `parent`.
-macro_rules! request_name {
-    ($number:literal, $parent:literal, $camel:literal, $snake:literal) => {
-        Name {
-            paths: &[concat!($parent, $snake), concat!($parent, $camel)],
-            ..name($number, $camel, $snake)
-        }
-    };
+    Name { camel, snake, bit: Shape::bit(number) }
 }
 
 /// The names in the body of a request, as far as the conversation has words for them.
 pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
-    request_name!(0, "", "systemInstruction", "system_instruction"),
-    request_name!(1, "", "toolConfig", "tool_config"),
-    request_name!(2, "", "generationConfig", "generation_config"),
-    request_name!(3, "", "serviceTier", "service_tier"),
-    request_name!(4, "toolConfig/", "functionCallingConfig", "function_calling_config"),
-    request_name!(
-        5,
-        "toolConfig/functionCallingConfig/",
-        "allowedFunctionNames",
-        "allowed_function_names"
-    ),
-    request_name!(6, "generationConfig/", "thinkingConfig", "thinking_config"),
-    request_name!(7, "generationConfig/thinkingConfig/", "includeThoughts", "include_thoughts"),
-    request_name!(8, "generationConfig/thinkingConfig/", "thinkingBudget", "thinking_budget"),
-    request_name!(9, "generationConfig/thinkingConfig/", "thinkingLevel", "thinking_level"),
-    request_name!(10, "generationConfig/", "topP", "top_p"),
-    request_name!(11, "generationConfig/", "topK", "top_k"),
-    request_name!(12, "generationConfig/", "candidateCount", "candidate_count"),
-    request_name!(13, "generationConfig/", "maxOutputTokens", "max_output_tokens"),
-    request_name!(14, "generationConfig/", "stopSequences", "stop_sequences"),
-    request_name!(15, "generationConfig/", "presencePenalty", "presence_penalty"),
-    request_name!(16, "generationConfig/", "frequencyPenalty", "frequency_penalty"),
-    request_name!(17, "generationConfig/", "responseLogprobs", "response_logprobs"),
-    request_name!(18, "generationConfig/", "responseMimeType", "response_mime_type"),
-    request_name!(19, "generationConfig/", "responseSchema", "response_schema"),
-    request_name!(20, "generationConfig/", "responseJsonSchema", "response_json_schema"),
+    name(0, "systemInstruction", "system_instruction"),
+    name(1, "toolConfig", "tool_config"),
+    name(2, "generationConfig", "generation_config"),
+    name(3, "serviceTier", "service_tier"),
+    name(4, "functionCallingConfig", "function_calling_config"),
+    name(5, "allowedFunctionNames", "allowed_function_names"),
+    name(6, "thinkingConfig", "thinking_config"),
+    name(7, "includeThoughts", "include_thoughts"),
+    name(8, "thinkingBudget", "thinking_budget"),
+    name(9, "thinkingLevel", "thinking_level"),
+    name(10, "topP", "top_p"),
+    name(11, "topK", "top_k"),
+    name(12, "candidateCount", "candidate_count"),
+    name(13, "maxOutputTokens", "max_output_tokens"),
+    name(14, "stopSequences", "stop_sequences"),
+    name(15, "presencePenalty", "presence_penalty"),
+    name(16, "frequencyPenalty", "frequency_penalty"),
+    name(17, "responseLogprobs", "response_logprobs"),
+    name(18, "responseMimeType", "response_mime_type"),
+    name(19, "responseSchema", "response_schema"),
+    name(20, "responseJsonSchema", "response_json_schema"),
 ];
 
 /// The names in a part.
@@ -118,19 +100,6 @@ pub(in crate::protocol::gemini) fn is_respelled(names: &'static [Name], shape: S
     names.iter().any(|name| shape.has(name.bit))
 }
 
-/// Where the snake_case names of a request stand; one inside another goes with it.
-pub(in crate::protocol::gemini) fn respelled_paths(
-    shape: Shape,
-) -> impl Iterator<Item = &'static str> {
-    let respelled = move || REQUEST_NAMES.iter().filter(move |name| shape.has(name.bit));
-    let is_inside = move |path: &str| {
-        let mut outer = respelled().filter_map(|name| name.paths.get(1));
-        outer.any(|outer| path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
-    };
-    let paths = respelled().filter_map(|name| name.paths.first().copied());
-    paths.filter(move |path| !is_inside(path))
-}
-
 /// The scope of extras in `generationConfig`, as the request spells it.
 pub(in crate::protocol::gemini) fn generation_scope(shape: Shape) -> &'static str {
     spelled(REQUEST_NAMES, "generationConfig", shape)
@@ -151,16 +120,6 @@ pub(in crate::protocol::gemini) fn thinking_scope(shape: Shape) -> &'static str 
 /// The scope of extras in `toolConfig`.
 pub(in crate::protocol::gemini) fn tool_config_scope(shape: Shape) -> &'static str {
     spelled(REQUEST_NAMES, "toolConfig", shape)
-}
-
-/// Where the mode of function calling stands.
-pub(in crate::protocol::gemini) fn mode_path(shape: Shape) -> &'static str {
-    match tool_choice_scope(shape) {
-        "toolConfig/functionCallingConfig" => "toolConfig/functionCallingConfig/mode",
-        "toolConfig/function_calling_config" => "toolConfig/function_calling_config/mode",
-        "tool_config/functionCallingConfig" => "tool_config/functionCallingConfig/mode",
-        _ => "tool_config/function_calling_config/mode",
-    }
 }
 
 /// The scope of extras in `functionCallingConfig`.

@@ -148,26 +148,10 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    /// Says where what the request states may come back: the limit has two names, and the model decides which is written.
-    fn foretell(&mut self) {
-        if self.request.max_output_tokens.is_some() {
-            let shape = request_shape::MAX_COMPLETION_TOKENS;
-            self.semantics.respell(match self.semantics.has_shape(shape) {
-                true => "max_completion_tokens",
-                false => "max_tokens",
-            });
-        } else if writes_max_completion_tokens(&self.request) {
+    /// Names the limit that is missing as the model takes it.
+    fn name_limit(&mut self) {
+        if self.request.max_output_tokens.is_none() && writes_max_completion_tokens(&self.request) {
             self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
-        }
-        let thinks_with_tools =
-            self.request.thinking.effort.is_some() && !self.request.tools.is_empty();
-        if thinks_with_tools && !takes_tools_while_reasoning(&self.request) {
-            self.semantics.respell("reasoning_effort");
-        }
-        let stated = self.semantics.chat().is_some_and(|chat| chat.stream_options().is_some());
-        if self.request.stream == Some(true) && !stated {
-            let reason = "the usage of every stream is asked for";
-            self.semantics.leave_unsaid("stream_options", reason);
         }
     }
 
@@ -180,15 +164,9 @@ impl<'a> Decoding<'a> {
         for (name, json) in std::mem::take(&mut self.later) {
             options::read_later(name, json, &mut self.request, &mut self.semantics)?;
         }
-        self.foretell();
+        self.name_limit();
         Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
     }
-}
-
-/// Whether the model takes tools on Chat with any effort but none.
-fn takes_tools_while_reasoning(request: &Request<'_>) -> bool {
-    let family = request.model.as_ref().map(|model| Family::of(&model.to_str()));
-    family.is_none_or(|family| family.chat_tools_while_reasoning)
 }
 
 /// Whether a limit that the request leaves out would stand in the newer of the two fields for it.

@@ -106,7 +106,6 @@ pub(super) fn read_later<'a>(
         }
         "random_seed" if request.sampling.seed.is_none() => {
             semantics.add_shape(request_shape::RANDOM_SEED);
-            semantics.respell("random_seed");
             reader.number().map(|seed| request.sampling.seed = Some(seed)).map(|()| true)
         }
         "reasoning" if request.thinking.effort.is_none() => {
@@ -132,7 +131,6 @@ fn read_functions<'a>(
 ) -> Result<()> {
     request.tools = tools::read_functions(reader)?;
     semantics.add_shape(request_shape::FUNCTIONS);
-    semantics.respell("functions");
     if request.tools.is_empty() {
         semantics.state_tools_empty();
     }
@@ -147,7 +145,6 @@ fn read_function_call<'a>(
     request.tool_choice = tools::read_function_choice(reader)?;
     if request.tool_choice.is_some() {
         semantics.add_shape(request_shape::FUNCTION_CALL);
-        semantics.respell("function_call");
     }
     Ok(request.tool_choice.is_some())
 }
@@ -176,8 +173,6 @@ fn read_reasoning<'a>(
         Ok(Member::Read)
     })?;
     semantics.add_shape(request_shape::REASONING_OBJECT);
-    semantics.respell("reasoning");
-    semantics.leave_unsaid("reasoning_effort", "others have an effort in place of the object");
     Ok(true)
 }
 
@@ -204,8 +199,6 @@ fn read_switch<'a>(
         Ok(Member::Read)
     })?;
     semantics.add_shape(request_shape::THINKING_SWITCH);
-    semantics.respell("thinking");
-    semantics.leave_unsaid("reasoning_effort", "others have an effort in place of the switch");
     Ok(true)
 }
 

@@ -213,7 +213,6 @@ pub(super) fn read_choice<'a>(
             "\"required\"" => Some(ToolChoice::Required),
             "\"any\"" => {
                 semantics.add_shape(request_shape::CHOICE_ANY);
-                semantics.respell("tool_choice");
                 Some(ToolChoice::Required)
             }
             _ => None,
@@ -222,7 +221,6 @@ pub(super) fn read_choice<'a>(
             let choice = read_choice_object(&mut it).ok()?;
             if json.reader().peek_tag("type").ok().flatten().is_none() {
                 semantics.add_shape(request_shape::CHOICE_UNTYPED);
-                semantics.respell("tool_choice");
             }
             Some(choice)
         }),

@@ -14,7 +14,6 @@ use crate::conversation::Role;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Kind;
-use crate::json::Number;
 use crate::json::Reader;
 use crate::place::Place;
 use crate::place::Step;
@@ -23,7 +22,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
-use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
 use crate::protocol::openai_responses::types::ResponsesSemantics;
 use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::Shape;
@@ -60,10 +58,6 @@ impl<'a> Decoding<'a> {
         match instructions {
             Some(instructions) => request.messages.insert(0, instructions),
             None => respell_instructions(&mut request.messages),
-        }
-        let limit = request.max_output_tokens.as_ref().and_then(Number::as_u64);
-        if limit.is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN) {
-            semantics.respell("max_output_tokens");
         }
         semantics.extras_mut().update(extras);
         Exchange::decoded(THIS, request, semantics)
