@@ -68,7 +68,7 @@ impl Comparison<'_> {
             (after["instructions"].is_string(), before["instructions"].is_string());
         // Instructions that are reported may come to the slot, where they may be too many for it.
         let may_be_slot = was_slot || self.is_covered("/instructions");
-        if self.protocol != Protocol::OpenaiResponses || is_slot == may_be_slot {
+        if is_slot == may_be_slot {
             return Cow::Borrowed(after);
         }
         let mut moved = after.clone();

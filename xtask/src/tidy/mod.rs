@@ -44,6 +44,8 @@ const RULES: &[Rule] = &[
     links::local_links,
     modules::module_order,
     protocols::protocols_are_named_by_their_own,
+    protocols::protocols_know_no_sibling,
+    protocols::comparisons_have_a_reason,
     size::long_files,
     size::overlong_functions,
     text::machine_paths,

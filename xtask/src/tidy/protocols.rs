@@ -4,11 +4,20 @@
 use sabir_wire::Protocol;
 
 use super::Finding;
+use super::source::Source;
 use super::tree::Tree;
 
-/// The crates that treat all protocols alike.
-const CRATES: [&str; 4] =
-    ["crates/app/src/", "crates/backend/src/", "crates/compose/src/", "crates/gateway/src/"];
+/// The crates that treat all protocols alike, apart from the folders of single protocols.
+const CRATES: [&str; 5] = [
+    "crates/app/src/",
+    "crates/backend/src/",
+    "crates/compose/src/",
+    "crates/gateway/src/",
+    "crates/wire/src/",
+];
+
+/// Where each protocol has a folder of its own.
+const PROTOCOLS: &str = "crates/wire/src/protocol/";
 
 /// The files and folders of theirs that may name one, each with the reason.
 const NAMES: &[(&str, &str)] = &[
@@ -18,6 +27,17 @@ const NAMES: &[(&str, &str)] = &[
     ("crates/backend/src/sim/serve.rs", "one address for all simulators"),
     ("crates/compose/src/history/block.rs", "which protocol a block of a history is written in"),
     ("crates/app/src/agent/", "which protocol an agent CLI speaks"),
+    ("crates/wire/src/protocol/conventions.rs", "whose signatures Google's models make"),
+];
+
+/// The files of tests and benchmarks that may compare with a named protocol, each with the reason. There are to be at most ten.
+const COMPARISONS: &[(&str, &str)] = &[
+    ("bench-gateway/src/case.rs", "which rows others are measured by"),
+    ("bench-peers/src/main.rs", "which pairs all other libraries have"),
+    ("benches-wire/src/case.rs", "whose tool schemas are measured towards Gemini"),
+    ("crates/testkit/examples/long.rs", "only Responses repeats its request"),
+    ("crates/testkit/src/meaning.rs", "where a string stands for one message"),
+    ("crates/testkit/src/sample.rs", "how recorded events were framed"),
 ];
 
 /// A protocol is named only where its own facts are.
@@ -35,8 +55,72 @@ pub(super) fn protocols_are_named_by_their_own(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// The folder of a protocol knows no other protocol: what two of them share is canonical, or a convention that each states.
+pub(super) fn protocols_know_no_sibling(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in tree.sources() {
+        let Some(own) = protocol_of(&source.path) else { continue };
+        for sibling in Protocol::ALL.into_iter().filter(|protocol| *protocol != own) {
+            for name in [format!("Protocol::{sibling:?}"), folder(sibling)] {
+                let lines = source.lines_with(&name).filter(|line| !source.is_test(*line));
+                let message =
+                    format!("`{name}` is a sibling: state what differs in `Conventions` instead");
+                findings
+                    .extend(lines.map(|line| Finding::new(&source.path, line, message.clone())));
+            }
+        }
+    }
+    findings
+}
+
+/// Code that asks which protocol it has to do with is not found by the compiler when there is a new one.
+pub(super) fn comparisons_have_a_reason(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in tree.sources().iter().filter(|source| !may_compare(&source.path)) {
+        for protocol in Protocol::ALL.into_iter().filter(|it| !is_own(&source.path, *it)) {
+            let lines = comparisons(source, protocol).filter(|line| !source.is_test(*line));
+            let message = format!("a comparison with {protocol:?}: state what differs as data");
+            findings.extend(lines.map(|line| Finding::new(&source.path, line, message.clone())));
+        }
+    }
+    findings
+}
+
+fn comparisons(source: &Source, protocol: Protocol) -> impl Iterator<Item = usize> {
+    let name = format!("Protocol::{protocol:?}");
+    let needles =
+        [format!("== {name}"), format!("!= {name}"), format!("{name} =="), format!("{name} !=")];
+    let compared: Vec<usize> =
+        needles.iter().flat_map(|needle| source.lines_with(needle)).collect();
+    let matched = source.statements("matches!(").filter(move |(_, rest)| {
+        rest.split(')').next().is_some_and(|pattern| pattern.contains(&name))
+    });
+    compared.into_iter().chain(matched.map(|(line, _)| line))
+}
+
+fn may_compare(path: &str) -> bool {
+    path.starts_with("xtask/") || COMPARISONS.iter().any(|(place, _)| path == *place)
+}
+
+/// The protocol whose folder in `wire` holds the file.
+fn protocol_of(path: &str) -> Option<Protocol> {
+    let (name, _) = path.strip_prefix(PROTOCOLS)?.split_once('/')?;
+    Protocol::ALL.into_iter().find(|protocol| folder(*protocol) == name)
+}
+
+/// Whether a file, or a folder that it stands in, is of this protocol alone.
+fn is_own(path: &str, protocol: Protocol) -> bool {
+    let own = folder(protocol);
+    path.split('/').any(|name| name.strip_suffix(".rs").unwrap_or(name) == own)
+}
+
+fn folder(protocol: Protocol) -> String {
+    protocol.as_str().replace('-', "_")
+}
+
 fn is_bound(path: &str) -> bool {
-    CRATES.iter().any(|folder| path.starts_with(folder))
+    protocol_of(path).is_none()
+        && CRATES.iter().any(|folder| path.starts_with(folder))
         && !NAMES.iter().any(|(place, _)| path.starts_with(place))
 }
 
@@ -63,7 +147,7 @@ mod tests {
             "crates/gateway/src/surface/gemini.rs",
             "crates/gateway/src/route/tests.rs",
             "crates/gateway/tests/gateway/a.rs",
-            "crates/wire/src/a.rs",
+            "crates/wire/src/protocol/gemini/a.rs",
         ] {
             assert!(places(protocols_are_named_by_their_own, &[(path, text)]).is_empty(), "{path}");
         }
@@ -73,8 +157,41 @@ mod tests {
     }
 
     #[test]
+    fn a_sibling_that_is_named_in_a_protocol_is_found() {
+        let path = "crates/wire/src/protocol/gemini/a.rs";
+        let text = "//! A.\nuse crate::protocol::openai_chat::b;\nlet a = Protocol::OpenaiChat;\n\
+            let b = Protocol::Gemini;\n#[cfg(test)]\nmod tests { use Protocol::OpenaiChat; }\n";
+        assert_eq!(
+            places(protocols_know_no_sibling, &[(path, text)]),
+            [format!("{path}:2"), format!("{path}:3")]
+        );
+        let shared =
+            [("crates/wire/src/protocol/mod.rs", text), ("crates/gateway/src/gemini.rs", text)];
+        assert!(places(protocols_know_no_sibling, &shared).is_empty());
+    }
+
+    #[test]
+    fn a_comparison_without_a_reason_is_found() {
+        let text = "a == Protocol::Gemini;\nProtocol::Gemini != a;\n\
+            matches!(a, Protocol::OpenaiChat\n| Protocol::Gemini);\nlet a = Protocol::Gemini;\n";
+        let found = |path: &str| places(comparisons_have_a_reason, &[(path, text)]).len();
+        assert_eq!(found("crates/testkit/src/a.rs"), 4);
+        assert_eq!(found("crates/testkit/src/gemini.rs"), 1, "its own protocol is no other");
+        assert_eq!(found("crates/testkit/src/tests.rs"), 0);
+        assert_eq!(found(COMPARISONS[0].0), 0);
+    }
+
+    #[test]
     fn every_exception_is_one() {
         let tree = Tree::read(crate::project_root()).unwrap();
+        assert!(COMPARISONS.len() <= 10);
+        for (place, reason) in COMPARISONS {
+            let source = tree.sources().iter().find(|source| source.path == *place);
+            let compares = |source: &Source| {
+                Protocol::ALL.iter().any(|it| comparisons(source, *it).next().is_some())
+            };
+            assert!(source.is_some_and(compares), "{place}: {reason}");
+        }
         for (place, reason) in NAMES {
             assert!(tree.files().any(|(path, _)| path.starts_with(place)), "{place}: {reason}");
         }

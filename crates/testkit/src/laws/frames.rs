@@ -106,11 +106,11 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
     }
 }
 
-/// Where else in the answer an entry may stand: what opens a message of Responses speaks for its first part, too.
-pub(super) fn in_first_part(protocol: Protocol, frames: &[Value], pointer: &str) -> Option<String> {
+/// Where else in the answer an entry may stand: what opens an item that is a message speaks for its first part, too.
+pub(super) fn in_first_part(frames: &[Value], pointer: &str) -> Option<String> {
     let (number, rest) = pointer.strip_prefix('/')?.split_once("/item/")?;
     let frame = frames.get(number.parse::<usize>().ok()?)?;
-    let is_message = frame["item"]["type"] == "message" && protocol == Protocol::OpenaiResponses;
+    let is_message = frame["item"]["type"] == "message";
     let index = frame["output_index"].as_u64().filter(|_| is_message)?;
     Some(format!("/output/{index}/content/0/{rest}"))
 }

@@ -198,7 +198,7 @@ fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
     for loss in report.entries() {
         let places = [
             frames::in_answer(protocol, &frames, &loss.pointer),
-            frames::in_first_part(protocol, &frames, &loss.pointer),
+            frames::in_first_part(&frames, &loss.pointer),
         ];
         for pointer in places.into_iter().flatten() {
             both.lose(pointer, loss.kind, loss.reason.clone());
