@@ -19,6 +19,7 @@ mod frames;
 mod honesty;
 mod pointers;
 mod prefix;
+mod replay;
 pub mod round_trip;
 mod streams;
 mod watched;
@@ -55,7 +56,9 @@ pub enum Law {
     NoPanic,
     /// 9: appended turns leave earlier translated messages alone.
     PrefixStable,
-    /// 10: an entry of the report names a place of the input.
+    /// 10: what a provider answered comes back to it as it was, through a client of any protocol.
+    Replay,
+    /// An entry of the report names a place of the input.
     PointsIntoInput,
     /// Who watches a passing answer and who decodes it learn the same.
     WatchedAlike,
@@ -113,6 +116,7 @@ fn responses(sample: &Sample) -> Vec<Violation> {
     let mut violations = bodies(sample.protocol, &sample.body, &translate::response, &read);
     violations.extend(streams::unfold(sample));
     violations.extend(watched::whole(sample));
+    violations.extend(replay::whole(sample));
     violations
 }
 

@@ -25,6 +25,35 @@ pub struct Difference {
     after: Value,
 }
 
+impl Difference {
+    /// What sort of statement it is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether both speak of the same statement, wherever it stood: one may be a piece of the other.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let is_piece = is_within(&self.before, &strings(&other.before).concat())
+            || is_within(&other.before, &strings(&self.before).concat());
+        self.name == other.name && (is_piece || normal::same(&self.before, &other.before))
+    }
+
+    /// What was stated.
+    pub fn before(&self) -> &Value {
+        &self.before
+    }
+
+    /// The words of what was stated.
+    pub(super) fn words(&self) -> Vec<&str> {
+        strings(&self.before)
+    }
+
+    /// Whether it speaks of what only its issuer can read.
+    pub fn is_sealed(&self) -> bool {
+        [Field::Signature, Field::Ciphertext].iter().any(|field| field.name() == self.name)
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = |value: &Value| value.to_string().chars().take(90).collect::<String>();
@@ -309,13 +338,26 @@ impl Comparison<'_> {
             && notes(whole).all(is_known)
     }
 
+    /// Whether the pieces of one text have together of what is said beside it what it has, or the report says otherwise.
+    fn share_notes(&self, whole: &Node, pieces: &[Node]) -> bool {
+        let stated = |fact: &Fact, nodes: &[Node]| {
+            nodes.iter().flat_map(notes).any(|it| normal::same(&it.value, &fact.value))
+        };
+        let is_kept =
+            |fact: &Fact| stated(fact, pieces) || self.is_covered(&fact.pointer, Change::Gone);
+        let known = std::slice::from_ref(whole);
+        notes(whole).all(is_kept) && pieces.iter().flat_map(notes).all(|it| stated(it, known))
+    }
+
     /// How many neighbouring texts this one became, word for word.
     fn split(&self, before: &Node, after: &[Node]) -> Option<usize> {
         let mut rest = text_of(before)?;
+        let is_same =
+            |run: &[Node]| self.has_same_notes(run, before) || self.share_notes(before, run);
         for (index, node) in after.iter().enumerate() {
             rest = rest.strip_prefix(text_of(node).filter(|_| node.sort == before.sort)?)?;
             let run = &after[..=index];
-            if index > 0 && rest.is_empty() && self.has_same_notes(run, before) {
+            if index > 0 && rest.is_empty() && is_same(run) {
                 return Some(index + 1);
             }
         }
@@ -397,6 +439,22 @@ fn same_facts(one: &Node, other: &Node) -> bool {
         let value = other.facts.iter().find(|it| it.name == fact.name).map(|it| &it.value);
         normal::same(&fact.value, value.unwrap_or(&Value::Null))
     })
+}
+
+/// Whether a value has strings, and a text holds them all.
+fn is_within(value: &Value, text: &str) -> bool {
+    let strings = strings(value);
+    !strings.concat().is_empty() && strings.iter().all(|it| text.contains(it))
+}
+
+/// All strings in a value.
+pub(super) fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().flat_map(strings).collect(),
+        Value::Object(object) => object.values().flat_map(strings).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 /// Whether a pointer is another one or leads further in from there.

@@ -29,6 +29,9 @@ pub struct Statement {
     lists: Vec<Vec<Node>>,
 }
 
+/// The speaker whose turns an answer becomes.
+const ASSISTANT: &str = "assistant";
+
 /// The fact that an answer failed.
 const FAILURE: &str = "failure";
 
@@ -86,6 +89,45 @@ impl Statement {
     /// What `after` states otherwise, and no entry of `report` speaks of; and what is reported as dropped and arrived.
     pub fn unreported(&self, after: &Statement, report: &Report) -> Vec<Difference> {
         compare::compare(self, after, report)
+    }
+
+    /// What the assistant says in a request, with every signature on its own part.
+    pub fn of_assistant(exchange: &Exchange<'_>) -> Self {
+        let mut nodes = part::of_messages_as_signed(&exchange.request.messages, exchange);
+        nodes.retain(|node| node.sort.starts_with(ASSISTANT));
+        Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![nodes] }
+    }
+
+    /// The same with texts and thoughts in one piece that a stream cut.
+    pub fn joined(mut self) -> Self {
+        self.lists = self.lists.into_iter().map(part::joined).collect();
+        self
+    }
+
+    /// The same with thoughts before texts, texts before refusals, and these before calls.
+    pub fn texts_first(mut self) -> Self {
+        let rank = |node: &Node| match node.sort.rsplit(' ').next() {
+            Some("reasoning") => 0,
+            Some("refusal") => 2,
+            Some("call") => 3,
+            _ => 1,
+        };
+        self.lists.iter_mut().for_each(|nodes| nodes.sort_by_key(rank));
+        self.joined()
+    }
+
+    /// Whether a difference is the signature of a thought, which the part behind the thought may bear as well.
+    pub fn is_seal_of_thought(&self, difference: &Difference) -> bool {
+        let mut thoughts = self.lists.iter().flatten().filter(|it| it.sort.ends_with("reasoning"));
+        difference.is_sealed()
+            && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
+    }
+
+    /// Whether all words of what is missing stand somewhere here.
+    pub fn has_words_of(&self, difference: &Difference) -> bool {
+        let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
+        let words: Vec<&str> = facts.flat_map(|fact| compare::strings(&fact.value)).collect();
+        difference.words().iter().all(|it| words.iter().any(|word| word.contains(it)))
     }
 
     /// Gives every place by another name, where it has one.

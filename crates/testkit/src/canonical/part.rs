@@ -41,6 +41,18 @@ pub(super) fn of_messages(messages: &[Message<'_>], exchange: &Exchange<'_>) -> 
     reading.nodes
 }
 
+/// The same with every signature on the part that has it.
+pub(super) fn of_messages_as_signed(
+    messages: &[Message<'_>],
+    exchange: &Exchange<'_>,
+) -> Vec<Node> {
+    let at = |node: &NodeSemantics<'_>, field: Field| exchange.pointer(Some(node), field);
+    let mut reading = Reading::new(exchange.protocol(), &at);
+    reading.seals = Seals::AsSigned;
+    messages.iter().for_each(|message| reading.message(message, speaker(message.role)));
+    reading.nodes
+}
+
 pub(super) fn of_answer(
     message: &Message<'_>,
     (protocol, number): (Protocol, usize),
@@ -56,21 +68,31 @@ fn speaker(role: Role) -> &'static str {
     match role {
         Role::System | Role::Developer => "instructions",
         Role::User | Role::Tool => "user",
-        Role::Assistant => "assistant",
+        Role::Assistant => super::ASSISTANT,
     }
+}
+
+/// On which part a signature is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seals {
+    /// A signature seals the turn up to its part, so a thought and what follows it share one: it is compared on the part
+    /// behind the thought, where there is one without.
+    Shared,
+    AsSigned,
 }
 
 struct Reading<'f> {
     protocol: Protocol,
     at: At<'f>,
     nodes: Vec<Node>,
+    seals: Seals,
     /// The calls that the results to come answer.
     pairs: VecDeque<Option<Call>>,
 }
 
 impl<'f> Reading<'f> {
     fn new(protocol: Protocol, at: At<'f>) -> Self {
-        Self { protocol, at, nodes: Vec::new(), pairs: VecDeque::new() }
+        Self { protocol, at, nodes: Vec::new(), seals: Seals::Shared, pairs: VecDeque::new() }
     }
 
     fn message(&mut self, message: &Message<'_>, speaker: &str) {
@@ -93,10 +115,10 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// Adds a part. A signature seals the turn up to its part, so a thought and what follows it share one: it is compared
-    /// on the part behind the thought, where there is one without.
     fn push(&mut self, mut node: Node) {
-        let thought = self.nodes.last_mut().filter(|it| it.sort.ends_with("reasoning"));
+        let is_shared = self.seals == Seals::Shared;
+        let thought =
+            self.nodes.last_mut().filter(|it| is_shared && it.sort.ends_with("reasoning"));
         if let Some(thought) = thought
             && is_sealed(thought)
             && !is_sealed(&node)
@@ -127,7 +149,7 @@ impl<'f> Reading<'f> {
             Content::ToolResult(_) => Node::new(sort("result"), place),
             Content::Reasoning(reasoning) => {
                 let texts: Vec<Value> = reasoning.texts.iter().map(normal::text).collect();
-                Node::new(sort("reasoning"), place).with("texts", texts, at(Field::Reasoning))
+                Node::new(sort("reasoning"), place).with(TEXTS, texts, at(Field::Reasoning))
             }
             Content::Opaque(opaque) => {
                 let sort = sort(&format!("{} {}", opaque.protocol.as_str(), opaque.kind.to_str()));
@@ -240,6 +262,47 @@ fn answered(results: &[&ToolResult<'_>], calls: &mut [Call], turn: usize) -> Vec
     }
     found
 }
+
+/// Joins texts and thoughts of which nothing else is stated with those that follow: a stream cut them.
+pub(super) fn joined(nodes: Vec<Node>) -> Vec<Node> {
+    let mut joined: Vec<Node> = Vec::new();
+    for mut node in nodes {
+        if let Some(last) = joined.last()
+            && last.sort == node.sort
+            && let (Some(head), Some(tail)) = (lone_words(last), words_mut(&mut node))
+        {
+            *tail = Value::from(format!("{head}{}", tail.as_str().unwrap_or_default()));
+            node.place = joined.pop().map_or(node.place, |last| last.place);
+        }
+        joined.push(node);
+    }
+    joined
+}
+
+/// The words of a text or thought that states nothing else.
+fn lone_words(node: &Node) -> Option<String> {
+    let mut stated = node.facts.iter().filter(|fact| !normal::is_void(&fact.value));
+    let only = stated.next().filter(|_| stated.next().is_none())?;
+    match &only.value {
+        Value::String(text) if only.name == TEXT => Some(text.clone()),
+        Value::Array(texts) if only.name == TEXTS && texts.len() == 1 => {
+            texts[0].as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
+}
+
+fn words_mut(node: &mut Node) -> Option<&mut Value> {
+    let fact = node.facts.iter_mut().find(|fact| [TEXT, TEXTS].contains(&&*fact.name))?;
+    match fact.name == TEXTS {
+        true => fact.value.as_array_mut()?.first_mut(),
+        false => Some(&mut fact.value),
+    }
+}
+
+/// The facts that hold what was said and what was thought.
+const TEXT: &str = "text";
+const TEXTS: &str = "texts";
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
 

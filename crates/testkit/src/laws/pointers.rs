@@ -1,4 +1,4 @@
-//! Law 10: an entry of a report stands at a place of the input.
+//! An entry of a report stands at a place of the input.
 //!
 //! Somebody who reads a report looks its pointers up in what they sent; a key that is not there sends them astray.
 

@@ -19,6 +19,7 @@ use crate::laws::first_difference;
 use crate::laws::frames;
 use crate::laws::honesty;
 use crate::laws::pointers;
+use crate::laws::replay;
 use crate::laws::violation;
 use crate::laws::watched;
 use crate::sample::Sample;
@@ -39,6 +40,7 @@ pub(super) fn check(sample: &Sample) -> Vec<Violation> {
     violations.extend(splits(protocol, bytes, &whole));
     violations.extend(cuts(protocol, bytes, &whole));
     violations.extend(watched::stream(sample));
+    violations.extend(replay::stream(sample));
     for target in Protocol::ALL {
         violations.extend(pair(protocol, target, bytes, &whole.response));
     }
@@ -192,7 +194,7 @@ fn pair(
 }
 
 /// The report with every entry also at the place in the answer that its frame speaks of.
-fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
+pub(super) fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
     let frames = frames::values(bytes);
     let mut both = report.clone();
     for loss in report.entries() {

@@ -159,7 +159,7 @@ pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
 }
 
 /// Why a call of free text looks otherwise.
-pub(super) const FREE_TEXT: &str = "free text is the one argument of a function";
+pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a function";
 
 /// The id of the answer, made from what the caller gives where the upstream has none.
 pub(super) fn response_id<'t>(id: Option<&'t Text<'_>>, asked: &Asked<'_>) -> Text<'t> {
@@ -216,7 +216,7 @@ impl Answering {
                 let name = asked.client_name(&call.name);
                 let words = CallWords { id: Some(Text::plain(id)), name };
                 if call.form == CallForm::Custom {
-                    losing.node(place, LossKind::Renamed, FREE_TEXT);
+                    losing.node(place, LossKind::Approximated, FREE_TEXT);
                 }
                 let change = block.tool_use(list, &words, call).or_else(|| emptied(call));
                 lose_change(change, place, losing);

@@ -175,7 +175,7 @@ impl Writing<'_> {
             let place = current.place();
             Losing::new(self.source, HERE, &mut self.report).node(
                 place,
-                LossKind::Renamed,
+                LossKind::Approximated,
                 FREE_TEXT,
             );
         }

@@ -167,7 +167,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Reports a text or reasoning that is joined to an earlier one or stood behind a call.
+    /// Reports a text, refusal or reasoning that is joined to an earlier one, and a text or refusal that stood behind a call.
     fn report_joined(
         &mut self,
         (part, choice): (PartId, usize),
@@ -175,7 +175,7 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
     ) {
         let place = encode_response::outermost(semantics);
-        let Choice { text, refusal, reasoning, speaks, .. } = &self.choices[choice];
+        let Choice { text, refusal, reasoning, speaks, calls, .. } = &self.choices[choice];
         // A message of its own, of whatever words, is joined to the one before.
         let is_message = semantics.item().is_some();
         let earlier = match opening {
@@ -185,7 +185,11 @@ impl Encoder<'_> {
             Opening::Reasoning(_) => *reasoning,
             Opening::ToolCall { .. } | Opening::Whole(_) => None,
         };
-        let is_behind = matches!(opening, Opening::Text) && *speaks;
+        let is_behind = match opening {
+            Opening::Text => *speaks,
+            Opening::Refusal => *calls > 0,
+            Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => false,
+        };
         let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
