@@ -120,11 +120,6 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("only-system-messages/openai-chat", Protocol::Gemini, "contents is not specified"),
     ("one-system-message-alone/openai-chat", Protocol::AnthropicMessages, "at least one message"),
     ("one-system-message-alone/openai-chat", Protocol::Gemini, "contents is not specified"),
-    (
-        "instructions-beside-a-system-message-of-images/openai-responses",
-        Protocol::OpenaiChat,
-        "Invalid value: 'image_url'",
-    ),
     ("orphan-tool-result/anthropic-messages", Protocol::Gemini, "function response turn"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiChat, "preceeding message"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiResponses, "No tool call found"),

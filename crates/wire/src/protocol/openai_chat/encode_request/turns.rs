@@ -187,7 +187,7 @@ impl Turns<'_, '_> {
 
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
-            message.parts.iter().filter(|part| self.is_writable(part)).collect();
+            message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
         let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
             false => Vec::new(),
@@ -253,9 +253,14 @@ impl Turns<'_, '_> {
     }
 
     /// Whether a part of a user's or system's message can be written; what cannot is reported.
-    fn is_writable(&mut self, part: &Part<'_>) -> bool {
+    fn is_writable(&mut self, role: Role, part: &Part<'_>) -> bool {
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => true,
+            Content::Media(_) if role.instructs() => {
+                let reason = "Chat has only text in system and developer messages";
+                self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+                false
+            }
             Content::Media(media) => content::is_sayable(part, media, self.losing),
             Content::ToolCall(_) | Content::ToolResult(_) => false,
             Content::Reasoning(_) => {
