@@ -104,8 +104,12 @@ fn is_public(name: &HeaderName) -> bool {
 fn without_scheme<'v>(name: &HeaderName, value: &'v str) -> Option<&'v str> {
     let (scheme, credentials) = value.split_once(' ')?;
     let has_scheme = [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name);
-    (has_scheme || scheme.eq_ignore_ascii_case("bearer")).then_some(credentials)
+    let is_scheme = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    (has_scheme || is_scheme).then_some(credentials)
 }
+
+/// Words before credentials, whichever header they stand in.
+const SCHEMES: &[&str] = &["apikey", "api-key", "basic", "bearer", "key", "token"];
 
 /// A secret without what may get lost at its two ends: blanks, and backslashes that look like an escape of what follows.
 fn core(secret: &str) -> &str {

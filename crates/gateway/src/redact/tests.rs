@@ -129,6 +129,18 @@ fn a_percent_sign_of_a_secret_may_stand_for_itself_before_what_looks_like_its_co
 }
 
 #[test]
+fn credentials_are_secret_without_their_scheme_in_any_header() {
+    let credentials = |name: &'static str, value: &'static str| {
+        without_scheme(&HeaderName::from_static(name), value)
+    };
+    for value in ["Token abc", "basic abc", "ApiKey abc", "Bearer abc"] {
+        assert_eq!(credentials("x-auth", value), Some("abc"), "{value}");
+    }
+    assert_eq!(credentials("authorization", "Custom abc"), Some("abc"));
+    assert_eq!(credentials("x-title", "My application"), None);
+}
+
+#[test]
 fn headers_are_redacted_and_the_rest_of_them_stays() {
     let mut headers = HeaderMap::new();
     for (name, value) in [
