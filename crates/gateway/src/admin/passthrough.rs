@@ -226,7 +226,8 @@ async fn pass(
         flight.admission.hold_permit(permit);
     }
     let mut headers = HeaderMap::new();
-    let own = end_to_end(raw.headers).filter(|(name, _)| !is_private(name));
+    let own = end_to_end(raw.headers)
+        .filter(|(name, value)| !is_private(name) && !holds_key(value, raw.key));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     let mut base = upstream::base_headers(&snapshot.shared.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
@@ -287,6 +288,16 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
             | "host"
     )
 }
+
+/// Whether a value holds the client's own key, under whichever name. A short key may be part of any word.
+fn holds_key(value: &HeaderValue, key: Option<&Arc<GatewayKey>>) -> bool {
+    let Some(key) = key.map(|key| key.value.expose().as_bytes()) else { return false };
+    let value = value.as_bytes();
+    value == key || key.len() >= KEY_BYTES_MIN && memchr::memmem::find(value, key).is_some()
+}
+
+/// From this length on a key is looked for inside of values.
+const KEY_BYTES_MIN: usize = 8;
 
 /// Headers that are between the client and this gateway.
 fn is_private(name: &HeaderName) -> bool {

@@ -85,6 +85,21 @@ fn the_name_of_a_gateway_key_tells_whose_exchange_it_was() {
 }
 
 #[test]
+fn the_key_of_a_client_stays_here_whichever_header_repeats_it() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let gateway = Running::start(&format!(
+        "[auth]\nrequired = true\n[[auth.key]]\nname = \"ci\"\nvalue = {{ value = \"user-key-123\" }}\n{}",
+        provider.toml("p", "openai-chat")
+    ));
+    let headers = "x-api-key: user-key-123\r\napi-key: user-key-123\r\nx-auth: Token user-key-123\r\nx-own: kept\r\n";
+    gateway.request(&format!("GET /passthrough/p/v1/files\r\n{headers}"), "");
+    let received = provider.received();
+    let received = received.last().unwrap();
+    assert_eq!(received.header("x-own"), Some("kept"));
+    assert_eq!((received.header("api-key"), received.header("x-auth")), (None, None));
+}
+
+#[test]
 fn requests_with_a_provider_are_counted_while_they_are() {
     let (left, _left) = std::sync::mpsc::channel();
     let first = format!("{}\n", crate::harness::chat_chunk("hi"));
