@@ -1,5 +1,6 @@
 //! What else a provider offers: its own paths with its key, limits and counters, bytes untouched.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -12,9 +13,11 @@ use http::Response;
 use http::StatusCode;
 use http::header;
 use http_body::Body;
+use memchr::memmem;
 use sabir_backend::http::Afterwards;
 use sabir_backend::http::Client;
 use sabir_backend::http::connection_options;
+use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Survey;
 
@@ -227,7 +230,7 @@ async fn pass(
     }
     let mut headers = HeaderMap::new();
     let own = end_to_end(raw.headers)
-        .filter(|(name, value)| !is_private(name) && !holds_key(value, raw.key));
+        .filter(|(name, value)| !is_private(name) && !holds_key(value.as_bytes(), raw.key));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     let mut base = upstream::base_headers(&snapshot.shared.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
@@ -245,8 +248,8 @@ async fn pass(
     // Whether a server reads what it does not expect is unknown, and here the client chooses every byte of it.
     let afterwards = if body.is_empty() { Afterwards::Keep } else { Afterwards::Close };
     let body = &body.into();
-    let request =
-        Request { method: raw.method, path: &raw.path, headers: &headers, body, afterwards };
+    let path = &without_own_key(&raw.path, raw.key);
+    let request = Request { method: raw.method, path, headers: &headers, body, afterwards };
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {
         flight.trace.begin_attempt();
     });
@@ -289,11 +292,26 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
     )
 }
 
-/// Whether a value holds the client's own key, under whichever name. A short key may be part of any word.
-fn holds_key(value: &HeaderValue, key: Option<&Arc<GatewayKey>>) -> bool {
+/// A path without those parameters of its query that hold the client's own key, under whichever name.
+fn without_own_key<'p>(path: &'p str, key: Option<&Arc<GatewayKey>>) -> Cow<'p, str> {
+    let Some((path_alone, query)) = path.split_once('?') else { return path.into() };
+    let is_kept = |pair: &&str| !holds_key(percent::decode(value_of(pair)).as_bytes(), key);
+    let kept: Vec<&str> = query.split('&').filter(is_kept).collect();
+    match kept.is_empty() {
+        true => path_alone.into(),
+        false => format!("{path_alone}?{}", kept.join("&")).into(),
+    }
+}
+
+/// The value of a parameter; one without a name is all value.
+fn value_of(pair: &str) -> &str {
+    pair.split_once('=').map_or(pair, |(_, value)| value)
+}
+
+/// Whether a value holds the client's own key. A short key may be part of any word.
+fn holds_key(value: &[u8], key: Option<&Arc<GatewayKey>>) -> bool {
     let Some(key) = key.map(|key| key.value.expose().as_bytes()) else { return false };
-    let value = value.as_bytes();
-    value == key || key.len() >= KEY_BYTES_MIN && memchr::memmem::find(value, key).is_some()
+    value == key || key.len() >= KEY_BYTES_MIN && memmem::find(value, key).is_some()
 }
 
 /// From this length on a key is looked for inside of values.

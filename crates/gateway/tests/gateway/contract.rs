@@ -85,18 +85,20 @@ fn the_name_of_a_gateway_key_tells_whose_exchange_it_was() {
 }
 
 #[test]
-fn the_key_of_a_client_stays_here_whichever_header_repeats_it() {
+fn the_key_of_a_client_stays_here_whatever_repeats_it() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&format!(
         "[auth]\nrequired = true\n[[auth.key]]\nname = \"ci\"\nvalue = {{ value = \"user-key-123\" }}\n{}",
         provider.toml("p", "openai-chat")
     ));
     let headers = "x-api-key: user-key-123\r\napi-key: user-key-123\r\nx-auth: Token user-key-123\r\nx-own: kept\r\n";
-    gateway.request(&format!("GET /passthrough/p/v1/files\r\n{headers}"), "");
+    let query = "a=1&%6bey=user-key-123&api_key=user%2Dkey-123&b=2";
+    gateway.request(&format!("GET /passthrough/p/v1/files?{query}\r\n{headers}"), "");
     let received = provider.received();
     let received = received.last().unwrap();
     assert_eq!(received.header("x-own"), Some("kept"));
     assert_eq!((received.header("api-key"), received.header("x-auth")), (None, None));
+    assert!(received.line.contains("/files?a=1&b=2 "), "{}", received.line);
 }
 
 #[test]
