@@ -38,7 +38,7 @@ fn case(sample: &Sample, target: Protocol) -> Option<String> {
     let body = match sample.kind {
         Kind::Request => {
             // A call always has a model; a body on its own may be without.
-            let unnamed = from.decode_request(body).ok()?.request.model.is_none();
+            let unnamed = from.decode_request(body).ok()?.request().model.is_none();
             let model = sample.model.as_deref().or(unnamed.then_some("a-model"));
             translate::request_as_sent(from, target, body, model).ok()?.0
         }

@@ -23,8 +23,8 @@ use crate::turn::Turn;
 /// let body = br#"{"messages": [{"role": "user", "content": "hello"},
 ///     {"role": "tool", "tool_call_id": "call_1", "content": "18 degrees"}]}"#;
 /// let mut exchange = Protocol::OpenaiChat.decode_request(body)?;
-/// let trace = repair(&mut exchange.request, &Policy::towards(Protocol::Gemini))?;
-/// assert_eq!(exchange.request.messages.len(), 1);
+/// let trace = repair(exchange.edit(), &Policy::towards(Protocol::Gemini))?;
+/// assert_eq!(exchange.request().messages.len(), 1);
 /// assert_eq!(trace.changes()[0].pointer, "/messages/1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -134,7 +134,7 @@ impl Case {
     fn request(&self, body: &str) -> Outcome {
         let from = self.input.protocol;
         let mut exchange = from.decode_request(body.as_bytes())?;
-        let repaired = sabir_compose::repair(&mut exchange.request, &Policy::towards(self.to));
+        let repaired = sabir_compose::repair(exchange.edit(), &Policy::towards(self.to));
         let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
         let encoded = exchange.encode(self.to, &self.target)?;
         let asked = Asked::by(&exchange, self.to, &self.target);

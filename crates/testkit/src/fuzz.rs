@@ -40,7 +40,7 @@ pub fn decode_request(protocol: Protocol, bytes: &[u8]) {
     let exchange = protocol.decode_request(bytes);
     assert_surveyed(protocol, bytes, exchange.as_ref().ok());
     let Ok(exchange) = exchange else { return };
-    let named = exchange.request.model.as_ref().map(|model| Target::for_model(&model.to_str()));
+    let named = exchange.request().model.as_ref().map(|model| Target::for_model(&model.to_str()));
     for target in [Some(Target::default()), named].into_iter().flatten() {
         for to in Protocol::ALL {
             let Ok(encoded) = exchange.encode(to, &target) else { continue };

@@ -7,10 +7,12 @@ use sabir_wire::Error;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
+use sabir_wire::Report;
 use sabir_wire::protocol::Encoded;
 use serde_json::Value;
 
 use crate::canonical::Statement;
+use crate::meaning;
 use crate::sample::Kind;
 use crate::sample::Sample;
 use crate::translate;
@@ -38,7 +40,7 @@ pub struct Violation {
 pub enum Law {
     /// The sample can be read at all.
     Decodes,
-    /// 1: the same protocol, decoded and encoded, is equal as JSON.
+    /// 1: the same protocol, decoded and encoded, keeps its bytes; encoded anew, as after an edit, it says the same.
     SameProtocol,
     /// 2: encoding what an encoder wrote changes nothing.
     EncodeIsStable,
@@ -93,21 +95,30 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     if sample.was_refused && protocol.decode_request(body).is_err() {
         return Vec::new();
     }
-    let translate = |from: Protocol, to: Protocol, body: &[u8]| {
+    let translate = |from: Protocol, to: Protocol, body: &[u8]| match from == to {
         // Within one protocol the body says all there is to say; the model is for the foreign encoders.
-        translate::request(from, to, body, model.as_deref().filter(|_| from != to))
+        true => translate::request_anew(from, body),
+        false => translate::request(from, to, body, model.as_deref()),
     };
     let model = model.as_deref();
     let read = |from: Protocol, body: &[u8]| {
         let mut exchange = from.decode_request(body)?;
         if let Some(model) = model.filter(|_| from == *protocol) {
-            exchange.request.model = Some(model.to_owned().into());
+            exchange.edit().model = Some(model.to_owned().into());
         }
         Ok(Statement::of_request(&exchange))
     };
     let mut violations = bodies(*protocol, body, &translate, &read);
+    violations.extend(untouched(*protocol, body));
     violations.extend(prefix::check(sample));
     violations
+}
+
+/// Law 1: a request that nobody edited is its own bytes.
+fn untouched(protocol: Protocol, body: &[u8]) -> Option<Violation> {
+    let (same, report) = translate::request(protocol, protocol, body, None).ok()?;
+    let is_kept = report.is_empty() && body.ends_with(same.as_bytes());
+    (!is_kept).then(|| violation(Law::SameProtocol, None, "the bytes changed"))
 }
 
 fn responses(sample: &Sample) -> Vec<Violation> {
@@ -121,8 +132,7 @@ fn responses(sample: &Sample) -> Vec<Violation> {
 }
 
 /// Translates a body from one protocol to another.
-type Translate<'t> =
-    &'t dyn Fn(Protocol, Protocol, &[u8]) -> Result<(String, sabir_wire::Report), Error>;
+type Translate<'t> = &'t dyn Fn(Protocol, Protocol, &[u8]) -> Result<(String, Report), Error>;
 
 /// Reads what a body states.
 type Read<'t> = &'t dyn Fn(Protocol, &[u8]) -> Result<Statement, Error>;
@@ -148,12 +158,13 @@ fn bodies(
     };
     let mut violations = Vec::new();
     match serde_json::from_str::<Value>(&same) {
-        Ok(after) if after == before => {}
-        Ok(after) => violations.push(violation(
-            Law::SameProtocol,
-            None,
-            first_difference("", &before, &after).unwrap_or_default(),
-        )),
+        Ok(after) => {
+            let differences = meaning::unreported(protocol, &before, &after, &Report::default());
+            let detail = |at| format!("{at} says something else");
+            violations.extend(
+                differences.into_iter().map(|at| violation(Law::SameProtocol, None, detail(at))),
+            );
+        }
         Err(error) => violations.push(violation(Law::SameProtocol, None, error.to_string())),
     }
     for target in Protocol::ALL.into_iter().filter(|target| *target != protocol) {

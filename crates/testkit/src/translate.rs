@@ -26,6 +26,18 @@ pub fn request(
     request_placing(ModelPlace::Body, (from, to), body, model)
 }
 
+/// Encodes a request anew in its own protocol, as after an edit.
+pub fn request_anew(protocol: Protocol, body: &[u8]) -> Result<(String, Report), Error> {
+    let mut exchange = protocol.decode_request(body)?;
+    let _ = exchange.edit();
+    let target = match &exchange.request().model {
+        Some(model) => Target::for_model(&model.to_str()),
+        None => Target::default(),
+    };
+    let encoded = exchange.encode(protocol, &target.with_gemini_model(ModelPlace::Body))?;
+    Ok((encoded.body, encoded.report))
+}
+
 /// Translates a request and leaves Gemini's model to the URL, as a real call does.
 pub fn request_as_sent(
     from: Protocol,
@@ -59,9 +71,9 @@ fn request_placing(
 ) -> Result<(String, Report), Error> {
     let mut exchange = from.decode_request(body)?;
     if let Some(model) = model {
-        exchange.request.model = Some(model.to_owned().into());
+        exchange.edit().model = Some(model.to_owned().into());
     }
-    let target = match &exchange.request.model {
+    let target = match &exchange.request().model {
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };

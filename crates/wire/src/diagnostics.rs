@@ -27,7 +27,7 @@ pub struct MissingField {
 impl Diagnostics {
     /// Looks a request over.
     pub fn of(exchange: &Exchange<'_>) -> Self {
-        let request = &exchange.request;
+        let request = exchange.request();
         let protocol = exchange.protocol();
         let mut missing_fields = Vec::new();
         missing_fields.extend(missing_model(protocol, request));
@@ -47,7 +47,7 @@ fn missing_messages(exchange: &Exchange<'_>) -> Option<MissingField> {
     let session = exchange.semantics().session();
     let continues = session.previous_response_id.is_some() || session.conversation.is_some();
     let pointer = exchange.protocol().facts().messages_pointer;
-    let silent = exchange.request.messages.iter().all(|message| message.role.instructs());
+    let silent = exchange.request().messages.iter().all(|message| message.role.instructs());
     (silent && !continues).then_some(MissingField { pointer, reason: "nobody has said anything" })
 }
 

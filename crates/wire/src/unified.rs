@@ -502,7 +502,7 @@ mod tests {
             {"functionResponse":{"name":"f","response":{"output":"a.txt"}}},
             {"functionResponse":{"name":"f","response":{"files":2}}}]}]}"#;
         let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
-        let unified = UnifiedMessage::of(&exchange.request.messages[0]);
+        let unified = UnifiedMessage::of(&exchange.request().messages[0]);
         let texts: Vec<_> = unified.iter().map(|message| message.content.as_str()).collect();
         assert_eq!(texts, ["a.txt", r#"{"files":2}"#]);
     }

@@ -94,9 +94,9 @@ impl Convert {
         let explain = |error| self.subject.explain(&error, body);
         let mut exchange = self.subject.from.decode_request(body).map_err(explain)?;
         if let Some(model) = &self.model {
-            exchange.request.model = Some(Text::plain(model));
+            exchange.edit().model = Some(Text::plain(model));
         }
-        let target = match &exchange.request.model {
+        let target = match &exchange.request().model {
             Some(model) => Target::for_model(&model.to_str()),
             None => Target::default(),
         };
@@ -106,8 +106,8 @@ impl Convert {
 
     fn response(&self, body: &[u8]) -> Result<Translation> {
         let explain = |error| self.subject.explain(&error, body);
-        let response = self.subject.from.decode_response(body).map_err(explain)?;
-        Ok(self.to.encode_response(&response, self.subject.from, &self.asked(body)).into())
+        let encoded = self.to.translate_response(body, self.subject.from, &self.asked(body));
+        Ok(encoded.map_err(explain)?.into())
     }
 
     fn error(&self, body: &[u8]) -> Result<Translation> {

@@ -136,5 +136,5 @@ fn foreign<'a>(block: &Json<'_>, tag: &str, role: Role) -> Result<Vec<Part<'a>>>
     };
     let body = format!(r#"{{"messages":[{{"role":"{role}","content":[{}]}}]}}"#, block.as_str());
     let exchange = protocol.decode_request(body.as_bytes())?.into_owned();
-    Ok(exchange.request.messages.into_iter().flat_map(|message| message.parts).collect())
+    Ok(exchange.into_request().messages.into_iter().flat_map(|message| message.parts).collect())
 }

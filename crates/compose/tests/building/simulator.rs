@@ -21,7 +21,7 @@ pub(crate) fn request(protocol: Protocol, messages: &[Message<'_>]) -> String {
         _ => (Protocol::OpenaiChat, CHAT),
     };
     let mut exchange = source.decode_request(body.as_bytes()).unwrap();
-    exchange.request.messages = messages.to_vec();
+    exchange.edit().messages = messages.to_vec();
     exchange.encode(protocol, &Target::default()).unwrap().body
 }
 

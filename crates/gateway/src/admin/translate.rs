@@ -150,9 +150,9 @@ fn bad(param: &'static str, message: impl Into<Cow<'static, str>>) -> Box<Failur
 fn request(order: &Order<'_>) -> Result<(Product, Report)> {
     let mut exchange = order.from.decode_request(order.body.as_str().as_bytes())?;
     if let Some(model) = &order.model {
-        exchange.request.model = Some(model.reborrow());
+        exchange.edit().model = Some(model.reborrow());
     }
-    let target = match &exchange.request.model {
+    let target = match &exchange.request().model {
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
@@ -161,8 +161,8 @@ fn request(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn response(order: &Order<'_>) -> Result<(Product, Report)> {
-    let response = order.from.decode_response(order.body.as_str().as_bytes())?;
-    let encoded = order.to.encode_response(&response, order.from, &asked(order));
+    let body = order.body.as_str().as_bytes();
+    let encoded = order.to.translate_response(body, order.from, &asked(order))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }
 

@@ -178,14 +178,14 @@ fn translated(
     notes.check()?;
     let repairs = match snapshot.config().repair {
         Repair::Translated | Repair::Always => {
-            repair::mend(&mut exchange.request, call.client, upstream)?
+            repair::mend(exchange.edit(), call.client, upstream)?
         }
         Repair::Off => Report::default(),
     };
-    let moves = late_system::place(&mut exchange.request, upstream, provider.config.late_system);
-    exchange.request.model = Some(Text::plain(model));
+    let moves = late_system::place(exchange.edit(), upstream, provider.config.late_system);
+    exchange.edit().model = Some(Text::plain(model));
     if call.delivery.is_stream() {
-        exchange.request.stream = Some(true);
+        exchange.edit().stream = Some(true);
     }
     let target = provider.targets.of(model);
     notes.check()?;

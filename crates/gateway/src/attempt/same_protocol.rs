@@ -74,23 +74,23 @@ fn encoded(
     let surface = surface::of(call.client);
     // A count may have its conversation one level deeper, where it is looked after on its own. Who has none at all is told
     // so by the provider.
-    if !surface.counting.wrappers.is_empty() && exchange.request.messages.is_empty() {
+    if !surface.counting.wrappers.is_empty() && exchange.request().messages.is_empty() {
         return Ok(None);
     }
     notes.check()?;
     let is_mended = may_be_mended(snapshot, call);
-    let mut report = withhold(&mut exchange.request, &surface.history, target);
-    if is_mended && !refers_elsewhere(&exchange.request, surface.session.reference) {
-        report.extend(repair::mend(&mut exchange.request, call.client, call.client)?);
+    let mut report = withhold(exchange.edit(), &surface.history, target);
+    if is_mended && !refers_elsewhere(exchange.request(), surface.session.reference) {
+        report.extend(repair::mend(exchange.edit(), call.client, call.client)?);
     }
     let is_changed = is_mended || !report.is_empty();
     let change = Change { target, is_repaired: is_mended, is_changed };
-    report.extend((surface.history.adapt)(&mut exchange.request, &change));
+    report.extend((surface.history.adapt)(exchange.edit(), &change));
     if report.is_empty() {
         return Ok(None);
     }
     if !call.client.facts().names_model_in_path {
-        exchange.request.model = Some(Text::plain(&*candidate.model));
+        exchange.edit().model = Some(Text::plain(&*candidate.model));
     }
     notes.check()?;
     let encoded = exchange.encode(call.client, target)?;

@@ -93,7 +93,7 @@ impl Statement {
 
     /// What the assistant says in a request, with every signature on its own part.
     pub fn of_assistant(exchange: &Exchange<'_>) -> Self {
-        let mut nodes = part::of_messages_as_signed(&exchange.request.messages, exchange);
+        let mut nodes = part::of_messages_as_signed(&exchange.request().messages, exchange);
         nodes.retain(|node| node.sort.starts_with(ASSISTANT));
         Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![nodes] }
     }

@@ -27,8 +27,8 @@ pub(super) fn statement(exchange: &Exchange<'_>) -> Statement {
     let pointer = |field: Field| exchange.pointer(None, field);
     let mut facts = settings(exchange, &pointer);
     facts.extend(own_fields(exchange));
-    let turns = part::of_messages(&exchange.request.messages, exchange);
-    let tools = tool::of_tools(&exchange.request.tools, exchange);
+    let turns = part::of_messages(&exchange.request().messages, exchange);
+    let tools = tool::of_tools(&exchange.request().tools, exchange);
     let lists = vec![turns, tools, stops(exchange, &pointer(Field::Stop))];
     Statement { protocol: exchange.protocol(), facts, lists }
 }
@@ -38,7 +38,7 @@ fn stops(exchange: &Exchange<'_>, list: &str) -> Vec<Node> {
         let place = format!("{list}/{index}");
         Node::new("stop", place.clone()).with("text", normal::text(text), place)
     };
-    exchange.request.stop.iter().enumerate().map(stop).collect()
+    exchange.request().stop.iter().enumerate().map(stop).collect()
 }
 
 fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<Fact> {
@@ -61,7 +61,7 @@ fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<F
         service_tier,
         store,
         cache,
-    } = &exchange.request;
+    } = exchange.request();
     let mut facts = Facts { list: Vec::new(), pointer };
     let model = model.as_ref().map(normal::text);
     facts.add(Field::Model, model.map(|it| it.as_str().map(without_folder).into()));

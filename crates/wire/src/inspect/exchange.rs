@@ -29,7 +29,7 @@ impl Show for Exchange<'_> {
         writer.object(|writer| {
             writer.field("protocol", self.protocol().as_str());
             writer.key("request");
-            self.request.show(writer);
+            self.request().show(writer);
             writer.key("semantics");
             writer.object(|writer| show_semantics(self, writer));
             optional(writer, "diagnostics", Some(&Diagnostics::of(self)));
@@ -62,10 +62,10 @@ impl Show for MissingField {
 
 /// What was meant beside the conversation; what stands on single nodes is gathered here once more.
 fn show_semantics(exchange: &Exchange<'_>, writer: &mut Writer) {
-    let nodes = nodes(&exchange.request);
+    let nodes = nodes(exchange.request());
     writer.key("system");
     writer.object(|writer| {
-        writer.field("textBlocks", &system_texts(&exchange.request));
+        writer.field("textBlocks", &system_texts(exchange.request()));
     });
     writer.key("reasoning");
     writer.array(|writer| nodes.iter().for_each(|node| node.show_artefact(writer)));

@@ -1,5 +1,7 @@
 //! The face of the protocols: decode from any of them, encode to any of them.
 
+use std::borrow::Cow;
+
 use crate::conversation::Request;
 use crate::conversation::Response;
 use crate::error::Error;
@@ -29,6 +31,7 @@ use crate::protocol::handing::handed;
 use crate::protocol::openai_chat;
 use crate::protocol::openai_responses;
 use crate::protocol::retold;
+use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::Spelling;
@@ -39,10 +42,12 @@ use crate::utf8;
 /// A request with everything its protocol meant: content that anyone may edit, semantics that only protocols write.
 #[derive(Clone, Debug)]
 pub struct Exchange<'a> {
-    pub request: Request<'a>,
+    pub(in crate::protocol) request: Request<'a>,
     protocol: Protocol,
     semantics: Semantics<'a>,
-    /// The size of the body that the request was read from; zero for one of our own making.
+    /// The body that the request was read from, as long as nobody edited the request.
+    body: Option<Cow<'a, str>>,
+    /// The size of that body; zero for a request of our own making.
     body_bytes: usize,
 }
 
@@ -58,7 +63,7 @@ impl<'a> Exchange<'a> {
     /// anywhere: what rode on them meant something in the exchange that they were decoded in, and stays behind.
     pub fn new(protocol: Protocol, mut request: Request<'a>) -> Self {
         request.forget_semantics();
-        Self { request, protocol, semantics: Semantics::default(), body_bytes: 0 }
+        Self { request, protocol, semantics: Semantics::default(), body: None, body_bytes: 0 }
     }
 
     pub(in crate::protocol) fn decoded(
@@ -66,7 +71,22 @@ impl<'a> Exchange<'a> {
         request: Request<'a>,
         semantics: Semantics<'a>,
     ) -> Self {
-        Self { request, protocol, semantics, body_bytes: 0 }
+        Self { request, protocol, semantics, body: None, body_bytes: 0 }
+    }
+
+    pub fn request(&self) -> &Request<'a> {
+        &self.request
+    }
+
+    /// The request to be changed. From here on the exchange is encoded anew in its own protocol too: it means the same
+    /// there, and may be spelled otherwise where the protocol has several spellings.
+    pub fn edit(&mut self) -> &mut Request<'a> {
+        self.body = None;
+        &mut self.request
+    }
+
+    pub fn into_request(self) -> Request<'a> {
+        self.request
     }
 
     /// What a body is expected to take that says the same, so that it seldom has to move while it grows.
@@ -83,8 +103,13 @@ impl<'a> Exchange<'a> {
         &self.semantics
     }
 
-    /// Writes the request in `protocol` for the model that `target` describes.
+    /// Writes the request in `protocol` for the model that `target` describes. In its own protocol a request that nobody
+    /// edited is its own bytes, unless they may carry what another vendor sealed.
     pub fn encode(&self, protocol: Protocol, target: &Target) -> Result<Encoded> {
+        let own = self.body.as_deref().filter(|_| protocol == self.protocol);
+        if let Some(body) = own.filter(|body| !Artefact::may_be_carried_in(body)) {
+            return Ok(Encoded { body: body.to_owned(), report: Report::default() });
+        }
         let mut report = Report::default();
         let body = (protocol.codec().encode_request)(self, target, &mut report)?;
         Ok(Encoded { body, report })
@@ -95,6 +120,7 @@ impl<'a> Exchange<'a> {
             request: self.request.into_owned(),
             protocol: self.protocol,
             semantics: self.semantics.into_owned(),
+            body: self.body.map(|body| Cow::Owned(body.into_owned())),
             body_bytes: self.body_bytes,
         }
     }
@@ -124,17 +150,18 @@ impl Protocol {
     /// The same for whoever has text already.
     pub fn decode_request_text(self, body: &str) -> Result<Exchange<'_>> {
         let body = without_mark(body);
-        self.decode_request_with(Reader::new(body), body.len())
+        self.decode_request_with(Reader::new(body), body)
     }
 
     /// The same for whoever has passed over the text before.
     pub fn decode_request_surveyed<'a>(self, body: &'a Survey<'a>) -> Result<Exchange<'a>> {
-        self.decode_request_with(Reader::surveyed(body), body.source().len())
+        self.decode_request_with(Reader::surveyed(body), body.source())
     }
 
-    fn decode_request_with(self, reader: Reader<'_>, body_bytes: usize) -> Result<Exchange<'_>> {
+    fn decode_request_with<'a>(self, reader: Reader<'a>, body: &'a str) -> Result<Exchange<'a>> {
         let mut exchange = (self.codec().decode_request)(reader)?;
-        exchange.body_bytes = body_bytes;
+        exchange.body_bytes = body.len();
+        exchange.body = Some(Cow::Borrowed(body));
         Ok(exchange)
     }
 
@@ -144,7 +171,8 @@ impl Protocol {
         (self.codec().decode_response)(body)
     }
 
-    /// Writes a whole answer that came in `source`'s protocol.
+    /// Writes a whole answer that came in `source`'s protocol. In that protocol it means the same, and may be spelled
+    /// otherwise.
     pub fn encode_response(
         self,
         response: &Response<'_>,
@@ -155,6 +183,21 @@ impl Protocol {
         let response = &*handed(response, Rule::of(source, self));
         let body = (self.codec().encode_response)(response, source, asked, &mut report);
         Encoded { body, report }
+    }
+
+    /// Translates a whole answer from its bytes. In its own protocol it keeps them, unless it is to name another model.
+    pub fn translate_response(
+        self,
+        body: &[u8],
+        source: Protocol,
+        asked: &Asked<'_>,
+    ) -> Result<Encoded> {
+        let response = source.decode_response(body)?;
+        if self == source && asked.model.is_none() {
+            let body = without_mark(utf8::text(body)?).to_owned();
+            return Ok(Encoded { body, report: Report::default() });
+        }
+        Ok(self.encode_response(&response, source, asked))
     }
 
     /// Reads an error that came with an HTTP status, or with none where only its body was kept: then its own words tell

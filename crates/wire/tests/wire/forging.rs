@@ -20,8 +20,8 @@ fn what_rode_on_a_message_stays_behind_when_another_request_is_made_of_it() {
         [{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"4"}]}"#;
     let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
     for protocol in Protocol::ALL {
-        let taken = Exchange::new(protocol, decoded.request.clone());
-        let made = Exchange::new(protocol, anew(&decoded.request));
+        let taken = Exchange::new(protocol, decoded.request().clone());
+        let made = Exchange::new(protocol, anew(decoded.request()));
         let encode =
             |exchange: &Exchange<'_>| exchange.encode(protocol, &Target::default()).unwrap();
         assert_eq!(encode(&taken).body, encode(&made).body, "{protocol:?}");

@@ -67,8 +67,8 @@ fn editing_a_copy_changes_no_other() {
     for (protocol, body) in REQUESTS {
         let exchange = protocol.decode_request(body.as_bytes()).unwrap();
         let mut copy = exchange.clone().into_owned();
-        copy.request.messages.push(Message::new(Role::User, vec![Part::text("more")]));
-        copy.request.tools.clear();
+        copy.edit().messages.push(Message::new(Role::User, vec![Part::text("more")]));
+        copy.edit().tools.clear();
         assert_eq!(value(&Record::of(&exchange).unwrap().body), value(body));
         assert_ne!(value(&Record::of(&copy).unwrap().body), value(body));
     }
@@ -89,7 +89,7 @@ fn a_signature_falls_away_with_the_words_it_was_given_for() {
     let (protocol, body) = REQUESTS[2];
     let mut exchange = protocol.decode_request(body.as_bytes()).unwrap();
     let edited = Part::text("other words");
-    exchange.request.messages[2].parts[0] = edited;
+    exchange.edit().messages[2].parts[0] = edited;
     let encoded = exchange.encode(protocol, &Target::default()).unwrap();
     assert!(!encoded.body.contains("c2ln"), "{}", encoded.body);
     assert!(encoded.body.contains("other words"));

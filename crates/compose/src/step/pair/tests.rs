@@ -239,7 +239,7 @@ fn results_without_ids_are_paired_by_name() {
     let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::Gemini);
-    let paired = apply(turns(exchange.request.messages), &policy, &mut notes);
+    let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
     assert_eq!(said(&paired), ["assistant: ? ?", "user: = =!"]);
     assert_eq!(notes.trace.changes()[0].pointer, "/contents/0/parts/1");
 }
@@ -251,7 +251,7 @@ fn check_gemini(contents: &str, expected: &[&str], changes: &[&str]) {
     let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::OpenaiChat);
-    let paired = apply(turns(exchange.request.messages), &policy, &mut notes);
+    let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
     assert_eq!(said(&paired), expected);
     let told = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
     assert_eq!(told.collect::<Vec<_>>(), changes);
@@ -355,7 +355,7 @@ fn late_results_without_ids_keep_the_order_of_their_calls() {
     );
     let mut exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
     let policy = Policy { opening: crate::Opening::Keep, ..Policy::towards(Protocol::OpenaiChat) };
-    let trace = crate::repair(&mut exchange.request, &policy).unwrap();
+    let trace = crate::repair(exchange.edit(), &policy).unwrap();
     assert_eq!(trace.changes().len(), 2);
     let encoded = exchange.encode(Protocol::OpenaiChat, &Target::default()).unwrap().body;
     let places = ["call_g_0_0", r#"\"r\":0"#, "call_g_0_1", r#"\"r\":1"#]

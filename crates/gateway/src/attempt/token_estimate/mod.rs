@@ -39,7 +39,7 @@ const BYTES_PER_TOKEN: usize = 4;
 /// most bytes are names of fields.
 pub(super) fn tokens(protocol: Protocol, body: &[u8]) -> u64 {
     match protocol.decode_request(body) {
-        Ok(exchange) => of_request(&exchange.request),
+        Ok(exchange) => of_request(exchange.request()),
         Err(_) => body.len().div_ceil(BYTES_PER_TOKEN) as u64,
     }
 }
