@@ -195,7 +195,7 @@ fn translate(
     target: &Target,
 ) -> Result<usize, Box<dyn Error>> {
     let mut exchange = from.decode_request(body.as_bytes())?;
-    exchange.request.model = Some(bodies::model(to).into());
+    exchange.edit().model = Some(bodies::model(to).into());
     Ok(black_box(exchange.encode(to, target)?).body.len())
 }
 
