@@ -75,9 +75,9 @@ fn in_place(protocol: Protocol, bytes: usize) -> Result<Times, Box<dyn Error>> {
     let policy = Policy::towards(protocol);
     let candidate = || {
         let mut exchange = exchange.borrow_mut();
-        let trace = sabir_compose::repair(&mut exchange.request, black_box(&policy))?;
+        let trace = sabir_compose::repair(exchange.edit(), black_box(&policy))?;
         match trace.is_empty() {
-            true => Ok(exchange.request.messages.len()),
+            true => Ok(exchange.request().messages.len()),
             false => Err("the history is not sound".into()),
         }
     };
@@ -86,7 +86,7 @@ fn in_place(protocol: Protocol, bytes: usize) -> Result<Times, Box<dyn Error>> {
 
 fn repaired(protocol: Protocol, bytes: usize) -> Result<Times, Box<dyn Error>> {
     let body = bodies::request(protocol, bytes);
-    let mut messages = protocol.decode_request(body.as_bytes())?.request.messages;
+    let mut messages = protocol.decode_request(body.as_bytes())?.into_request().messages;
     let is_result = |part: &Part<'_>| matches!(part.content(), Content::ToolResult(_));
     messages.retain(|message| !message.parts.iter().any(is_result));
     let policy = Policy::towards(protocol);
@@ -108,7 +108,7 @@ fn built(
 ) -> Result<Times, Box<dyn Error>> {
     let body = bodies::request(protocol, bytes);
     let exchange = protocol.decode_request(body.as_bytes())?;
-    let messages = &exchange.request.messages;
+    let messages = &exchange.request().messages;
     let ids: Vec<String> = (0..messages.len()).map(|index| index.to_string()).collect();
     let summary = summary(messages.len());
     let candidate = || {
