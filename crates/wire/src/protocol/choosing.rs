@@ -21,6 +21,8 @@ use crate::protocol::losing::Losing;
 pub(in crate::protocol) struct Offer<'r> {
     /// How many tools there are to choose from.
     count: usize,
+    /// Whether the choice names tools; without that nobody asks for names.
+    is_by_name: bool,
     /// The names of those that the client runs.
     names: HashSet<Cow<'r, str>>,
     /// The names of those that the vendor runs.
@@ -33,7 +35,11 @@ impl<'r> Offer<'r> {
         request: &'r Request<'r>,
         takes: impl Fn(&HostedTool<'_>) -> bool,
     ) -> Self {
-        let mut offer = Self::default();
+        let is_by_name = matches!(
+            request.tool_choice,
+            Some(ToolChoice::Named { .. } | ToolChoice::Allowed { .. })
+        );
+        let mut offer = Self { is_by_name, ..Self::default() };
         request.tools.iter().for_each(|tool| offer.add(tool, &takes));
         offer
     }
@@ -49,8 +55,10 @@ impl<'r> Offer<'r> {
             ToolKind::Custom(custom) => self.named(&custom.name),
             ToolKind::Hosted(hosted) if takes(hosted) => {
                 self.count += 1;
-                let name = hosted.json.reader().peek_tag("name").ok().flatten();
-                self.hosted.extend(name.map(|name| name.to_str().into_owned()));
+                if self.is_by_name {
+                    let name = hosted.json.reader().peek_tag("name").ok().flatten();
+                    self.hosted.extend(name.map(|name| name.to_str().into_owned()));
+                }
             }
             ToolKind::Hosted(_) => {}
             ToolKind::Namespace(namespace) => {
@@ -61,7 +69,9 @@ impl<'r> Offer<'r> {
 
     fn named(&mut self, name: &'r Text<'r>) {
         self.count += 1;
-        self.names.insert(name.to_str());
+        if self.is_by_name {
+            self.names.insert(name.to_str());
+        }
     }
 
     fn has(&self, name: &Text<'_>) -> bool {

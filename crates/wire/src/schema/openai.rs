@@ -3,7 +3,11 @@
 //! A null in the place of properties or of required names, which some servers of tools write for none, becomes none of them.
 //! Nothing that is added here rules out a value, so that a schema means the same before and after.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use memchr::memchr;
+use memchr::memmem;
 
 use super::SchemaLoss;
 use super::Translated;
@@ -25,7 +29,10 @@ pub enum Strictness {
 
 /// The schema of a tool, completed with what OpenAI refuses to do without.
 pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translated<'a> {
-    if schema.kind() != Kind::Object || schema.compact() == "{}" {
+    if is_complete_at_a_glance(schema.as_str(), strictness) {
+        return Translated { json: schema.clone(), losses: Vec::new() };
+    }
+    if schema.kind() != Kind::Object || !matches!(schema.reader().enters_object(), Ok(true)) {
         let reason = "a schema without a word describes no arguments";
         let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Synthesised, reason };
         return Translated { json: no_arguments(strictness), losses: vec![loss] };
@@ -39,6 +46,29 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     Translated { json: edited(schema.as_str(), &skim.edits), losses: skim.losses }
 }
 
+/// How most schemas begin: with what is asked of the root.
+const BEGINNING: [&str; 8] =
+    ["{", r#""type""#, ":", r#""object""#, ",", r#""properties""#, ":", "{"];
+
+/// Whether the schema lacks nothing, as far as can be seen without reading it whole.
+fn is_complete_at_a_glance(schema: &str, strictness: Strictness) -> bool {
+    strictness == Strictness::Loose
+        && BEGINNING.iter().try_fold(schema, |rest, token| behind(rest, token)).is_some()
+        && !may_lack_below(schema)
+}
+
+fn behind<'t>(text: &'t str, token: &str) -> Option<&'t str> {
+    text.trim_ascii_start().strip_prefix(token)
+}
+
+/// Whether schemas below the root can lack anything that is asked of loose ones: they would have a list or a null, or an
+/// escape that hides it. Looking for the words is cheaper than reading.
+fn may_lack_below(schema: &str) -> bool {
+    let bytes = schema.as_bytes();
+    let has = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
+    has(r#""array""#) || has("null") || memchr(b'\\', bytes).is_some()
+}
+
 fn no_arguments(strictness: Strictness) -> Json<'static> {
     Json::literal(match strictness {
         Strictness::Loose => r#"{"type":"object","properties":{}}"#,
@@ -47,12 +77,12 @@ fn no_arguments(strictness: Strictness) -> Json<'static> {
 }
 
 /// One reading of a schema in search of what it lacks.
-struct Skim {
+struct Skim<'s> {
     strictness: Strictness,
     /// Whether schemas below the root can lack anything.
     is_deep: bool,
-    /// Where the reading is.
-    path: String,
+    /// The keys and numbers on the way to where the reading is.
+    path: Vec<Cow<'s, str>>,
     /// What stands instead of a piece of the text. Members are added before the brace that closes their schema.
     edits: Vec<(Range<usize>, &'static str)>,
     losses: Vec<SchemaLoss>,
@@ -71,33 +101,30 @@ struct Seen {
     tells_type: bool,
 }
 
-impl Skim {
+impl<'s> Skim<'s> {
     fn of(schema: &Json<'_>, strictness: Strictness) -> Self {
-        // Most schemas have no list and no null, or spell its type plainly, and looking for the word is cheaper than reading.
-        let text = schema.as_str();
-        let has = |word: &str| text.contains(word);
-        let is_deep = has(r#""array""#) || has("null") || has("\\");
-        let is_deep = is_deep || strictness == Strictness::Strict;
-        Self { strictness, is_deep, path: String::new(), edits: Vec::new(), losses: Vec::new() }
+        let is_deep = strictness == Strictness::Strict || may_lack_below(schema.as_str());
+        Self { strictness, is_deep, path: Vec::new(), edits: Vec::new(), losses: Vec::new() }
     }
 
-    fn schema(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+    fn schema(&mut self, reader: &mut Reader<'s>) -> Result<()> {
         if reader.kind()? != Kind::Object {
             return reader.skip();
         }
         let mut seen = Seen::default();
-        reader.object(|key, reader| {
-            let before = self.path.len();
-            push_key(&mut self.path, &key);
-            self.keyword(&key, reader, &mut seen)?;
-            self.path.truncate(before);
-            Ok(())
-        })?;
+        reader.object(|key, reader| self.keyword(key, reader, &mut seen))?;
         self.complete(&seen, reader.position() - "}".len());
         Ok(())
     }
 
-    fn keyword(&mut self, key: &str, reader: &mut Reader<'_>, seen: &mut Seen) -> Result<()> {
+    fn keyword(
+        &mut self,
+        key: Cow<'s, str>,
+        reader: &mut Reader<'s>,
+        seen: &mut Seen,
+    ) -> Result<()> {
+        self.path.push(key.clone());
+        let key = &*key;
         seen.has_properties |= key == "properties";
         seen.has_items |= key == "items";
         seen.tells_further |= key == "additionalProperties";
@@ -116,13 +143,14 @@ impl Skim {
             _ if !self.is_deep => reader.skip()?,
             (_, Shape::Schema | Shape::SchemaOrSchemas, Kind::Object) => self.schema(reader)?,
             (_, Shape::Schemas | Shape::SchemaOrSchemas, Kind::Array) => {
-                reader.array(|index, reader| self.below(&index.to_string(), reader))?;
+                reader.array(|index, reader| self.below(index.to_string().into(), reader))?;
             }
             (_, Shape::Map, Kind::Object) => {
-                reader.object(|name, reader| self.below(&name, reader))?;
+                reader.object(|name, reader| self.below(name, reader))?;
             }
             _ => reader.skip()?,
         }
+        self.path.pop();
         Ok(())
     }
 
@@ -131,7 +159,7 @@ impl Skim {
         reader.skip()?;
         let end = reader.position();
         self.edits.push((end - "null".len()..end, empty));
-        let (pointer, kind) = (self.path.clone(), LossKind::Repaired);
+        let (pointer, kind) = (self.pointer(), LossKind::Repaired);
         self.losses.push(SchemaLoss {
             pointer,
             kind,
@@ -140,12 +168,17 @@ impl Skim {
         Ok(())
     }
 
-    fn below(&mut self, step: &str, reader: &mut Reader<'_>) -> Result<()> {
-        let before = self.path.len();
-        push_key(&mut self.path, step);
+    fn below(&mut self, step: Cow<'s, str>, reader: &mut Reader<'s>) -> Result<()> {
+        self.path.push(step);
         self.schema(reader)?;
-        self.path.truncate(before);
+        self.path.pop();
         Ok(())
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        self.path.iter().for_each(|step| push_key(&mut pointer, step));
+        pointer
     }
 
     /// Adds what the schema that ends at `end` lacks.
@@ -173,7 +206,7 @@ impl Skim {
     }
 
     fn add(&mut self, end: usize, (step, member): (&str, &'static str), reason: &'static str) {
-        let pointer = format!("{}{step}", self.path);
+        let pointer = self.pointer() + step;
         self.edits.push((end..end, member));
         self.losses.push(SchemaLoss { pointer, kind: LossKind::Synthesised, reason });
     }
