@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::memchr;
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::SchemaLoss;
 use super::Translated;
@@ -64,9 +65,10 @@ fn behind<'t>(text: &'t str, token: &str) -> Option<&'t str> {
 /// Whether schemas below the root can lack anything that is asked of loose ones: they would have a list or a null, or an
 /// escape that hides it. Looking for the words is cheaper than reading.
 fn may_lack_below(schema: &str) -> bool {
+    static LIST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r#""array""#));
+    static NULL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("null"));
     let bytes = schema.as_bytes();
-    let has = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
-    has(r#""array""#) || has("null") || memchr(b'\\', bytes).is_some()
+    LIST.find(bytes).is_some() || NULL.find(bytes).is_some() || memchr(b'\\', bytes).is_some()
 }
 
 fn no_arguments(strictness: Strictness) -> Json<'static> {
