@@ -125,6 +125,12 @@ impl Place {
         last.is_some_and(|step| *step == Step::Delta)
     }
 
+    /// Whether this is an element of a list.
+    pub(crate) fn is_element(&self) -> bool {
+        let last = self.steps.iter().rposition(|step| *step != Step::None);
+        last.is_some_and(|last| self.indices[last] != NO_INDEX)
+    }
+
     /// The place of the Responses item whose content the node at this place stands in, or the place itself.
     pub(crate) fn of_item(mut self) -> Self {
         let last = self.steps.iter().rposition(|step| *step != Step::None);

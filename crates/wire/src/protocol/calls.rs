@@ -24,7 +24,8 @@ use crate::protocol::sharing::are_different;
 use crate::protocol::waiting::Waiting;
 use crate::target::Target;
 
-/// The calls of a request, ready to be written for one target.
+/// The calls of a request, ready to be written for one target; by default each as it is.
+#[derive(Default)]
 pub(in crate::protocol) struct Calls<'r> {
     names: Option<Aliases>,
     ids: Option<Aliases>,

@@ -148,6 +148,18 @@ impl<'w, 'e> Object<'w, 'e> {
         self.writer.word(key, value);
     }
 
+    /// The same unless the extras have the field, as another word than the protocol knows.
+    pub(in crate::protocol) fn word_unless_extra(
+        &mut self,
+        key: &'static str,
+        value: &'static str,
+    ) {
+        let mut extras = self.extras.iter().flat_map(|(extras, scope)| extras.within(scope));
+        if extras.all(|extra| extra.key != key) {
+            self.word(key, value);
+        }
+    }
+
     pub(in crate::protocol) fn optional(
         &mut self,
         key: &'static str,

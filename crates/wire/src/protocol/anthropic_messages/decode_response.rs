@@ -4,9 +4,6 @@ use std::borrow::Cow;
 
 use super::decode_request::blocks;
 use super::fault::read_fault;
-use super::types::NO_CONTENT;
-use super::types::NO_ROLE;
-use super::types::NO_TYPE;
 use super::usage::USAGE;
 use crate::conversation::Candidate;
 use crate::conversation::Finish;
@@ -36,7 +33,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     message.read(&mut reader, Place::default())?;
     reader.finish()?;
     // Here an answer and an error have nothing in common.
-    let is_error = message.has_error && message.semantics.has_shape(NO_CONTENT);
+    let is_error = message.has_error && !message.has_content;
     let mut response = message.into_response();
     if is_error {
         response.fault = Some(read_fault(FaultKind::UNSTATED, Json::parse(body)?));
@@ -53,13 +50,13 @@ pub(super) struct Answer<'a> {
     pub(super) semantics: NodeSemantics<'a>,
     pub(super) parts: Vec<Part<'a>>,
     pub(super) ending: Ending<'a>,
+    has_content: bool,
     has_error: bool,
 }
 
 impl<'a> Answer<'a> {
     pub(super) fn read(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
         let mut extras = Extras::default();
-        let (mut has_type, mut has_role, mut has_content) = (false, false, false);
         self.semantics = NodeSemantics::at(place);
         read_object(reader, "", &mut extras, |key, reader, _| {
             let kind = reader.kind()?;
@@ -67,17 +64,12 @@ impl<'a> Answer<'a> {
                 ("id", Kind::String) => self.id = Some(reader.string()?),
                 ("model", Kind::String) => self.model = Some(reader.string()?),
                 ("type", Kind::String) if reader.checkpoint().string()? == "message" => {
-                    has_type = true;
                     reader.skip()?;
                 }
                 ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
-                    has_role = true;
                     reader.skip()?;
                 }
-                ("content", Kind::Array) => {
-                    has_content = true;
-                    self.read_content(reader, place)?;
-                }
+                ("content", Kind::Array) => self.read_content(reader, place)?,
                 ("usage", Kind::Object) => {
                     self.usage = Some(USAGE.read(reader, place.step(Step::Usage))?);
                 }
@@ -89,17 +81,13 @@ impl<'a> Answer<'a> {
             }
             Ok(Member::Read)
         })?;
-        for (has, shape) in [(has_type, NO_TYPE), (has_role, NO_ROLE), (has_content, NO_CONTENT)] {
-            if !has {
-                self.semantics.add_shape(shape);
-            }
-        }
         self.ending.leave(&mut extras);
         self.semantics.keep(extras);
         Ok(())
     }
 
     fn read_content(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
+        self.has_content = true;
         reader.array(|index, reader| {
             let at = place.element(Step::Content, index);
             self.parts.push(blocks::read_any_block(reader, at)?);

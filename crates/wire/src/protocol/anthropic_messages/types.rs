@@ -89,50 +89,20 @@ const fn approximated(path: &'static str, reason: &'static str) -> Declared {
     Declared { path, kind: LossKind::Approximated, reason }
 }
 
-/// A message: the system slot of the request rather than one of its messages.
-pub(super) const SLOT: Shape = Shape::bit(0);
-
-/// A message, the system slot or a tool result: its content is a string.
-pub(super) const STRING: Shape = Shape::bit(1);
-
-/// A message, a tool result or an answer: it has no list of content.
-pub(super) const NO_CONTENT: Shape = Shape::bit(2);
-
-/// A message or an answer: its role is missing, or an extra because nobody knows the word.
-pub(super) const NO_ROLE: Shape = Shape::bit(3);
-
-/// An answer: its type is missing, or an extra because nobody knows the word.
-pub(super) const NO_TYPE: Shape = Shape::bit(4);
-
-/// A text: its list of citations is stated and empty.
-pub(super) const EMPTY_CITATIONS: Shape = Shape::bit(5);
-
-/// Thinking: its signature is stated and empty.
-pub(super) const EMPTY_SIGNATURE: Shape = Shape::bit(6);
-
-/// A tool call: it states no input.
-pub(super) const NO_INPUT: Shape = Shape::bit(7);
-
-/// A tool: its type `custom` is stated.
-pub(super) const STATED_TYPE: Shape = Shape::bit(8);
+/// A request: the output format stands in `output_format`, as it did while it was in beta.
+pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(0);
 
 /// A document: its text is the content of a source of type `content`.
-pub(super) const CONTENT_SOURCE: Shape = Shape::bit(9);
+pub(super) const CONTENT_SOURCE: Shape = Shape::bit(1);
 
 /// A document: the content of its source is a list of blocks, whose texts are the document.
-pub(super) const CONTENT_BLOCKS: Shape = Shape::bit(13);
-
-/// A request: the list of stop sequences is stated and empty.
-pub(super) const EMPTY_STOP: Shape = Shape::bit(10);
-
-/// A request: the output format stands in `output_format`, as it did while it was in beta.
-pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(11);
+pub(super) const CONTENT_BLOCKS: Shape = Shape::bit(2);
 
 /// A document: it is the result of a search, whose texts are the document.
-pub(super) const SEARCH_RESULT: Shape = Shape::bit(12);
+pub(super) const SEARCH_RESULT: Shape = Shape::bit(3);
 
 /// A usage report states its object of cache writes by time.
-pub(super) const CACHE_CREATION: Shape = Shape::bit(14);
+pub(super) const CACHE_CREATION: Shape = Shape::bit(4);
 
 /// A usage report states its object of details on the output.
-pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(15);
+pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(5);

@@ -27,11 +27,7 @@ use crate::place::Step;
 use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
 use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
-use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
-use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::NO_CONTENT;
-use crate::protocol::anthropic_messages::types::NO_INPUT;
 use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
@@ -141,11 +137,7 @@ fn read_citations<'a>(reader: &mut Reader<'a>, semantics: &mut NodeSemantics<'a>
     reader.array(|_, reader| {
         semantics.add_citation(citation(reader.raw()?));
         Ok(())
-    })?;
-    if semantics.citations().is_empty() {
-        semantics.add_shape(EMPTY_CITATIONS);
-    }
-    Ok(())
+    })
 }
 
 /// A citation as it stands, with what others can understand of it.
@@ -301,7 +293,7 @@ fn words_of<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
 
 fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut id, mut name, mut input) = (None, None, None);
-    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
+    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "id" => id = Some(reader.string()?),
             "name" => name = Some(reader.string()?),
@@ -310,9 +302,6 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
         }
         Ok(Member::Read)
     })?;
-    if input.is_none() {
-        semantics.add_shape(NO_INPUT);
-    }
     let call = ToolCall {
         id,
         name: name.ok_or_else(|| missing("name"))?,
@@ -323,21 +312,19 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 }
 
 fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
-    let (mut call_id, mut is_error) = (None, None);
-    let (mut parts, mut shape) = (Parts::default(), NO_CONTENT);
-    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
+    let (mut call_id, mut is_error, mut parts) = (None, None, Parts::default());
+    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
             "tool_use_id" => call_id = Some(reader.string()?),
             "is_error" => is_error = Some(reader.boolean()?),
             "content" => {
                 let element = |index| place.element(Step::Content, index);
-                shape = read_content(reader, place.step(Step::Content), element, &mut parts)?;
+                parts = read_content(reader, place.step(Step::Content), element)?;
             }
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
-    semantics.add_shape(shape);
     let result = ToolResult {
         call_id,
         name: None,
@@ -364,14 +351,12 @@ fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
     Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
 }
 
-/// Puts a signature on thinking; an empty one is only a matter of spelling.
+/// Puts a signature on thinking; an empty one is none.
 pub(in crate::protocol::anthropic_messages) fn sign<'a>(
     semantics: &mut NodeSemantics<'a>,
     signature: Text<'a>,
 ) {
-    if signature.is_empty() {
-        semantics.add_shape(EMPTY_SIGNATURE);
-    } else {
+    if !signature.is_empty() {
         semantics.set_artefact(Artefact::read(HERE, ArtefactKind::Signature, signature));
     }
 }

@@ -17,14 +17,8 @@ use crate::json::Reader;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
-use crate::protocol::anthropic_messages::types::EMPTY_STOP;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::NO_CONTENT;
-use crate::protocol::anthropic_messages::types::NO_ROLE;
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
-use crate::protocol::anthropic_messages::types::SLOT;
-use crate::protocol::anthropic_messages::types::STRING;
-use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::messages_expected;
 use crate::protocol::object::read_first;
@@ -120,11 +114,7 @@ impl<'a> Decoding<'a> {
         reader.array(|_, reader| {
             self.request.stop.push(reader.string()?);
             Ok(())
-        })?;
-        if self.request.stop.is_empty() {
-            self.semantics.add_shape(EMPTY_STOP);
-        }
-        Ok(())
+        })
     }
 
     fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -143,17 +133,14 @@ impl<'a> Decoding<'a> {
 /// Reads the system slot, a string or a list of blocks.
 fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
     let place = Place::default().step(Step::System);
-    let mut semantics = NodeSemantics::at(place).shaped(SLOT);
-    let mut parts = Parts::default();
-    let element = |index| Place::default().element(Step::System, index);
-    semantics.add_shape(read_content(reader, place, element, &mut parts)?);
-    Ok(Message::new(Role::System, parts).with_semantics(semantics))
+    let parts = read_content(reader, place, |index| Place::default().element(Step::System, index))?;
+    Ok(Message::new(Role::System, parts).with_semantics(NodeSemantics::at(place)))
 }
 
+/// Reads a message. A role that nobody knows stays among the extras.
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let (mut role, unread) = read_first(reader, "role", known_role);
-    let (mut parts, mut shape) = (Parts::default(), NO_CONTENT);
-    let mut extras = Extras::default();
+    let (mut parts, mut extras) = (Parts::default(), Extras::default());
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "role" => {
@@ -166,17 +153,13 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
             }
             "content" => {
                 let element = |index| place.element(Step::Content, index);
-                shape = read_content(reader, place.step(Step::Content), element, &mut parts)?;
+                parts = read_content(reader, place.step(Step::Content), element)?;
             }
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
     let mut semantics = NodeSemantics::at(place);
-    if role.is_none() {
-        semantics.add_shape(NO_ROLE);
-    }
-    semantics.add_shape(shape);
     semantics.keep(extras);
     Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))
 }
@@ -191,21 +174,20 @@ fn known_role(word: &str) -> Option<Role> {
 }
 
 /// Reads the content of a message, the system slot or a tool result that stands at `place`, its blocks where `element`
-/// says, and says how it is shaped.
+/// says.
 fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
     element: impl Fn(usize) -> Place,
-    parts: &mut Parts<'a>,
-) -> Result<Shape> {
-    *parts = Parts::default();
+) -> Result<Parts<'a>> {
+    let mut parts = Parts::default();
     if reader.kind()? == Kind::String {
         parts.push(Part::text(reader.string()?).with_semantics(NodeSemantics::at(place)));
-        return Ok(STRING);
+        return Ok(parts);
     }
     reader.array(|index, reader| {
         parts.push(blocks::read_block(reader, element(index))?);
         Ok(())
     })?;
-    Ok(Shape::default())
+    Ok(parts)
 }

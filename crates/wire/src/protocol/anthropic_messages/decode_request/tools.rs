@@ -13,7 +13,6 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_tag;
@@ -36,13 +35,7 @@ pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Too
             *reader = start;
             Ok(tool)
         }
-        (kind, unread) => {
-            let (mut tool, _) = read_function(reader, unread, place)?;
-            if kind.is_some() {
-                tool.semantics.add_shape(STATED_TYPE);
-            }
-            Ok(tool)
-        }
+        (_, unread) => read_function(reader, unread, place).map(|(tool, _)| tool),
     }
 }
 

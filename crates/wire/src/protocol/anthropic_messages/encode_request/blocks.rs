@@ -1,30 +1,20 @@
 //! Writing content blocks. Requests, answers and streams share them.
 
+use super::media;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ResultOutput;
-use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::ArtefactKind;
-use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
-use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
-use crate::protocol::anthropic_messages::types::EMPTY_CITATIONS;
-use crate::protocol::anthropic_messages::types::EMPTY_SIGNATURE;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::NO_CONTENT;
-use crate::protocol::anthropic_messages::types::NO_INPUT;
-use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
-use crate::protocol::anthropic_messages::types::STRING;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
@@ -35,6 +25,8 @@ use crate::protocol::semantics::NodeSemantics;
 pub(in crate::protocol::anthropic_messages) enum Block<'n> {
     /// It came in this protocol, and what it had comes back.
     Own(&'n NodeSemantics<'n>),
+    /// The same without its citations.
+    Uncited(&'n NodeSemantics<'n>),
     /// It came in another.
     Foreign(Mark),
 }
@@ -53,25 +45,25 @@ pub(in crate::protocol::anthropic_messages) struct CallWords<'t> {
 }
 
 impl<'n> Block<'n> {
-    fn open<'w>(&self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'n> {
-        let extras = match self {
-            Self::Own(semantics) => semantics.extras().map(|extras| (extras, "")),
+    fn semantics(&self) -> Option<&'n NodeSemantics<'n>> {
+        match self {
+            Self::Own(semantics) | Self::Uncited(semantics) => Some(semantics),
             Self::Foreign(_) => None,
-        };
-        let mut object = Object::open(writer, extras);
+        }
+    }
+
+    pub(super) fn open<'w>(&self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'n> {
+        let extras = self.semantics().and_then(|semantics| semantics.extras());
+        let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         object.word("type", kind);
         object
     }
 
-    fn close(&self, mut object: Object<'_, '_>) {
-        match self {
-            Self::Own(semantics) => {
-                object.optional("cache_control", semantics.cache().map(|marker| &marker.json));
-            }
-            Self::Foreign(Mark::Cached) => {
-                object.key("cache_control").object(|marker| marker.word("type", "ephemeral"));
-            }
-            Self::Foreign(Mark::Plain) => {}
+    pub(super) fn close(&self, mut object: Object<'_, '_>) {
+        let marker = self.semantics().and_then(|semantics| semantics.cache());
+        object.optional("cache_control", marker.map(|marker| &marker.json));
+        if let Self::Foreign(Mark::Cached) = self {
+            object.key("cache_control").object(|marker| marker.word("type", "ephemeral"));
         }
         object.close();
     }
@@ -99,8 +91,7 @@ impl<'n> Block<'n> {
         object.optional("id", words.id.as_ref());
         object.field("name", &words.name);
         let change = match (self, &call.arguments) {
-            (Self::Own(semantics), Arguments::Json(_)) if semantics.has_shape(NO_INPUT) => None,
-            (Self::Own(_), Arguments::Json(json)) => {
+            (Self::Own(_) | Self::Uncited(_), Arguments::Json(json)) => {
                 object.field("input", json);
                 None
             }
@@ -115,13 +106,13 @@ impl<'n> Block<'n> {
         self,
         writer: &mut Writer,
         call_id: Option<&Text<'_>>,
-        is_error: Option<bool>,
+        is_error: bool,
         content: impl FnOnce(&mut Object<'_, '_>),
     ) {
         let mut object = self.open(writer, "tool_result");
         object.optional("tool_use_id", call_id);
         content(&mut object);
-        object.optional("is_error", is_error.as_ref());
+        object.optional("is_error", is_error.then_some(&true));
         self.close(object);
     }
 
@@ -143,11 +134,11 @@ impl<'n> Block<'n> {
         self,
         writer: &mut Writer,
         thinking: &Text<'_>,
-        signature: Option<&Text<'_>>,
+        signature: &Text<'_>,
     ) {
         let mut object = self.open(writer, "thinking");
         object.field("thinking", thinking);
-        object.optional("signature", signature);
+        object.field("signature", signature);
         self.close(object);
     }
 
@@ -163,107 +154,52 @@ impl<'n> Block<'n> {
 }
 
 fn write_citations(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
-    let mut own = semantics.citations().iter().filter(|it| it.protocol() == HERE).peekable();
-    if own.peek().is_some() || semantics.has_shape(EMPTY_CITATIONS) {
-        object.key("citations").array(|list| own.for_each(|it| list.value(it.json())));
-    }
+    let own = semantics.citations().iter().filter(|citation| citation.protocol() == HERE);
+    object.list_unless_empty("citations", |list| own.for_each(|it| list.value(it.json())));
 }
 
-/// Writes a part that came in this protocol, or that was put among such parts.
-pub(in crate::protocol::anthropic_messages) fn write_own(
+/// Writes a part that came in this protocol, or that was put among such parts. `name` gives the name of a call.
+pub(in crate::protocol::anthropic_messages) fn write_own<'p>(
     writer: &mut Writer,
-    part: &Part<'_>,
-    words: impl FnOnce(&ToolCall<'_>) -> Option<Text<'static>>,
+    part: &'p Part<'p>,
+    block: Block<'_>,
+    name: impl FnOnce(&'p Text<'p>) -> Text<'p>,
 ) {
-    let block = Block::Own(part.semantics());
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => block.text(writer, text),
-        Content::Media(media) => write_own_media(writer, media, part.semantics()),
+        Content::Media(media) => media::write_own(writer, media, part.semantics()),
         Content::ToolCall(call) => {
-            let name = words(call).unwrap_or_else(|| call.name.clone().into_owned());
             let id = call.id.as_ref().map(Text::reborrow);
-            block.tool_use(writer, &CallWords { id, name }, call);
+            block.tool_use(writer, &CallWords { id, name: name(&call.name) }, call);
         }
-        Content::ToolResult(result) => write_own_result(writer, result, part.semantics()),
+        Content::ToolResult(result) => {
+            let (id, is_error) = (result.call_id.as_ref(), result.is_error == Some(true));
+            block.tool_result(writer, id, is_error, |object| write_own_output(object, result));
+        }
         Content::Reasoning(reasoning) => {
-            write_reasoning(writer, reasoning, part.semantics(), block)
+            write_reasoning(writer, reasoning, part.semantics(), block);
         }
         Content::Opaque(opaque) => writer.value(&opaque.json),
     }
 }
 
-fn write_own_media(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
-    if semantics.has_shape(SEARCH_RESULT) {
-        let block = Block::Own(semantics);
-        let mut object = block.open(writer, "search_result");
-        object.optional("title", media.name.as_ref());
-        return block.close(object);
-    }
-    let kind = match media.kind {
-        MediaKind::Image => "image",
-        MediaKind::Audio | MediaKind::Video | MediaKind::Document => "document",
-    };
-    Block::Own(semantics).media(writer, kind, media.name.as_ref(), |writer| {
-        let extras = semantics.extras().map(|extras| (extras, "source"));
-        let mut object = Object::open(writer, extras);
-        let (kind, key, data) = match &media.source {
-            Source::Base64 { data, .. } => ("base64", "data", data),
-            Source::Text { text, .. } if semantics.has_shape(CONTENT_SOURCE) => {
-                ("content", "content", text)
+fn write_own_output(object: &mut Object<'_, '_>, result: &ToolResult<'_>) {
+    match &result.output {
+        ResultOutput::Object { response, .. } => object.field("content", &response.to_text()),
+        ResultOutput::Parts(parts) => match &**parts {
+            [] => {}
+            [part]
+                if let Content::Text(text) = part.content()
+                    && !part.semantics().place().is_element() =>
+            {
+                object.field("content", text);
             }
-            Source::Text { text, .. } => ("text", "data", text),
-            Source::Url { url, .. } => ("url", "url", url),
-            Source::File { id, .. } => ("file", "file_id", id),
-        };
-        object.field("type", kind);
-        object.optional("media_type", media.source.mime());
-        // A list of blocks comes back from among the extras.
-        if !semantics.has_shape(CONTENT_BLOCKS) {
-            object.field(key, data);
-        }
-        object.close();
-    });
-}
-
-fn write_own_result(writer: &mut Writer, result: &ToolResult<'_>, semantics: &NodeSemantics<'_>) {
-    let block = Block::Own(semantics);
-    block.tool_result(writer, result.call_id.as_ref(), result.is_error, |object| {
-        match &result.output {
-            ResultOutput::Object { response, .. } => object.field("content", &response.to_text()),
-            ResultOutput::Parts(parts) if parts.is_empty() && semantics.has_shape(NO_CONTENT) => {}
-            ResultOutput::Parts(parts) => write_own_content(object, parts, semantics),
-        }
-    });
-}
-
-/// Writes the content of a message or a result in the shape it had.
-pub(super) fn write_own_content(
-    object: &mut Object<'_, '_>,
-    parts: &[Part<'_>],
-    semantics: &NodeSemantics<'_>,
-) {
-    match parts {
-        [part] if is_string(semantics, part) => object.optional("content", as_string(part)),
-        _ => object.key("content").array(|list| {
-            parts.iter().for_each(|part| write_own(list, part, |_| None));
-        }),
-    }
-}
-
-/// Whether the only part of a node stood as a string and still can.
-pub(super) fn is_string(semantics: &NodeSemantics<'_>, part: &Part<'_>) -> bool {
-    semantics.has_shape(STRING) && as_string(part).is_some()
-}
-
-/// The text of a part that says nothing else, so that it may stand as a string.
-pub(super) fn as_string<'p>(part: &'p Part<'p>) -> Option<&'p Text<'p>> {
-    let semantics = part.semantics();
-    let is_bare = semantics.cache().is_none()
-        && semantics.extras().is_none()
-        && semantics.citations().is_empty();
-    match part.content() {
-        Content::Text(text) if is_bare => Some(text),
-        _ => None,
+            parts => object.key("content").array(|list| {
+                for part in parts {
+                    write_own(list, part, Block::Own(part.semantics()), Text::reborrow);
+                }
+            }),
+        },
     }
 }
 
@@ -278,13 +214,7 @@ pub(in crate::protocol::anthropic_messages) fn write_reasoning(
     if is_sealed(reasoning, semantics) {
         return block.redacted(writer, &carried.unwrap_or_default());
     }
-    let text = joined(&reasoning.texts);
-    let needs_signature = match block {
-        Block::Own(semantics) => semantics.has_shape(EMPTY_SIGNATURE),
-        Block::Foreign(_) => true,
-    };
-    let signature = carried.or_else(|| needs_signature.then(Text::default));
-    block.thinking(writer, &text, signature.as_ref());
+    block.thinking(writer, &joined(&reasoning.texts), &carried.unwrap_or_default());
 }
 
 /// Whether thinking has nothing to show but a ciphertext.

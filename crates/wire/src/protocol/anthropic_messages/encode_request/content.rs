@@ -1,11 +1,15 @@
-//! Writing the turns of a conversation of another protocol.
+//! Writing the turns of a conversation.
 
+use smallvec::SmallVec;
+use smallvec::smallvec;
+
+use super::Encoding;
 use super::blocks::Block;
 use super::blocks::CallWords;
 use super::blocks::Mark;
 use super::blocks::emptied;
+use super::blocks::write_own;
 use super::blocks::write_reasoning;
-use super::foreign::Encoding;
 use super::media;
 use super::tools::ALIAS;
 use super::turns::Piece;
@@ -41,20 +45,12 @@ impl<'r> Encoding<'r, '_> {
             let reason = "requested in the system prompt, as there is no setting for it";
             self.losing.below(Place::default(), &slot, LossKind::Synthesised, reason);
         }
-        let marks: Vec<Mark> =
-            turns.system.iter().map(|piece| self.mark(piece.part.semantics())).collect();
-        match (&*turns.system, &instruction) {
+        match (&*turns.system, instruction) {
             ([], None) => {}
-            ([piece], None) if marks[0] == Mark::Plain => {
-                body.optional("system", said(piece).as_ref());
-            }
-            (pieces, instruction) => body.key("system").array(|list| {
-                for (piece, mark) in pieces.iter().zip(marks) {
-                    Block::Foreign(mark).text(list, &said(piece).unwrap_or_default());
-                }
-                if let Some(text) = instruction {
-                    Block::Foreign(Mark::Plain).text(list, text);
-                }
+            (pieces, None) => self.write_content(body.key("system"), pieces),
+            (pieces, Some(text)) => body.key("system").array(|list| {
+                pieces.iter().for_each(|piece| self.write_piece(list, piece));
+                Block::Foreign(Mark::Plain).text(list, &text);
             }),
         }
     }
@@ -62,33 +58,38 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         body.key("messages").array(|list| {
             for turn in &turns.turns {
-                let pieces = turns.pieces_of(turn);
-                list.object(|object| self.write_turn(object, turn.side, pieces));
+                let role = match turn.side {
+                    Side::User => PromptRole::User,
+                    Side::Assistant => PromptRole::Assistant,
+                    Side::System => PromptRole::System,
+                };
+                let extras = turn.semantics.and_then(NodeSemantics::extras);
+                let mut object = Object::open(list, extras.map(|extras| (extras, "")));
+                object.word_unless_extra("role", wire_role(role, ProviderType::Anthropic));
+                self.write_content(object.key("content"), turns.pieces_of(turn));
+                object.close();
             }
         });
     }
 
-    fn write_turn(&mut self, object: &mut Writer, side: Side, pieces: &[Piece<'r>]) {
-        let role = match side {
-            Side::User => PromptRole::User,
-            Side::Assistant => PromptRole::Assistant,
-            Side::System => PromptRole::System,
-        };
-        object.word("role", wire_role(role, ProviderType::Anthropic));
-        object.literal_key("content");
+    /// Writes a text that stands alone as a string, all else as a list of blocks. What came as a list stays one, and what
+    /// may be marked is one: a mark that comes or goes must leave the rest as it was.
+    fn write_content(&mut self, writer: &mut Writer, pieces: &[Piece<'r>]) {
         if let [piece] = pieces
             && let Some(text) = said(piece)
             && piece.part.semantics().cache().is_none()
+            && !(self.is_own() && piece.part.semantics().place().is_element())
         {
-            return object.value(&text);
+            return writer.value(&text);
         }
-        object.array(|list| pieces.iter().for_each(|piece| self.write_piece(list, piece)));
+        writer.array(|list| pieces.iter().for_each(|piece| self.write_piece(list, piece)));
     }
 
     fn write_piece(&mut self, list: &mut Writer, piece: &Piece<'r>) {
-        let semantics = piece.part.semantics();
-        let mark = self.mark(semantics);
-        let block = Block::Foreign(mark);
+        let block = self.block(piece);
+        if self.is_own() {
+            return write_own(list, piece.part, block, Text::reborrow);
+        }
         if let Some(text) = said(piece) {
             return block.text(list, &text);
         }
@@ -97,10 +98,20 @@ impl<'r> Encoding<'r, '_> {
             Content::ToolCall(call) => self.write_call(list, piece, call, block),
             Content::ToolResult(result) => self.write_result(list, piece, result, block),
             Content::Reasoning(reasoning) => {
-                write_reasoning(list, reasoning, semantics, Block::Foreign(Mark::Plain));
+                let block = Block::Foreign(Mark::Plain);
+                write_reasoning(list, reasoning, piece.part.semantics(), block);
             }
             // Texts are written above, and what only another vendor can say is never admitted.
             Content::Text(_) | Content::Refusal(_) | Content::Opaque(_) => {}
+        }
+    }
+
+    fn block(&mut self, piece: &Piece<'r>) -> Block<'r> {
+        let semantics = piece.part.semantics();
+        match (self.own, piece.spelling) {
+            (Some(_), Spelling::Uncited) => Block::Uncited(semantics),
+            (Some(_), _) => Block::Own(semantics),
+            (None, _) => Block::Foreign(self.mark(semantics)),
         }
     }
 
@@ -187,21 +198,30 @@ impl<'r> Encoding<'r, '_> {
         self.lose_name(piece, result);
         let told = self.told(piece.part.semantics(), &result.output);
         let is_error = result.is_error.unwrap_or(false) || told.is_error;
-        block.tool_result(list, Some(&id), is_error.then_some(true), |object| {
-            match (told.text, result.output.parts()) {
-                (None, []) => {}
-                (Some(text), []) => object.field("content", &text),
-                (None, [part]) if bare_text(part).is_some() => {
-                    object.optional("content", bare_text(part));
-                }
-                (text, parts) => object.key("content").array(|list| {
-                    if let Some(text) = text {
-                        Block::Foreign(Mark::Plain).text(list, &text);
-                    }
-                    parts.iter().for_each(|part| self.write_inner(list, part));
-                }),
-            }
+        let pieces = self.inner(piece.at, result.output.parts());
+        block.tool_result(list, Some(&id), is_error, |object| match (told.text, &*pieces) {
+            (None, []) => {}
+            (Some(text), []) => object.field("content", &text),
+            (None, pieces) => self.write_content(object.key("content"), pieces),
+            (Some(text), pieces) => object.key("content").array(|list| {
+                Block::Foreign(Mark::Plain).text(list, &text);
+                pieces.iter().for_each(|piece| self.write_piece(list, piece));
+            }),
         });
+    }
+
+    /// The parts of a result that can stand there.
+    fn inner(&mut self, at: Position, parts: &'r [Part<'r>]) -> SmallVec<[Piece<'r>; 1]> {
+        let piece = |part| Piece { at, part, spelling: Spelling::Plain };
+        match parts {
+            // A result that is one text and nothing else may be an empty one.
+            [part] if is_bare_text(part) => smallvec![piece(part)],
+            parts => {
+                let mut admits =
+                    |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.losing);
+                parts.iter().filter(|part| admits(part)).map(piece).collect()
+            }
+        }
     }
 
     /// Reports what a result no longer says of its call.
@@ -214,25 +234,6 @@ impl<'r> Encoding<'r, '_> {
         if result.form == CallForm::Custom {
             let reason = "the result of a function";
             self.losing.node(place, LossKind::Renamed, reason);
-        }
-    }
-
-    /// Writes a part of a result, if it can stand there.
-    fn write_inner(&mut self, list: &mut Writer, part: &Part<'_>) {
-        if !admits(part, Side::User, self.target, &mut self.losing) {
-            return;
-        }
-        let mark = self.mark(part.semantics());
-        match part.content() {
-            Content::Text(text) | Content::Refusal(text) => Block::Foreign(mark).text(list, text),
-            Content::Media(file) => media::write(list, file, Block::Foreign(mark)),
-            Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Reasoning(_)
-            | Content::Opaque(_) => {
-                let place = part.semantics().place();
-                self.losing.node(place, LossKind::Dropped, "not part of a result");
-            }
         }
     }
 
@@ -266,12 +267,8 @@ struct Told<'t> {
     is_error: bool,
 }
 
-/// The text of a result that is one text and nothing else; there even an empty one is legal.
-fn bare_text<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
-    match part.content() {
-        Content::Text(text) if part.semantics().cache().is_none() => Some(text),
-        _ => None,
-    }
+fn is_bare_text(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Text(_)) && part.semantics().cache().is_none()
 }
 
 /// The text of a piece as it is spelled; none if it is no text.
@@ -281,7 +278,7 @@ fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     }
     let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
     Some(match piece.spelling {
-        Spelling::Plain | Spelling::Omitted => text.reborrow(),
+        Spelling::Plain | Spelling::Omitted | Spelling::Uncited => text.reborrow(),
         Spelling::Marked => {
             let mut marked = Text::plain(SYSTEM_MARK);
             marked.push(text);

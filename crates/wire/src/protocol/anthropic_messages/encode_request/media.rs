@@ -1,4 +1,4 @@
-//! Images and documents of another protocol: the bytes decide what they are.
+//! Images and documents. Of those of another protocol the bytes decide what they are.
 
 use super::blocks::Block;
 use crate::base64;
@@ -10,7 +10,12 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
+use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
 use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::NodeSemantics;
 use crate::target::Family;
 
 /// A file as it can be sent.
@@ -108,6 +113,40 @@ pub(super) fn write(writer: &mut Writer, media: &Media<'_>, block: Block<'_>) {
                 source.field("data", text);
             }
         });
+    });
+}
+
+/// Writes a file that came in this protocol.
+pub(super) fn write_own(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
+    if semantics.has_shape(SEARCH_RESULT) {
+        let block = Block::Own(semantics);
+        let mut object = block.open(writer, "search_result");
+        object.optional("title", media.name.as_ref());
+        return block.close(object);
+    }
+    let kind = match media.kind {
+        MediaKind::Image => "image",
+        MediaKind::Audio | MediaKind::Video | MediaKind::Document => "document",
+    };
+    Block::Own(semantics).media(writer, kind, media.name.as_ref(), |writer| {
+        let extras = semantics.extras().map(|extras| (extras, "source"));
+        let mut object = Object::open(writer, extras);
+        let (kind, key, data) = match &media.source {
+            Source::Base64 { data, .. } => ("base64", "data", data),
+            Source::Text { text, .. } if semantics.has_shape(CONTENT_SOURCE) => {
+                ("content", "content", text)
+            }
+            Source::Text { text, .. } => ("text", "data", text),
+            Source::Url { url, .. } => ("url", "url", url),
+            Source::File { id, .. } => ("file", "file_id", id),
+        };
+        object.field("type", kind);
+        object.optional("media_type", media.source.mime());
+        // A list of blocks comes back from among the extras.
+        if !semantics.has_shape(CONTENT_BLOCKS) {
+            object.field(key, data);
+        }
+        object.close();
     });
 }
 

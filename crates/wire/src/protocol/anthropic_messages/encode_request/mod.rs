@@ -1,8 +1,7 @@
-//! Writing requests: as they were where they came in this protocol, else in its words.
+//! Writing requests. What came in this protocol is written as it is; what came in another, as the target takes it.
 
 pub(super) mod blocks;
 mod content;
-mod foreign;
 mod media;
 mod order;
 mod own;
@@ -12,10 +11,27 @@ mod thinking;
 mod tools;
 mod turns;
 
+use std::collections::BTreeSet;
+
+use self::order::ToldApart;
+use self::settings::Plan;
+use self::turns::Turns;
+use crate::conversation::Request;
+use crate::conversation::ToolChoice;
 use crate::error::Result;
+use crate::json::Text;
+use crate::json::Writer;
 use crate::loss::Report;
 use crate::protocol::Exchange;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::calls::Calls;
+use crate::protocol::dialect;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::Spelling;
+use crate::schema::Dialect;
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -23,9 +39,115 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    Ok(if exchange.protocol() == HERE {
-        own::encode(exchange, target, report)
-    } else {
-        foreign::encode(exchange, target, report)
-    })
+    let (request, semantics) = (&exchange.request, exchange.semantics());
+    let own = (exchange.protocol() == HERE).then_some(semantics);
+    let kept = own.map(|_| own::prepare(request, target, report));
+    let mut losing = Losing::new(exchange.protocol(), HERE, report);
+    losing.request(exchange);
+    let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut losing));
+    let mut encoding = Encoding {
+        request,
+        own,
+        output_dialect: dialect::of_output(exchange),
+        target,
+        losing,
+        calls: &prepared.calls,
+        plan: prepared.plan,
+        told_apart: prepared.told_apart,
+        spelling: semantics.spelling(),
+        allowed: allowed(request),
+        has_tools: false,
+        marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
+    };
+    let writer = Writer::with_capacity(exchange.body_bytes_expected());
+    Ok(encoding.write(&prepared.turns, writer))
+}
+
+/// What is decided before anything is written.
+struct Prepared<'r> {
+    calls: Calls<'r>,
+    turns: Turns<'r>,
+    told_apart: ToldApart,
+    plan: Plan<'r>,
+}
+
+impl<'r> Prepared<'r> {
+    /// The same for a request of another protocol, with what it loses reported.
+    fn of(request: &'r Request<'r>, target: &'r Target, losing: &mut Losing<'_>) -> Self {
+        let calls = Calls::of(request, HERE, target).naming_results(request);
+        let mut turns = Turns::of(request, target, losing);
+        let told_apart = turns.arrange(request, &calls, losing);
+        let plan = Plan::of(request, target, turns.last_turn(), losing);
+        Self { calls, turns, told_apart, plan }
+    }
+}
+
+fn allowed<'r>(request: &'r Request<'r>) -> Option<BTreeSet<&'r Text<'r>>> {
+    match &request.tool_choice {
+        Some(ToolChoice::Allowed { mode: _, tools }) => {
+            Some(tools.iter().filter_map(|tool| tool.name.as_ref()).collect())
+        }
+        _ => None,
+    }
+}
+
+/// How many cache marks the vendor takes.
+const MARKS_MAX: usize = 4;
+
+/// A request on its way here.
+struct Encoding<'r, 'l> {
+    request: &'r Request<'r>,
+    /// What rides on the request, if it came in this protocol.
+    own: Option<&'r Semantics<'r>>,
+    /// The language of the output schema.
+    output_dialect: Dialect,
+    target: &'r Target,
+    losing: Losing<'l>,
+    calls: &'r Calls<'r>,
+    plan: Plan<'r>,
+    /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
+    told_apart: ToldApart,
+    /// Where the request's fields stand depends on how it was spelled.
+    spelling: Spelling,
+    /// The names of the tools that the choice allows, if it names any.
+    allowed: Option<BTreeSet<&'r Text<'r>>>,
+    has_tools: bool,
+    /// How many cache marks come before the last four.
+    marks_to_skip: usize,
+}
+
+impl<'r> Encoding<'r, '_> {
+    fn write(&mut self, turns: &Turns<'r>, mut writer: Writer) -> String {
+        let mut body = Object::open(&mut writer, self.extras(""));
+        body.optional("model", self.request.model.as_ref());
+        body.optional("max_tokens", self.plan.max_tokens.as_ref());
+        self.write_system(&mut body, turns);
+        self.write_turns(&mut body, turns);
+        self.write_tools(&mut body);
+        self.write_tool_choice(&mut body);
+        body.optional("stream", self.request.stream.as_ref());
+        self.write_settings(&mut body);
+        self.write_namespace(&mut body);
+        body.close();
+        writer.into_string()
+    }
+
+    fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// The undeclared fields that come back in an object of the request.
+    fn extras(&self, scope: &'static str) -> Option<(&'r Extras<'r>, &'static str)> {
+        self.own.map(|semantics| (semantics.extras(), scope))
+    }
+
+    /// Writes the fields that only this protocol has.
+    fn write_namespace(&self, body: &mut Object<'_, '_>) {
+        let namespace = self.own.and_then(|semantics| semantics.anthropic());
+        for (declared, json) in namespace.iter().flat_map(|it| it.set()) {
+            if !declared.path.contains('/') {
+                body.field(declared.path, json);
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
-//! The settings of a request of another protocol: limits, sampling, thinking, output and the end user.
+//! The settings of a request: limits, sampling, thinking, output and the end user.
 
-use super::foreign::Encoding;
+use super::Encoding;
 use super::schemas;
 use super::thinking::BUDGET_MIN;
 use super::thinking::Form;
@@ -9,6 +9,9 @@ use super::turns::LastTurn;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::Request;
+use crate::conversation::Thinking;
+use crate::conversation::ThinkingMode;
+use crate::conversation::ThinkingShow;
 use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
@@ -16,6 +19,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::asking::ASK_FOR_JSON;
 use crate::protocol::described::described;
 use crate::protocol::described::lose_description;
@@ -31,8 +35,8 @@ use crate::target::Vendor;
 
 /// What has to be decided before anything is written.
 pub(super) struct Plan<'r> {
-    pub(super) max_tokens: Number<'r>,
-    thought: Thought,
+    pub(super) max_tokens: Option<Number<'r>>,
+    pub(super) thought: Thought,
 }
 
 impl<'r> Plan<'r> {
@@ -51,7 +55,7 @@ impl<'r> Plan<'r> {
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
-        let max_tokens = fit_limit(limit, &mut thought, target, losing);
+        let max_tokens = Some(fit_limit(limit, &mut thought, target, losing));
         Self { max_tokens, thought }
     }
 
@@ -101,7 +105,7 @@ pub(in crate::protocol::anthropic_messages) fn while_thinking(rules: Sampling) -
     }
 }
 
-impl Encoding<'_, '_> {
+impl<'r> Encoding<'r, '_> {
     pub(super) fn write_settings(&mut self, body: &mut Object<'_, '_>) {
         self.write_sampling(body);
         self.write_stop(body);
@@ -117,9 +121,15 @@ impl Encoding<'_, '_> {
     }
 
     fn write_sampling(&mut self, body: &mut Object<'_, '_>) {
+        let sampling = &self.request.sampling;
+        if self.is_own() {
+            body.optional("temperature", sampling.temperature.as_ref());
+            body.optional("top_p", sampling.top_p.as_ref());
+            return body.optional("top_k", sampling.top_k.as_ref());
+        }
         let thought = &self.plan.thought;
         let effort = match thought.form {
-            Form::Unsaid => None,
+            Form::Unsaid | Form::AsAsked => None,
             Form::Disabled => Some(Effort::None),
             Form::Adaptive | Form::Budget(_) => Some(Effort::High),
         };
@@ -128,7 +138,6 @@ impl Encoding<'_, '_> {
         if thought.is_on() && family.vendor != Vendor::Anthropic {
             rules = while_thinking(rules);
         }
-        let sampling = &self.request.sampling;
         let of = |accepts| {
             if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
         };
@@ -197,58 +206,79 @@ impl Encoding<'_, '_> {
     }
 
     fn write_stop(&mut self, body: &mut Object<'_, '_>) {
+        let is_refused = |text: &Text<'_>| text.is_blank() && self.own.is_none();
         let stop = &self.request.stop;
-        for (index, _) in stop.iter().enumerate().filter(|(_, text)| text.is_blank()) {
+        for (index, _) in stop.iter().enumerate().filter(|(_, text)| is_refused(text)) {
             let reason = "stops of whitespace alone are refused";
             self.losing.stop(index, LossKind::Dropped, reason);
         }
-        let mut kept = stop.iter().filter(|text| !text.is_blank()).peekable();
-        if kept.peek().is_some() {
-            body.key("stop_sequences").array(|list| kept.for_each(|text| list.value(text)));
-        }
+        body.list_unless_empty("stop_sequences", |list| {
+            stop.iter().filter(|text| !is_refused(text)).for_each(|text| list.value(text));
+        });
     }
 
     fn write_thinking(&mut self, body: &mut Object<'_, '_>) {
-        let Thought { form, effort: _, display } = self.plan.thought;
-        let kind = match form {
+        let (asked, Thought { form, effort: _, display }) =
+            (&self.request.thinking, self.plan.thought);
+        let shown = display.map(Text::literal);
+        let (kind, budget, shown) = match form {
             Form::Unsaid => return,
-            Form::Disabled => "disabled",
-            Form::Adaptive => "adaptive",
-            Form::Budget(_) => "enabled",
+            Form::AsAsked => (asked_word(asked.mode), asked.budget.clone(), asked_show(asked)),
+            Form::Disabled => ("disabled", None, None),
+            Form::Adaptive => ("adaptive", None, shown),
+            Form::Budget(tokens) => ("enabled", Some(Number::from(tokens)), shown),
         };
-        body.key("thinking").object(|object| {
-            object.field("type", kind);
-            if let Form::Budget(tokens) = form {
-                object.field("budget_tokens", &tokens);
-            }
-            object.optional("display", display);
-        });
+        let mut object = Object::open(body.key("thinking"), self.extras("thinking"));
+        object.word("type", kind);
+        object.optional("budget_tokens", budget.as_ref());
+        object.optional("display", shown.as_ref());
+        object.close();
     }
 
     fn write_output(&mut self, body: &mut Object<'_, '_>) {
-        let effort = self.plan.thought.effort;
-        let schema = match &self.request.output {
-            OutputFormat::JsonSchema(schema) if self.target.family.schema_output => {
-                self.output_schema(schema)
-            }
-            _ => None,
-        };
-        if effort.is_none() && schema.is_none() {
-            return;
+        let made = self.plan.thought.effort.map(|effort| Text::literal(effort.as_str()));
+        let effort = made.or_else(|| self.own.and(self.request.thinking.effort.clone()));
+        let format = self.format();
+        let is_beta = self.own.is_some_and(|semantics| semantics.has_shape(OUTPUT_FORMAT));
+        if let Some(format) = format.as_ref().filter(|_| is_beta) {
+            self.write_format(body, ("output_format", "output_format"), format);
         }
-        body.key("output_config").object(|object| {
-            object.optional("effort", effort.map(Effort::as_str));
-            if let Some(schema) = schema {
-                object.key("format");
-                object.object(|format| {
-                    format.word("type", "json_schema");
-                    format.field("schema", &schema);
-                });
+        let namespace = self.own.and_then(|semantics| semantics.anthropic());
+        body.unless_empty("output_config", self.extras("output_config"), |object| {
+            object.optional("effort", effort.as_ref());
+            if let Some(format) = format.as_ref().filter(|_| !is_beta) {
+                self.write_format(object, ("format", "output_config/format"), format);
             }
+            object.optional("task_budget", namespace.and_then(|it| it.task_budget()));
         });
     }
 
-    fn output_schema<'s>(&mut self, output: &OutputSchema<'s>) -> Option<Json<'s>> {
+    fn write_format(
+        &self,
+        outer: &mut Object<'_, '_>,
+        (key, scope): (&'static str, &'static str),
+        schema: &Json<'_>,
+    ) {
+        let mut object = Object::open(outer.key(key), self.extras(scope));
+        object.word("type", "json_schema");
+        object.field("schema", schema);
+        object.close();
+    }
+
+    /// The schema that the answer is held to.
+    fn format(&mut self) -> Option<Json<'r>> {
+        match &self.request.output {
+            OutputFormat::JsonSchema(output) if self.is_own() => {
+                Some(output.schema.as_ref().map_or(Json::literal("null"), Json::reborrow))
+            }
+            OutputFormat::JsonSchema(output) if self.target.family.schema_output => {
+                self.output_schema(output)
+            }
+            _ => None,
+        }
+    }
+
+    fn output_schema(&mut self, output: &'r OutputSchema<'r>) -> Option<Json<'r>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
             self.lose(
@@ -271,6 +301,7 @@ impl Encoding<'_, '_> {
     /// What the system prompt must ask for, since no setting can.
     pub(super) fn instruction(&mut self) -> Option<Text<'static>> {
         match &self.request.output {
+            _ if self.is_own() => None,
             OutputFormat::Unsaid | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
                 let reason = "there is no such mode: the system prompt asks for it";
@@ -304,13 +335,16 @@ impl Encoding<'_, '_> {
             }
             (Some(_) | None, None) => {}
         }
-        if let Some(id) = identifier.as_ref().or(user.as_ref()) {
-            body.key("metadata").object(|metadata| metadata.field("user_id", id));
-        }
+        body.unless_empty("metadata", self.extras("metadata"), |metadata| {
+            metadata.optional("user_id", identifier.as_ref().or(user.as_ref()));
+        });
     }
 
     fn write_tier(&mut self, body: &mut Object<'_, '_>) {
         let Some(tier) = &self.request.service_tier else { return };
+        if self.is_own() {
+            return body.field("service_tier", tier);
+        }
         let asked = tier.to_str();
         let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
         match word {
@@ -359,4 +393,23 @@ impl Encoding<'_, '_> {
             }
         }
     }
+}
+
+/// The client's own word for how it wants the model to think.
+fn asked_word(mode: Option<ThinkingMode>) -> &'static str {
+    match mode {
+        Some(ThinkingMode::Enabled) | None => "enabled",
+        Some(ThinkingMode::Adaptive) => "adaptive",
+        Some(ThinkingMode::BetweenTools) => "between_tools",
+        Some(ThinkingMode::Disabled) => "disabled",
+    }
+}
+
+/// The client's own word for how it wants to see the thinking.
+fn asked_show<'r>(thinking: &'r Thinking<'r>) -> Option<Text<'r>> {
+    thinking.show.as_ref().map(|show| match show {
+        ThinkingShow::Shown(Some(word)) => word.reborrow(),
+        ThinkingShow::Shown(None) => Text::literal("summarized"),
+        ThinkingShow::Hidden => Text::literal("omitted"),
+    })
 }

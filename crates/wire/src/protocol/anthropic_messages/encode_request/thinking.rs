@@ -30,6 +30,8 @@ pub(super) struct Thought {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Unsaid,
+    /// In the client's own words, which are this protocol's.
+    AsAsked,
     Disabled,
     Adaptive,
     Budget(u64),
@@ -46,7 +48,7 @@ enum Wish {
 }
 
 impl Thought {
-    const UNSAID: Self = Self { form: Form::Unsaid, effort: None, display: None };
+    pub(super) const UNSAID: Self = Self { form: Form::Unsaid, effort: None, display: None };
 
     pub(super) fn of(
         request: &Request<'_>,
@@ -229,17 +231,19 @@ impl Telling<'_, '_> {
 
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
     fn without_return(&mut self, thought: Thought) -> Thought {
-        let never = matches!(
-            self.family.thinking,
-            Thinking::AnthropicAdaptive { disable: Disable::Never, .. }
-        );
-        if never {
-            return thought;
-        }
+        let Some(form) = without_thinking(self.family.thinking) else { return thought };
         let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
         self.lose(LossKind::Approximated, reason);
-        let form = if self.family.thinking.by_default() { Form::Disabled } else { Form::Unsaid };
         Thought { form, ..Thought::UNSAID }
+    }
+}
+
+/// How a model is told not to think; none for one that always does.
+pub(super) fn without_thinking(thinking: Thinking) -> Option<Form> {
+    match thinking {
+        Thinking::AnthropicAdaptive { disable: Disable::Never, .. } => None,
+        thinking if thinking.by_default() => Some(Form::Disabled),
+        _ => Some(Form::Unsaid),
     }
 }
 

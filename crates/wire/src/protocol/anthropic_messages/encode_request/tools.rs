@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::foreign::Encoding;
+use super::Encoding;
 use super::schemas;
 use crate::conversation::AllowedMode;
+use crate::conversation::Content;
 use crate::conversation::CustomFormat;
 use crate::conversation::CustomTool;
 use crate::conversation::FunctionTool;
@@ -13,6 +14,7 @@ use crate::conversation::HostedService;
 use crate::conversation::HostedTool;
 use crate::conversation::NamespaceTool;
 use crate::conversation::Tool;
+use crate::conversation::ToolCall;
 use crate::conversation::ToolChoice;
 use crate::conversation::ToolKind;
 use crate::json::Json;
@@ -22,7 +24,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::STATED_TYPE;
 use crate::protocol::choosing::Offer;
 use crate::protocol::dialect;
 use crate::protocol::hosted::Setting;
@@ -41,36 +42,6 @@ const CUSTOM_SCHEMA: Json<'static> = Json::literal(
 
 /// The arguments of a tool of which nothing is known but its name.
 const ANY_SCHEMA: Json<'static> = Json::literal(r#"{"type":"object"}"#);
-
-/// Writes tools that came in this protocol, or that were put among such tools.
-pub(super) fn write_own(writer: &mut Writer, tools: &[Tool<'_>]) {
-    for tool in tools {
-        match &tool.kind {
-            ToolKind::Function(function) => write_own_function(writer, tool, function),
-            ToolKind::Custom(custom) => {
-                let description = custom.description.as_ref();
-                write_plain(writer, &custom.name, description, &CUSTOM_SCHEMA);
-            }
-            ToolKind::Hosted(hosted) if hosted.protocol == HERE => writer.value(&hosted.json),
-            ToolKind::Hosted(_) => {}
-            ToolKind::Namespace(namespace) => write_own(writer, &namespace.tools),
-        }
-    }
-}
-
-fn write_own_function(writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
-    let semantics = tool.semantics();
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
-    if semantics.has_shape(STATED_TYPE) {
-        object.word("type", "custom");
-    }
-    object.field("name", &function.name);
-    object.optional("description", function.description.as_ref());
-    object.optional("input_schema", function.parameters.as_ref());
-    object.optional("strict", function.strict.as_ref());
-    object.optional("cache_control", semantics.cache().map(|marker| &marker.json));
-    object.close();
-}
 
 fn write_plain(
     writer: &mut Writer,
@@ -96,7 +67,7 @@ impl<'r> Encoding<'r, '_> {
             }
         });
         self.has_tools = list == IsWritten::Yes;
-        if !self.has_tools && self.has_called() {
+        if !self.has_tools && !self.is_own() && self.called().next().is_some() {
             self.write_stand_ins(body);
         }
     }
@@ -160,9 +131,37 @@ impl<'r> Encoding<'r, '_> {
         function: &FunctionTool<'_>,
         name: &str,
     ) {
-        let tool = spaced.tool;
+        let semantics = spaced.tool.semantics();
+        let is_strict = function.strict == Some(true);
+        let (schema, is_strict) = match self.own {
+            Some(_) => (function.parameters.clone(), is_strict),
+            None => {
+                let is_strict = is_strict && self.target.family.schema_output;
+                (Some(self.schema(spaced.tool, function, is_strict)), is_strict)
+            }
+        };
+        let (extras, cache) = match self.own {
+            Some(_) => (semantics.extras().map(|extras| (extras, "")), semantics.cache()),
+            None => (None, None),
+        };
+        let mut object = Object::open(list, extras);
+        object.field("name", name);
+        let description = spaced.description(function.description.as_ref());
+        object.optional("description", description.as_ref());
+        object.optional("input_schema", schema.as_ref());
+        object.optional("strict", is_strict.then_some(&true));
+        object.optional("cache_control", cache.map(|marker| &marker.json));
+        object.close();
+    }
+
+    /// The schema of a function as the target takes it, with what it loses reported.
+    fn schema<'f>(
+        &mut self,
+        tool: &Tool<'_>,
+        function: &FunctionTool<'f>,
+        is_strict: bool,
+    ) -> Json<'f> {
         let place = tool.semantics().place();
-        let is_strict = function.strict == Some(true) && self.target.family.schema_output;
         if function.strict == Some(true) && !is_strict {
             let reason = "the model does not hold to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
@@ -172,25 +171,14 @@ impl<'r> Encoding<'r, '_> {
             self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
-        let schema = match &function.parameters {
-            Some(parameters) => {
-                let dialect = dialect::of_parameters(self.losing.source(), tool);
-                let (field, spelling) = (Field::ToolParameters, self.spelling);
-                let at = schemas::At { place, field, spelling, dialect };
-                schemas::translate(parameters, asked, at, &mut self.losing)
-            }
-            None => {
-                schemas::lose_absent(place, &mut self.losing);
-                schemas::NO_ARGUMENTS
-            }
+        let Some(parameters) = &function.parameters else {
+            schemas::lose_absent(place, &mut self.losing);
+            return schemas::NO_ARGUMENTS;
         };
-        let mut object = Object::open(list, None);
-        object.field("name", name);
-        let description = spaced.description(function.description.as_ref());
-        object.optional("description", description.as_ref());
-        object.field("input_schema", &schema);
-        object.optional("strict", is_strict.then_some(&true));
-        object.close();
+        let dialect = dialect::of_parameters(self.losing.source(), tool);
+        let (field, spelling) = (Field::ToolParameters, self.spelling);
+        let at = schemas::At { place, field, spelling, dialect };
+        schemas::translate(parameters, asked, at, &mut self.losing)
     }
 
     fn write_custom(
@@ -223,6 +211,7 @@ impl<'r> Encoding<'r, '_> {
         used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let (kind, name) = match hosted.service {
+            _ if self.is_own() && hosted.protocol == HERE => return list.value(&hosted.json),
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
             HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
             HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),
@@ -256,11 +245,24 @@ impl<'r> Encoding<'r, '_> {
             Some(_) => LossKind::Renamed,
         };
         self.losing.field(Place::default(), Field::ToolChoice, kind, reason);
-        let names = self.called_names();
+        let mut seen = BTreeSet::new();
         body.key("tools").array(|list| {
-            names.iter().for_each(|name| write_plain(list, name, None, &ANY_SCHEMA));
+            for name in self.called().map(|call| self.calls.name(&call.name)) {
+                if seen.insert(name.to_str().into_owned()) {
+                    write_plain(list, &name, None, &ANY_SCHEMA);
+                }
+            }
         });
         body.key("tool_choice").object(|choice| choice.word("type", "none"));
+    }
+
+    /// The calls of the history.
+    fn called(&self) -> impl Iterator<Item = &ToolCall<'r>> {
+        let parts = self.request.messages.iter().flat_map(|message| &message.parts);
+        parts.filter_map(|part| match part.content() {
+            Content::ToolCall(call) => Some(&**call),
+            _ => None,
+        })
     }
 
     /// Whether the choice allows a tool; one that it does not is not declared.
@@ -276,34 +278,33 @@ impl<'r> Encoding<'r, '_> {
     /// Writes how the model may choose, as far as there is something to choose from.
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
-        if !self.has_tools {
+        if !self.has_tools && !self.is_own() {
             let kind = match request.tool_choice {
-                None => None,
-                Some(ToolChoice::Auto | ToolChoice::None) => Some(LossKind::Implied),
-                Some(_) => Some(LossKind::Dropped),
+                None => return self.lose_parallel(),
+                Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
+                Some(_) => LossKind::Dropped,
             };
-            if let Some(kind) = kind {
-                let reason = "there is no tool to choose";
-                self.losing.field(root, Field::ToolChoice, kind, reason);
-            }
+            self.losing.field(root, Field::ToolChoice, kind, "there is no tool to choose");
             return self.lose_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
         let choice = match self.choice() {
+            Some(Choice::Other(json)) => return body.field("tool_choice", json),
             Some(choice) => choice,
             None if is_serial => Choice::Auto,
             None => return,
         };
-        let takes_serial = !matches!(choice, Choice::None);
+        let takes_serial = self.is_own() || !matches!(choice, Choice::None);
         if !takes_serial {
             self.lose_parallel();
         }
-        body.key("tool_choice").object(|object| {
-            choice.write(object);
-            if is_serial && takes_serial {
-                object.field("disable_parallel_tool_use", &true);
-            }
-        });
+        let mut object = Object::open(body.key("tool_choice"), self.extras("tool_choice"));
+        object.word("type", choice.word());
+        if let Choice::Tool(name) = &choice {
+            object.field("name", name);
+        }
+        object.optional("disable_parallel_tool_use", (is_serial && takes_serial).then_some(&true));
+        object.close();
     }
 
     /// Reports how many calls may come at once where none can come.
@@ -324,8 +325,10 @@ impl<'r> Encoding<'r, '_> {
             ToolChoice::Required => Choice::Any,
             ToolChoice::Named { name, form: _ } => {
                 // What is declared is what is offered, so that only a name can be missing.
-                Offer::of(self.request, |_| true).choice(self.request, &mut self.losing)?;
-                Choice::Tool(name)
+                if !self.is_own() {
+                    Offer::of(self.request, |_| true).choice(self.request, &mut self.losing)?;
+                }
+                Choice::Tool(self.calls.name(name))
             }
             ToolChoice::Allowed { mode, tools: _ } => {
                 let reason = "only the allowed tools are declared";
@@ -335,6 +338,7 @@ impl<'r> Encoding<'r, '_> {
                     AllowedMode::Required => Choice::Any,
                 }
             }
+            ToolChoice::Other { protocol: HERE, json } if self.is_own() => Choice::Other(json),
             ToolChoice::Other { .. } => {
                 let reason = "a choice that only its own protocol has";
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
@@ -352,11 +356,8 @@ impl<'r> Encoding<'r, '_> {
             ForcedToolChoice::WithoutThinking => self.plan.thinks(),
             ForcedToolChoice::Never => true,
         };
-        if !is_forced || !refuses {
-            return match choice {
-                Choice::Tool(name) => Choice::Alias(self.calls.name(name).to_str().into_owned()),
-                other => other,
-            };
+        if !is_forced || !refuses || self.is_own() {
+            return choice;
         }
         let reason = "the model cannot be made to call a tool while it thinks";
         self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
@@ -389,24 +390,19 @@ enum Choice<'r> {
     Auto,
     Any,
     None,
-    Tool(&'r Text<'r>),
     /// A tool by the name that it is declared under.
-    Alias(String),
+    Tool(Text<'r>),
+    /// One that only this protocol has.
+    Other(&'r Json<'r>),
 }
 
 impl Choice<'_> {
-    fn write(&self, object: &mut Writer) {
-        let kind = match self {
-            Self::Auto => "auto",
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Auto | Self::Other(_) => "auto",
             Self::Any => "any",
             Self::None => "none",
-            Self::Tool(_) | Self::Alias(_) => "tool",
-        };
-        object.field("type", kind);
-        match self {
-            Self::Tool(name) => object.field("name", *name),
-            Self::Alias(name) => object.field("name", name),
-            Self::Auto | Self::Any | Self::None => {}
+            Self::Tool(_) => "tool",
         }
     }
 }

@@ -21,17 +21,20 @@ use crate::target::LateSystem;
 use crate::target::Target;
 
 /// The conversation in turns, with the system prompt apart.
+#[derive(Default)]
 pub(super) struct Turns<'r> {
     pub(super) system: Vec<Piece<'r>>,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<Turn<'r>>,
     /// The pieces of all turns, one turn behind the other.
     pub(super) pieces: Vec<Piece<'r>>,
 }
 
-pub(super) struct Turn {
+pub(super) struct Turn<'r> {
     pub(super) side: Side,
     /// Where its pieces stand among those of all turns.
     pub(super) pieces: Range<usize>,
+    /// What rides on the message that it is, if that came in this protocol.
+    pub(super) semantics: Option<&'r NodeSemantics<'r>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,16 @@ pub(super) enum Side {
     User,
     Assistant,
     System,
+}
+
+impl Side {
+    pub(super) fn of(role: Role) -> Self {
+        match role {
+            Role::System | Role::Developer => Self::System,
+            Role::User | Role::Tool => Self::User,
+            Role::Assistant => Self::Assistant,
+        }
+    }
 }
 
 /// A part that will be written, and how.
@@ -58,6 +71,8 @@ pub(super) enum Spelling {
     Trimmed,
     /// Media that cannot be sent, told by their kind.
     Omitted,
+    /// Without its citations.
+    Uncited,
 }
 
 /// Whether thinking can go on after the last turn of the assistant.
@@ -75,10 +90,11 @@ impl<'r> Turns<'r> {
     ) -> Self {
         let parts = request.messages.iter().map(|message| message.parts.len()).sum();
         let turns = Vec::with_capacity(request.messages.len());
+        let pieces = Vec::with_capacity(parts);
         let mut gathering = Gathering {
             target,
             losing,
-            turns: Self { system: Vec::new(), turns, pieces: Vec::with_capacity(parts) },
+            turns: Self { system: Vec::new(), turns, pieces },
             held: Vec::new(),
             border: Border::Open,
         };
@@ -95,23 +111,18 @@ impl<'r> Turns<'r> {
         gathering.turns
     }
 
-    pub(super) fn pieces_of(&self, turn: &Turn) -> &[Piece<'r>] {
+    pub(super) fn pieces_of(&self, turn: &Turn<'_>) -> &[Piece<'r>] {
         &self.pieces[turn.pieces.clone()]
     }
 
     pub(super) fn last_turn(&self) -> LastTurn {
         let last = self.turns.iter().rfind(|turn| turn.side == Side::Assistant);
-        let has = |turn: &Turn, is: fn(&Content<'_>) -> bool| {
-            self.pieces_of(turn).iter().any(|piece| is(piece.part.content()))
-        };
-        match last {
-            Some(turn)
-                if has(turn, |it| matches!(it, Content::ToolCall(_)))
-                    && !has(turn, |it| matches!(it, Content::Reasoning(_))) =>
-            {
-                LastTurn::CallsWithoutThinking
-            }
-            Some(_) | None => LastTurn::Complete,
+        let pieces = last.map_or(&[] as &[_], |turn| self.pieces_of(turn));
+        let thinks =
+            pieces.iter().any(|piece| matches!(piece.part.content(), Content::Reasoning(_)));
+        match pieces.iter().any(is_call) && !thinks {
+            true => LastTurn::CallsWithoutThinking,
+            false => LastTurn::Complete,
         }
     }
 
@@ -261,7 +272,7 @@ impl<'r> Gathering<'r, '_, '_> {
             Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;
             }
-            _ => self.turns.turns.push(Turn { side, pieces }),
+            _ => self.turns.turns.push(Turn { side, pieces, semantics: None }),
         }
     }
 
@@ -295,9 +306,7 @@ impl<'r> Gathering<'r, '_, '_> {
     fn end(&mut self) {
         let Some(turn) = self.turns.turns.last() else { return };
         let pieces = &mut self.turns.pieces[turn.pieces.clone()];
-        let has_calls =
-            pieces.iter().any(|piece| matches!(piece.part.content(), Content::ToolCall(_)));
-        if turn.side != Side::Assistant || has_calls {
+        if turn.side != Side::Assistant || pieces.iter().any(is_call) {
             return;
         }
         if self.target.family.prefill {
@@ -316,6 +325,10 @@ impl<'r> Gathering<'r, '_, '_> {
             self.losing.node(piece.part.semantics().place(), LossKind::Dropped, reason);
         }
     }
+}
+
+pub(super) fn is_call(piece: &Piece<'_>) -> bool {
+    matches!(piece.part.content(), Content::ToolCall(_))
 }
 
 fn trim(piece: &mut Piece<'_>, losing: &mut Losing<'_>) {

@@ -8,73 +8,59 @@ use crate::protocol::Field;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 
-/// Writes an end that came in this protocol, or that was put there by someone who knows no protocol.
+/// Writes why an answer ended, in the vendor's own words where they came from there.
 pub(in crate::protocol::anthropic_messages) fn write_finish(
-    object: &mut Object<'_, '_>,
-    finish: Option<&Finish<'_>>,
-) {
-    let Some(finish) = finish else { return };
-    match &finish.raw {
-        Some(raw) => object.field("stop_reason", raw),
-        // An end of which the vendor itself did not say why.
-        None if finish.kind == FinishKind::Other => {}
-        None => object.field("stop_reason", stop_reason(finish.kind, Said::Nothing)),
-    }
-    object.optional("stop_sequence", finish.stop_sequence.as_ref());
-    object.optional("stop_details", finish.details.as_ref());
-}
-
-/// Writes why an answer of another protocol ended.
-pub(in crate::protocol::anthropic_messages) fn write_foreign_finish(
     object: &mut Object<'_, '_>,
     finish: Option<&Finish<'_>>,
     said: Said,
     (place, losing): (Place, &mut Losing<'_>),
 ) {
     let Some(finish) = finish else {
-        object.key("stop_reason").null();
-        return object.key("stop_sequence").null();
+        if !losing.is_same() {
+            object.key("stop_reason").null();
+            object.key("stop_sequence").null();
+        }
+        return;
     };
     let lacks_call = finish.kind == FinishKind::ToolCalls && said != Said::Call;
     let kind = if lacks_call { FinishKind::Stop } else { finish.kind };
-    object.field("stop_reason", stop_reason(kind, said));
-    match (&finish.stop_sequence, finish.kind) {
-        (Some(text), _) => object.field("stop_sequence", text),
-        (None, _) => object.key("stop_sequence").null(),
+    match &finish.raw {
+        Some(raw) if losing.is_same() => object.field("stop_reason", raw),
+        // An end of which the vendor itself did not say why.
+        None if losing.is_same() && kind == FinishKind::Other => {}
+        Some(_) | None => object.word("stop_reason", stop_reason(kind, said)),
     }
-    if finish.details.is_some() {
-        let reason = "details in another vendor's format";
-        losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
+    object.field("stop_sequence", &finish.stop_sequence);
+    match &finish.details {
+        Some(details) if losing.is_same() => object.field("stop_details", details),
+        Some(_) => {
+            let reason = "details in another vendor's format";
+            losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
+        }
+        None => {}
     }
-    let lost = match finish.kind {
-        FinishKind::MalformedCall => Some((LossKind::Approximated, "there is no such reason")),
-        FinishKind::Other | FinishKind::Failed => {
-            Some((LossKind::Approximated, "a finish reason that only its vendor has"))
-        }
-        FinishKind::ContentFilter | FinishKind::PromptFilter => {
-            Some((LossKind::Renamed, "a filtered answer is a refusal"))
-        }
-        FinishKind::Stop
-        | FinishKind::StopSequence
-        | FinishKind::ToolCalls
-        | FinishKind::Length
-        | FinishKind::ContextFull
-        | FinishKind::Refusal
-        | FinishKind::Pause => None,
-    };
-    let derived = match (finish.kind, said) {
-        (FinishKind::ToolCalls, Said::Nothing | Said::Refusal) => {
-            Some((LossKind::Repaired, "there is no call to answer"))
-        }
-        (FinishKind::Stop, Said::Call) => Some((LossKind::Renamed, "a call makes it a tool turn")),
-        (FinishKind::Stop, Said::Refusal) => {
-            Some((LossKind::Renamed, "a refusal is an end of its own"))
-        }
-        _ => None,
-    };
-    if let Some((kind, reason)) = lost.or(derived) {
+    if let Some((kind, reason)) = loss_of(finish.kind, said) {
         losing.field(place, Field::FinishReason, kind, reason);
     }
+}
+
+/// What the reason for an end loses or gains here.
+fn loss_of(kind: FinishKind, said: Said) -> Option<(LossKind, &'static str)> {
+    Some(match (kind, said) {
+        (FinishKind::MalformedCall, _) => (LossKind::Approximated, "there is no such reason"),
+        (FinishKind::Other | FinishKind::Failed, _) => {
+            (LossKind::Approximated, "a finish reason that only its vendor has")
+        }
+        (FinishKind::ContentFilter | FinishKind::PromptFilter, _) => {
+            (LossKind::Renamed, "a filtered answer is a refusal")
+        }
+        (FinishKind::ToolCalls, Said::Nothing | Said::Refusal) => {
+            (LossKind::Repaired, "there is no call to answer")
+        }
+        (FinishKind::Stop, Said::Call) => (LossKind::Renamed, "a call makes it a tool turn"),
+        (FinishKind::Stop, Said::Refusal) => (LossKind::Renamed, "a refusal is an end of its own"),
+        _ => return None,
+    })
 }
 
 /// What an answer held that decides how its end is called.
@@ -87,10 +73,7 @@ pub(in crate::protocol::anthropic_messages) enum Said {
 }
 
 /// The reason for an end; a call makes it a tool turn unless it was cut or filtered.
-pub(in crate::protocol::anthropic_messages) fn stop_reason(
-    kind: FinishKind,
-    said: Said,
-) -> &'static str {
+fn stop_reason(kind: FinishKind, said: Said) -> &'static str {
     match (kind, said) {
         (FinishKind::Length, _) => "max_tokens",
         (FinishKind::ContextFull, _) => "model_context_window_exceeded",

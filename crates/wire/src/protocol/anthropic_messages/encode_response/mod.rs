@@ -7,7 +7,6 @@ use std::collections::HashSet;
 
 use self::finish::Said;
 use self::finish::write_finish;
-use self::finish::write_foreign_finish;
 use self::tier::tier_word;
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
@@ -15,6 +14,7 @@ use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::Response;
+use crate::conversation::Usage;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
@@ -35,16 +35,12 @@ use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::NO_CONTENT;
-use crate::protocol::anthropic_messages::types::NO_ROLE;
-use crate::protocol::anthropic_messages::types::NO_TYPE;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::anthropic_messages::usage::lose_absent_usage;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::usage::Stating;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -55,71 +51,33 @@ pub(in crate::protocol) fn encode_response(
     let mut losing = Losing::new(source, HERE, report);
     losing.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    match (&response.fault, losing.is_same()) {
-        (Some(fault), _) => {
+    match &response.fault {
+        Some(fault) => {
             losing.failed(response);
             write_fault(&mut writer, fault);
         }
-        (None, true) => write_own_response(&mut writer, response, asked),
-        (None, false) => write_foreign_response(&mut writer, response, asked, &mut losing),
+        None => write_response(&mut writer, response, asked, &mut losing),
     }
     writer.into_string()
 }
 
-fn write_own_response(writer: &mut Writer, response: &Response<'_>, asked: &Asked<'_>) {
-    let semantics = response.semantics();
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
-    object.optional("id", response.id.as_ref());
-    write_kind(&mut object, semantics);
-    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
-    if let Some(candidate) = response.candidates.first() {
-        let parts = &candidate.message.parts;
-        if !parts.is_empty() || !semantics.has_shape(NO_CONTENT) {
-            object.key("content").array(|list| {
-                for part in parts {
-                    write_own(list, part, |call| Some(asked.client_name(&call.name).into_owned()));
-                }
-            });
-        }
-        write_finish(&mut object, candidate.finish.as_ref());
-    }
-    if response.usage.is_some() || response.service_tier.is_some() {
-        let usage = response.usage.clone().unwrap_or_default();
-        let tier = response.service_tier.as_ref();
-        USAGE.write(object.key(USAGE.member), &usage, tier, Stating::AsRead);
-    }
-    object.close();
-}
-
-/// Writes the type and the role that every answer has, unless this one came without.
-pub(super) fn write_kind(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
-    if !semantics.has_shape(NO_TYPE) {
-        object.field("type", "message");
-    }
-    if !semantics.has_shape(NO_ROLE) {
-        object.field("role", "assistant");
-    }
-}
-
-fn write_foreign_response(
+fn write_response(
     writer: &mut Writer,
     response: &Response<'_>,
     asked: &Asked<'_>,
     losing: &mut Losing<'_>,
 ) {
-    let root = response.semantics().place();
-    let mut object = Object::open(writer, None);
-    object.field("id", &response_id(response.id.as_ref(), asked));
-    object.field("type", "message");
-    object.field("role", "assistant");
-    object.field("model", &response_model(response.model.as_ref(), asked, root, losing));
+    let semantics = response.semantics();
+    let root = semantics.place();
+    let mut object = open_answer(writer, semantics, losing);
+    write_head(&mut object, (&response.id, &response.model), asked, (root, losing));
     let mut answering = Answering::default();
     let none = Candidate::default();
     let (candidate, others) = match response.candidates.split_first() {
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
-    let (parts, last) = without_last_seals(&candidate.message.parts);
+    let (parts, last) = without_last_seals(&candidate.message.parts, losing);
     object.key("content").array(|list| {
         parts.iter().for_each(|part| answering.write(list, part, asked, losing));
     });
@@ -131,22 +89,65 @@ fn write_foreign_response(
         losing.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
-    write_foreign_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
-    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
-    let tier = tier.map(Text::literal);
-    match &response.usage {
-        Some(usage) => USAGE.report(usage, losing),
-        None => lose_absent_usage(root, losing),
-    }
-    let usage = response.usage.clone().unwrap_or_default();
-    USAGE.write(object.key(USAGE.member), &usage, tier.as_ref(), Stating::WhatIsNeeded);
+    write_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
+    write_usage(&mut object, response, losing);
     object.close();
 }
 
-/// The parts of an answer, and apart from them the sealed thoughts that follow all else: no answer ends with those.
-fn without_last_seals<'p>(parts: &'p [Part<'p>]) -> (&'p [Part<'p>], &'p [Part<'p>]) {
+/// Opens the object of an answer, with the fields that nobody knows where it came in this protocol.
+pub(super) fn open_answer<'w, 'e>(
+    writer: &'w mut Writer,
+    semantics: &'e NodeSemantics<'e>,
+    losing: &Losing<'_>,
+) -> Object<'w, 'e> {
+    let extras = semantics.extras().filter(|_| losing.is_same());
+    Object::open(writer, extras.map(|extras| (extras, "")))
+}
+
+/// Writes what an answer begins with; the id is made from what the caller gives where the upstream has none.
+pub(super) fn write_head(
+    object: &mut Object<'_, '_>,
+    (id, model): (&Option<Text<'_>>, &Option<Text<'_>>),
+    asked: &Asked<'_>,
+    (root, losing): (Place, &mut Losing<'_>),
+) {
+    match id {
+        Some(id) => object.field("id", id),
+        None if losing.is_same() => {}
+        None => object.field("id", &format!("msg_{}", asked.seed.to_str())),
+    }
+    object.word_unless_extra("type", "message");
+    object.word_unless_extra("role", "assistant");
+    let model = asked.model.as_ref().or(model.as_ref());
+    if model.is_none() {
+        losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");
+    }
+    object.field("model", &model.map(Text::reborrow).unwrap_or_default());
+}
+
+fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, losing: &mut Losing<'_>) {
+    let root = response.semantics().place();
+    match &response.usage {
+        Some(usage) => USAGE.report(usage, losing),
+        None if losing.is_same() && response.service_tier.is_none() => return,
+        None => lose_absent_usage(root, losing),
+    }
+    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
+    let none = Usage::default();
+    let usage = response.usage.as_ref().unwrap_or(&none);
+    USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), USAGE.stating(losing.source()));
+}
+
+/// The parts of an answer, and apart from them the sealed thoughts that follow all else: the vendor itself ends no
+/// answer with those.
+fn without_last_seals<'p>(
+    parts: &'p [Part<'p>],
+    losing: &Losing<'_>,
+) -> (&'p [Part<'p>], &'p [Part<'p>]) {
     let seals = |part: &Part<'_>| match part.content() {
-        Content::Reasoning(reasoning) => is_sealed(reasoning, part.semantics()),
+        Content::Reasoning(reasoning) => {
+            !losing.is_same() && is_sealed(reasoning, part.semantics())
+        }
         _ => false,
     };
     let end = parts.iter().rposition(|part| !seals(part)).map_or(parts.len(), |last| last + 1);
@@ -161,25 +162,7 @@ pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
 /// Why a call of free text looks otherwise.
 pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a function";
 
-/// The id of the answer, made from what the caller gives where the upstream has none.
-pub(super) fn response_id<'t>(id: Option<&'t Text<'_>>, asked: &Asked<'_>) -> Text<'t> {
-    let made_up = || Text::plain(format!("msg_{}", asked.seed.to_str()));
-    id.map_or_else(made_up, Text::reborrow)
-}
-
-pub(super) fn response_model<'t>(
-    model: Option<&'t Text<'_>>,
-    asked: &'t Asked<'_>,
-    root: Place,
-    losing: &mut Losing<'_>,
-) -> Text<'t> {
-    asked.model.as_ref().or(model).map(Text::reborrow).unwrap_or_else(|| {
-        losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");
-        Text::default()
-    })
-}
-
-/// The content of an answer of another protocol in the making.
+/// The content of an answer in the making.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
     pub(super) said: Said,
@@ -196,6 +179,10 @@ impl Answering {
         losing: &mut Losing<'_>,
     ) {
         let (semantics, place) = (part.semantics(), part.semantics().place());
+        if losing.is_same() {
+            let block = Block::Own(semantics);
+            return write_own(list, part, block, |name| asked.client_name(name));
+        }
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
             Content::Text(text) => {

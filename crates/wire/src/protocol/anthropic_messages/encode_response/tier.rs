@@ -10,11 +10,14 @@ use crate::protocol::tier;
 use crate::protocol::tier::Asking;
 
 /// What this protocol calls the tier that served the answer.
-pub(in crate::protocol::anthropic_messages) fn tier_word(
-    tier: &Text<'_>,
+pub(in crate::protocol::anthropic_messages) fn tier_word<'t>(
+    tier: &'t Text<'_>,
     root: Place,
     losing: &mut Losing<'_>,
-) -> Option<&'static str> {
+) -> Option<Text<'t>> {
+    if losing.is_same() {
+        return Some(tier.reborrow());
+    }
     let served = tier.to_str();
     let word = tier::translated(&served, losing.source(), HERE, Asking::Answer);
     let lost = match word {
@@ -25,5 +28,5 @@ pub(in crate::protocol::anthropic_messages) fn tier_word(
     if let Some((kind, reason)) = lost {
         losing.field(root, Field::ResponseServiceTier, kind, reason);
     }
-    word
+    word.map(Text::literal)
 }

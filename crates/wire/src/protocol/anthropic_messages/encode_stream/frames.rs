@@ -10,12 +10,12 @@ use crate::protocol::Asked;
 use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::finish::write_finish;
-use crate::protocol::anthropic_messages::encode_response::finish::write_foreign_finish;
-use crate::protocol::anthropic_messages::encode_response::write_kind;
+use crate::protocol::anthropic_messages::encode_response::open_answer;
+use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
+use crate::protocol::anthropic_messages::encode_response::write_head;
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::losing::Losing;
-use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
 use crate::sse::named_frame;
@@ -30,51 +30,23 @@ fn frame(out: &mut String, name: &'static str, members: impl FnOnce(&mut Writer)
     });
 }
 
-pub(super) fn own_start(
+pub(super) fn start(
     out: &mut String,
     start: &Start<'_>,
     asked: &Asked<'_>,
-    usage: Option<&Usage<'_>>,
+    (usage, losing): (Option<&Usage<'_>>, &mut Losing<'_>),
 ) {
+    let root = start.semantics.place();
     frame(out, "message_start", |event| {
         event.key("message");
-        let extras = start.semantics.extras().map(|extras| (extras, ""));
-        let mut message = Object::open(event, extras);
-        message.optional("id", start.id.as_ref());
-        write_kind(&mut message, &start.semantics);
-        message.optional("model", asked.model.as_ref().or(start.model.as_ref()));
+        let mut message = open_answer(event, &start.semantics, losing);
+        write_head(&mut message, (&start.id, &start.model), asked, (root, losing));
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        write_own_usage(message.key(USAGE.member), usage, start.service_tier.as_ref());
+        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, losing));
+        write_usage(message.key(USAGE.member), usage, tier.as_ref(), losing);
         message.close();
-    });
-}
-
-pub(super) fn foreign_start(
-    out: &mut String,
-    id: &Text<'_>,
-    model: &Text<'_>,
-    (usage, tier): (Option<&Usage<'_>>, Option<&'static str>),
-) {
-    frame(out, "message_start", |event| {
-        event.key("message");
-        event.object(|message| {
-            message.field("id", id);
-            message.field("type", "message");
-            message.field("role", "assistant");
-            message.field("model", model);
-            message.key("content");
-            message.array(|_| {});
-            message.key("stop_reason");
-            message.null();
-            message.key("stop_sequence");
-            message.null();
-            message.key(USAGE.member);
-            let none = Usage::default();
-            let tier = tier.map(Text::literal);
-            USAGE.write(message, usage.unwrap_or(&none), tier.as_ref(), Stating::WhatIsNeeded);
-        });
     });
 }
 
@@ -120,45 +92,33 @@ pub(super) fn block_stop(out: &mut String, index: u32) {
     frame(out, "content_block_stop", |event| event.field("index", &index));
 }
 
-pub(super) fn own_end(
-    out: &mut String,
-    finish: &Finish<'_>,
-    late: &NodeSemantics<'_>,
-    usage: Option<&Usage<'_>>,
-) {
-    frame(out, "message_delta", |event| {
-        event.key("delta");
-        let mut delta = Object::open(event, late.extras().map(|extras| (extras, "")));
-        write_finish(&mut delta, Some(finish));
-        delta.close();
-        event.key(USAGE.member);
-        write_own_usage(event, usage, None);
-    });
-    frame(out, "message_stop", |_| {});
-}
-
-pub(super) fn foreign_end(
+pub(super) fn end(
     out: &mut String,
     (finish, said): (&Finish<'_>, Said),
-    usage: &Usage<'_>,
+    (late, usage): (&NodeSemantics<'_>, Option<&Usage<'_>>),
     (place, losing): (Place, &mut Losing<'_>),
 ) {
     frame(out, "message_delta", |event| {
         event.key("delta");
-        let mut delta = Object::open(event, None);
-        write_foreign_finish(&mut delta, Some(finish), said, (place, losing));
+        let mut delta = open_answer(event, late, losing);
+        write_finish(&mut delta, Some(finish), said, (place, losing));
         delta.close();
         event.key(USAGE.member);
-        USAGE.write(event, usage, None, Stating::WhatIsNeeded);
+        write_usage(event, usage, None, losing);
     });
     frame(out, "message_stop", |_| {});
 }
 
-/// Writes a report as it was read; every frame that may have one has at least the counts that are needed.
-fn write_own_usage(writer: &mut Writer, usage: Option<&Usage<'_>>, tier: Option<&Text<'_>>) {
+/// Writes a usage report; every frame that may have one has at least the counts that are needed.
+fn write_usage(
+    writer: &mut Writer,
+    usage: Option<&Usage<'_>>,
+    tier: Option<&Text<'_>>,
+    losing: &Losing<'_>,
+) {
     match usage {
-        Some(usage) => USAGE.write(writer, usage, tier, Stating::AsRead),
-        None => USAGE.write(writer, &Usage::default(), None, Stating::WhatIsNeeded),
+        Some(usage) => USAGE.write(writer, usage, tier, USAGE.stating(losing.source())),
+        None => USAGE.write(writer, &Usage::default(), tier, Stating::WhatIsNeeded),
     }
 }
 

@@ -26,9 +26,6 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::Answering;
-use crate::protocol::anthropic_messages::encode_response::response_id;
-use crate::protocol::anthropic_messages::encode_response::response_model;
-use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::anthropic_messages::usage::lose_absent_usage;
@@ -205,21 +202,12 @@ impl Writing<'_> {
 
     /// Reports what is said after the end has been told.
     fn lose_after(&mut self, event: Event<'_>) {
-        if self.is_own() {
-            return;
-        }
         match event {
             Event::Usage(usage) => self.losing().usage(&usage),
             Event::Note(Note { kind: NoteKind::Semantics(semantics), .. }) => {
                 self.losing().semantics(&semantics);
             }
-            Event::Note(_)
-            | Event::Start(_)
-            | Event::Open(_)
-            | Event::Delta(..)
-            | Event::Close(_)
-            | Event::Finish { .. }
-            | Event::Fault(_) => {}
+            _ => {}
         }
     }
 
@@ -242,16 +230,9 @@ impl Writing<'_> {
         }
         self.state = State::Answering;
         let start = self.start.take().unwrap_or_default();
-        if self.is_own() {
-            return frames::own_start(out, &start, &self.asked, self.usage.as_ref());
-        }
-        let root = start.semantics.place();
         let mut losing = Losing::new(self.source, HERE, &mut self.report);
         losing.semantics(&start.semantics);
-        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, &mut losing));
-        let id = response_id(start.id.as_ref(), &self.asked);
-        let model = response_model(start.model.as_ref(), &self.asked, root, &mut losing);
-        frames::foreign_start(out, &id, &model, (self.usage.as_ref(), tier));
+        frames::start(out, &start, &self.asked, (self.usage.as_ref(), &mut losing));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {
@@ -284,7 +265,7 @@ impl Writing<'_> {
             NoteAt::Response | NoteAt::Candidate(_) => None,
         };
         let place = place.unwrap_or_default();
-        if self.is_own() || !self.reported.insert((field, place)) {
+        if !self.reported.insert((field, place)) {
             return;
         }
         let reason = "the stream is past the point where it could be sent";
@@ -298,22 +279,18 @@ impl Writing<'_> {
     fn close(&mut self, out: &mut String) {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
-        if self.is_own() {
-            return frames::own_end(out, &finish, &self.late, self.usage.as_ref());
-        }
         self.lose_sealed();
-        let (usage, said) = (self.usage.take(), self.answering.said);
-        let mut losing = self.losing();
+        let mut losing = Losing::new(self.source, HERE, &mut self.report);
         losing.finish(place, &finish);
-        match &usage {
+        match &self.usage {
             Some(usage) => {
                 losing.usage(usage);
                 USAGE.report(usage, &mut losing);
             }
             None => lose_absent_usage(Place::default(), &mut losing),
         }
-        let usage = usage.unwrap_or_default();
-        frames::foreign_end(out, (&finish, said), &usage, (place, &mut losing));
+        let end = (&finish, self.answering.said);
+        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut losing));
     }
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {

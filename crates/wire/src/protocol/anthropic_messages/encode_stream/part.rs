@@ -1,4 +1,4 @@
-//! The parts of a stream, each a block. Blocks of other vendors begin when they have something to say.
+//! The parts of a stream, each a block that begins when it has something to say.
 
 use super::Writing;
 use super::frames;
@@ -22,6 +22,7 @@ use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_request::blocks::Block;
 use crate::protocol::anthropic_messages::encode_request::blocks::CallWords;
 use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
@@ -29,7 +30,6 @@ use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
 use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
 use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
-use crate::protocol::anthropic_messages::encode_response::finish::Said;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
 use crate::protocol::anthropic_messages::types::HERE;
@@ -47,8 +47,6 @@ pub(super) struct Current {
     in_pieces: bool,
     /// Whether its text is a refusal; some servers state an empty one where there is none.
     refuses: bool,
-    /// Whether it has got text.
-    said: bool,
     semantics: NodeSemantics<'static>,
 }
 
@@ -70,6 +68,13 @@ impl Current {
     pub(super) fn place(&self) -> Place {
         self.semantics.place()
     }
+
+    fn block(&self, source: Protocol) -> Block<'_> {
+        match source {
+            HERE => Block::Own(&self.semantics),
+            _ => Block::Foreign(Mark::Plain),
+        }
+    }
 }
 
 impl Writing<'_> {
@@ -83,29 +88,14 @@ impl Writing<'_> {
             Opening::ToolCall { form, .. } => Shown::Call(*form),
             Opening::Whole(_) => Shown::Whole,
         };
-        self.current = Some(Current {
-            part,
-            shown,
-            begun: false,
-            in_pieces: false,
-            refuses: false,
-            said: false,
-            semantics,
-        });
+        let refuses = matches!(opening, Opening::Refusal);
+        if refuses {
+            lose_refusal(semantics.place(), &mut self.losing());
+        }
+        self.current =
+            Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
         match opening {
-            Opening::Text | Opening::Reasoning(_) => {
-                if self.is_own() {
-                    self.begin_block(out);
-                }
-            }
-            Opening::Refusal => {
-                if let Some(current) = &mut self.current {
-                    current.refuses = true;
-                }
-                let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-                let mut losing = self.losing();
-                lose_refusal(place, &mut losing);
-            }
+            Opening::Text | Opening::Reasoning(_) | Opening::Refusal => {}
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
             Opening::Whole(content) => self.whole(content, out),
         }
@@ -140,7 +130,6 @@ impl Writing<'_> {
 
     /// Begins the block of a text or a thought.
     fn begin_block(&mut self, out: &mut String) {
-        let is_own = self.is_own();
         let is_due = |current: &Current| {
             !current.begun && !matches!(current.shown, Shown::Nothing | Shown::Whole)
         };
@@ -150,10 +139,9 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
-        let block =
-            if is_own { Block::Own(&current.semantics) } else { Block::Foreign(Mark::Plain) };
+        let block = current.block(self.source);
         frames::block_start(out, self.blocks, |writer| match current.shown {
-            Shown::Thinking => block.thinking(writer, &Text::default(), Some(&Text::default())),
+            Shown::Thinking => block.thinking(writer, &Text::default(), &Text::default()),
             Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),
             Shown::Text | Shown::Call(_) | Shown::Whole | Shown::Nothing => {
                 block.text(writer, &Text::default());
@@ -171,32 +159,22 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
+        let mut losing = Losing::new(self.source, HERE, &mut self.report);
         if form == CallForm::Custom {
-            let place = current.place();
-            Losing::new(self.source, HERE, &mut self.report).node(
-                place,
-                LossKind::Approximated,
-                FREE_TEXT,
-            );
+            losing.node(current.place(), LossKind::Approximated, FREE_TEXT);
         }
         let name = self.asked.client_name(&name).into_owned();
-        let semantics = current.semantics.clone();
-        let id = if self.source == HERE {
-            self.answering.said = Said::Call;
-            id
-        } else {
-            let mut losing = Losing::new(self.source, HERE, &mut self.report);
-            let place = semantics.place();
-            let own = id.as_ref();
-            Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
+        let id = match self.source {
+            HERE => id,
+            _ => {
+                let (own, place) = (id.as_ref(), current.place());
+                Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
+            }
         };
         let arguments = Arguments::Json(Json::literal("{}"));
         let call = ToolCall { id: None, name: name.clone(), arguments, form };
-        let block =
-            if self.is_own() { Block::Own(&semantics) } else { Block::Foreign(Mark::Plain) };
-        let words = CallWords { id, name };
         frames::block_start(out, self.blocks, |writer| {
-            block.tool_use(writer, &words, &call);
+            current.block(self.source).tool_use(writer, &CallWords { id, name }, &call);
         });
         if form == CallForm::Custom {
             frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
@@ -210,7 +188,7 @@ impl Writing<'_> {
             current.begun = true;
             let part = Part::new(content).with_semantics(current.semantics.clone());
             return frames::block_start(out, self.blocks, |writer| {
-                write_own(writer, &part, |_| None);
+                write_own(writer, &part, Block::Own(part.semantics()), Text::reborrow);
             });
         }
         match content {
@@ -258,8 +236,7 @@ impl Writing<'_> {
 
     /// Sets the next piece of a thought apart from what has been shown of it.
     fn next_piece(&mut self, out: &mut String) {
-        let is_own = self.is_own();
-        let Some(current) = self.current.as_mut().filter(|_| !is_own) else { return };
+        let Some(current) = &mut self.current else { return };
         let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
@@ -271,19 +248,12 @@ impl Writing<'_> {
     }
 
     fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
-        let Some(current) = &self.current else { return };
-        // The beginning of an own block is already out, and other vendors' empty deltas begin nothing.
-        if text.is_empty() && !self.is_own() {
-            return;
-        }
+        let Some(current) = self.current.as_ref().filter(|_| !text.is_empty()) else { return };
         let shown = current.shown;
         if current.refuses {
             self.answering.refused();
         }
         self.begin_block(out);
-        if let Some(current) = &mut self.current {
-            current.said = true;
-        }
         match shown {
             Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
             Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
@@ -307,6 +277,7 @@ impl Writing<'_> {
             return self.lose_once(NoteAt::Part(part), Field::Citations, citation.place());
         }
         if self.is_own() {
+            self.begin_block(out);
             return frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
@@ -330,6 +301,9 @@ impl Writing<'_> {
         if self.current.as_ref().is_none_or(|current| current.part != closed.part) {
             return;
         }
+        if self.is_own() {
+            self.begin_block(out);
+        }
         self.lose_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
         self.seal(out);
@@ -351,9 +325,6 @@ impl Writing<'_> {
 
     /// Reports what became known of the open part after it began, where it began.
     pub(super) fn lose_late(&mut self, semantics: &NodeSemantics<'_>) {
-        if self.is_own() {
-            return;
-        }
         let place = self.current.as_ref().map(Current::place);
         let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
