@@ -8,6 +8,7 @@ use sabir_wire::Fault;
 use sabir_wire::FaultKind;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
+use sabir_wire::protocol::Artefact;
 use sabir_wire::protocol::Encoded;
 use serde_json::Value;
 
@@ -114,8 +115,11 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     violations
 }
 
-/// Law 1: a request that nobody edited is its own bytes.
+/// Law 1: a request that nobody edited is its own bytes, unless they may carry what another vendor sealed.
 fn untouched(protocol: Protocol, body: &[u8]) -> Option<Violation> {
+    if Artefact::may_be_carried_in(&String::from_utf8_lossy(body)) {
+        return None;
+    }
     let (same, report) = translate::request(protocol, protocol, body, None).ok()?;
     let is_kept = report.is_empty() && body.ends_with(same.as_bytes());
     (!is_kept).then(|| violation(Law::SameProtocol, None, "the bytes changed"))

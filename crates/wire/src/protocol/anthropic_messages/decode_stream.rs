@@ -1,9 +1,10 @@
 //! Reading streams.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use super::decode_request::blocks;
+use super::decode_block;
 use super::decode_response::Answer;
 use super::decode_response::Ending;
 use super::fault::read_fault;
@@ -83,34 +84,10 @@ enum Block {
     Held { opaque: Opaque<'static>, place: Place, input: Text<'static> },
 }
 
-/// What an event is for the stream as a whole.
-pub(super) enum Moment {
-    MessageStart,
-    MessageDelta,
-    MessageStop,
-    BlockStart,
-    BlockDelta,
-    BlockStop,
-    Error,
-    /// Pings, and events that are yet to be invented.
-    Unknown,
-}
-
-impl Moment {
-    /// Its data says what an event is, else its name.
-    pub(super) fn of(frame: &Frame<'_>, data: &Reader<'_>) -> Result<Self> {
-        let kind = data.peek_tag("type")?.map(Text::into_str);
-        Ok(match kind.as_deref().or(frame.event).unwrap_or_default() {
-            "content_block_delta" => Self::BlockDelta,
-            "content_block_start" => Self::BlockStart,
-            "content_block_stop" => Self::BlockStop,
-            "message_start" => Self::MessageStart,
-            "message_delta" => Self::MessageDelta,
-            "message_stop" => Self::MessageStop,
-            "error" => Self::Error,
-            _ => Self::Unknown,
-        })
-    }
+/// What an event is: its data says so, else its name.
+pub(super) fn kind_of<'f>(frame: &Frame<'f>, data: &Reader<'f>) -> Result<Cow<'f, str>> {
+    let stated = data.peek_tag("type")?.map(Text::into_str);
+    Ok(stated.or(frame.event.map(Cow::Borrowed)).unwrap_or_default())
 }
 
 impl Decoder {
@@ -125,17 +102,20 @@ impl Decoder {
             return Ok(());
         }
         let mut reader = Reader::new(frame.data);
-        match Moment::of(frame, &reader)? {
-            Moment::BlockDelta => self.grow(&mut reader, place, emit)?,
-            Moment::BlockStart => self.begin_block(&mut reader, place, emit)?,
-            Moment::BlockStop => self.end_block(&mut reader, emit)?,
-            Moment::MessageStart => self.begin(&mut reader, place, emit)?,
-            Moment::MessageDelta => self.close_message(&mut reader, place, emit)?,
-            Moment::MessageStop => self.stop(emit),
-            Moment::Error => self.fail(&mut reader, emit)?,
-            Moment::Unknown => reader.skip()?,
+        match &*kind_of(frame, &reader)? {
+            "content_block_delta" => self.grow(&mut reader, place, emit),
+            "content_block_start" => self.begin_block(&mut reader, place, emit),
+            "content_block_stop" => self.end_block(&mut reader, emit),
+            "message_start" => self.begin(&mut reader, place, emit),
+            "message_delta" => self.close_message(&mut reader, place, emit),
+            "message_stop" => {
+                self.stop(emit);
+                Ok(())
+            }
+            "error" => self.fail(&mut reader, emit),
+            // Pings, and events that are yet to be invented.
+            _ => reader.skip(),
         }
-        Ok(())
     }
 
     pub(in crate::protocol) fn end(mut self, emit: &mut dyn FnMut(Event<'static>)) {
@@ -164,25 +144,18 @@ impl Decoder {
         self.ending = answer.ending.into_owned();
         self.ending_place = place.step(Step::Message);
         self.given = (0..).zip(answer.parts.into_iter().map(Part::into_owned)).collect();
-        self.start(
-            Start {
-                id: answer.id,
-                model: answer.model,
-                created: None,
-                service_tier: report.as_ref().and_then(|report| report.service_tier.clone()),
-                semantics: answer.semantics,
-            },
-            emit,
-        );
+        self.state = State::Answering;
+        emit(Event::Start(Start {
+            id: answer.id,
+            model: answer.model,
+            created: None,
+            service_tier: report.as_ref().and_then(|report| report.service_tier.clone()),
+            semantics: answer.semantics,
+        }));
         if let Some(report) = report {
             emit(Event::Usage(USAGE.following(report, &mut self.counts)));
         }
         Ok(())
-    }
-
-    fn start<'f>(&mut self, start: Start<'f>, emit: &mut dyn FnMut(Event<'f>)) {
-        self.state = State::Answering;
-        emit(Event::Start(start));
     }
 
     /// Begins an answer whose beginning was not told.
@@ -219,7 +192,7 @@ impl Decoder {
             ("index", Kind::Number) => reader.u64().map(|number| index = number),
             ("content_block", Kind::Object) => {
                 let at = place.step(Step::ContentBlock);
-                part = Some(blocks::read_any_block(reader, at)?);
+                part = Some(decode_block::read_any_block(reader, at)?);
                 Ok(())
             }
             _ => reader.skip(),
@@ -282,47 +255,31 @@ impl Decoder {
             "delta" => growth.read(reader),
             _ => reader.skip(),
         })?;
-        if !self.is_open(index)
-            && let Some(block) = growth.beginning()
+        if let Some(block) = growth.beginning()
+            && !self.open.contains_key(&index)
         {
             self.begin_unsaid(index, block, place, emit)?;
         }
         let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
         match (block, growth) {
-            (
-                Block::Growing { part, .. },
-                Growth::Words(text)
-                | Growth::Thought(text)
-                | Growth::Input(text)
-                | Growth::Summary(text),
-            ) => {
+            (Block::Growing { part, .. }, Growth::Text(text, _)) => {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
                 let at = place.step(Step::Delta).step(Step::Citation);
-                let kind = NoteKind::Citation(blocks::citation(json).at(at));
+                let kind = NoteKind::Citation(decode_block::citation(json).at(at));
                 emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
             }
             (Block::Growing { signature, signed_at, .. }, Growth::Signature(more)) => {
                 signature.push(&more);
                 *signed_at = place.step(Step::Delta);
             }
-            (
-                Block::Held { input, .. },
-                Growth::Words(more)
-                | Growth::Thought(more)
-                | Growth::Input(more)
-                | Growth::Summary(more),
-            ) => input.push(&more),
+            (Block::Held { input, .. }, Growth::Text(more, _)) => input.push(&more),
             (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
             | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
         }
         Ok(())
-    }
-
-    fn is_open(&self, index: u64) -> bool {
-        self.open.contains_key(&index)
     }
 
     fn begun(&mut self, index: u64, block: Block) {
@@ -341,7 +298,7 @@ impl Decoder {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
         self.give(Some(index), emit);
         let at = place.step(Step::Delta);
-        let part = blocks::read_any_block(&mut Reader::new(block), at)?;
+        let part = decode_block::read_any_block(&mut Reader::new(block), at)?;
         let block = self.open_block(part, emit);
         self.begun(index, block);
         Ok(())
@@ -373,7 +330,7 @@ impl Decoder {
             Block::Growing { part, signature, signed_at } => {
                 if !signature.is_empty() {
                     semantics = NodeSemantics::at(signed_at);
-                    blocks::sign(&mut semantics, signature);
+                    decode_block::sign(&mut semantics, signature);
                 }
                 part
             }
@@ -463,14 +420,8 @@ impl Decoder {
 /// How a block grows.
 #[derive(Default)]
 enum Growth<'f> {
-    /// What the model says.
-    Words(Text<'f>),
-    /// What it thinks.
-    Thought(Text<'f>),
-    /// The input of a call.
-    Input(Text<'f>),
-    /// What stands for a conversation that was compacted.
-    Summary(Text<'f>),
+    /// Text, and the empty block that grows by such.
+    Text(Text<'f>, &'static str),
     Citation(Json<'f>),
     Signature(Text<'f>),
     #[default]
@@ -481,10 +432,10 @@ impl<'f> Growth<'f> {
     fn read(&mut self, reader: &mut Reader<'f>) -> Result<()> {
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
-                ("text", Kind::String) => *self = Self::Words(reader.string()?),
-                ("thinking", Kind::String) => *self = Self::Thought(reader.string()?),
-                ("partial_json", Kind::String) => *self = Self::Input(reader.string()?),
-                ("content", Kind::String) => *self = Self::Summary(reader.string()?),
+                ("text", Kind::String) => *self = Self::Text(reader.string()?, TEXT),
+                ("thinking", Kind::String) => *self = Self::Text(reader.string()?, THINKING),
+                ("partial_json", Kind::String) => *self = Self::Text(reader.string()?, CALL),
+                ("content", Kind::String) => *self = Self::Text(reader.string()?, COMPACTION),
                 ("signature", Kind::String) => *self = Self::Signature(reader.string()?),
                 ("citation", Kind::Object) => *self = Self::Citation(reader.raw()?),
                 _ => reader.skip()?,
@@ -492,26 +443,24 @@ impl<'f> Growth<'f> {
             Ok(())
         })
     }
-}
 
-impl Growth<'_> {
     /// The empty block that grows so, for one that never began; none if there is nothing to add to it.
     fn beginning(&self) -> Option<&'static str> {
-        let (text, block) = match self {
-            Self::Words(text) => (text, TEXT),
-            Self::Citation(_) => return Some(TEXT),
-            Self::Thought(text) | Self::Signature(text) => (text, THINKING),
-            // Nobody can make a call that has no name, but its input is not lost without a word.
-            Self::Input(text) => (text, r#"{"type":"tool_use","input":{}}"#),
-            Self::Summary(text) => (text, r#"{"type":"compaction","content":null}"#),
-            Self::Unknown => return None,
-        };
-        (!text.is_empty()).then_some(block)
+        match self {
+            Self::Text(text, block) => Some(*block).filter(|_| !text.is_empty()),
+            Self::Signature(text) => Some(THINKING).filter(|_| !text.is_empty()),
+            Self::Citation(_) => Some(TEXT),
+            Self::Unknown => None,
+        }
     }
 }
 
 const TEXT: &str = r#"{"type":"text","text":""}"#;
 const THINKING: &str = r#"{"type":"thinking","thinking":""}"#;
+/// Nobody can make a call that has no name, but its input is not lost without a word.
+const CALL: &str = r#"{"type":"tool_use","input":{}}"#;
+/// What stands for a conversation that was compacted.
+const COMPACTION: &str = r#"{"type":"compaction","content":null}"#;
 
 /// A held block with the input or the content that came for it piece by piece.
 fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {

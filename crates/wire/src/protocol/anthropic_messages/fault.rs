@@ -80,23 +80,12 @@ impl<'a> Told<'a> {
 }
 
 fn kind_of(word: Option<&Text<'_>>, message: &Text<'_>, status: FaultKind) -> FaultKind {
-    let Some(word) = word else { return status };
-    match &*word.to_str() {
-        "invalid_request_error" => bad_request(&message.to_str(), status),
-        "authentication_error" => FaultKind::Authentication,
-        "billing_error" => FaultKind::Billing,
-        "permission_error" => FaultKind::Permission,
-        "not_found_error" => FaultKind::NotFound,
-        "conflict_error" => FaultKind::Conflict,
-        "request_too_large" => FaultKind::TooLarge,
-        "rate_limit_error" => FaultKind::RateLimit,
-        "timeout_error" => FaultKind::Timeout,
-        "overloaded_error" => FaultKind::Overloaded,
-        "api_error" => match status {
-            FaultKind::BadRequest => FaultKind::Internal,
-            other => other,
-        },
-        _ => status,
+    let Some(word) = word.map(Text::to_str) else { return status };
+    match (&*word, status) {
+        ("invalid_request_error", _) => bad_request(&message.to_str(), status),
+        ("api_error", FaultKind::BadRequest) => FaultKind::Internal,
+        ("api_error", _) => status,
+        _ => CLASSES.iter().find(|(_, _, known)| *known == word).map_or(status, |(kind, ..)| *kind),
     }
 }
 
@@ -117,7 +106,7 @@ fn bad_request(message: &str, status: FaultKind) -> FaultKind {
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let mut writer = Writer::default();
     write_fault(&mut writer, fault);
-    (words(fault.kind).0, writer.into_string())
+    (class(fault.kind).0, writer.into_string())
 }
 
 /// Writes an error as a body or an event states it.
@@ -129,7 +118,7 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
         body.field("type", "error");
         body.key("error");
         body.object(|error| {
-            error.field("type", words(fault.kind).1);
+            error.field("type", class(fault.kind).1);
             error.field("message", &message(fault));
         });
         body.optional("request_id", fault.request_id.as_ref());
@@ -149,21 +138,25 @@ fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
 
 const TOO_LONG: &str = "prompt is too long";
 
-/// The status and the type of each class.
-fn words(kind: FaultKind) -> (u16, &'static str) {
-    match kind {
-        FaultKind::BadRequest | FaultKind::ContextTooLong => (400, "invalid_request_error"),
-        FaultKind::Authentication => (401, "authentication_error"),
-        FaultKind::Billing => (402, "billing_error"),
-        FaultKind::Permission => (403, "permission_error"),
-        FaultKind::NotFound => (404, "not_found_error"),
-        FaultKind::Conflict => (409, "conflict_error"),
-        FaultKind::TooLarge => (413, "request_too_large"),
-        FaultKind::Unprocessable => (422, "invalid_request_error"),
-        FaultKind::RateLimit => (429, "rate_limit_error"),
-        FaultKind::Cancelled => (499, "api_error"),
-        FaultKind::Internal | FaultKind::Truncated => (500, "api_error"),
-        FaultKind::Timeout => (504, "timeout_error"),
-        FaultKind::Overloaded => (529, "overloaded_error"),
-    }
+/// The status and the type of an error.
+fn class(kind: FaultKind) -> (u16, &'static str) {
+    let class = CLASSES.iter().find(|(class, ..)| *class == kind);
+    class.map_or((500, "api_error"), |(_, status, word)| (*status, *word))
 }
+
+/// The classes that have a status or a type of their own.
+const CLASSES: &[(FaultKind, u16, &str)] = &[
+    (FaultKind::BadRequest, 400, "invalid_request_error"),
+    (FaultKind::ContextTooLong, 400, "invalid_request_error"),
+    (FaultKind::Authentication, 401, "authentication_error"),
+    (FaultKind::Billing, 402, "billing_error"),
+    (FaultKind::Permission, 403, "permission_error"),
+    (FaultKind::NotFound, 404, "not_found_error"),
+    (FaultKind::Conflict, 409, "conflict_error"),
+    (FaultKind::TooLarge, 413, "request_too_large"),
+    (FaultKind::Unprocessable, 422, "invalid_request_error"),
+    (FaultKind::RateLimit, 429, "rate_limit_error"),
+    (FaultKind::Cancelled, 499, "api_error"),
+    (FaultKind::Timeout, 504, "timeout_error"),
+    (FaultKind::Overloaded, 529, "overloaded_error"),
+];

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
-use crate::protocol::anthropic_messages::decode_stream::Moment;
+use crate::protocol::anthropic_messages::decode_stream::kind_of;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::sse::Frame;
@@ -12,24 +12,20 @@ pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> 
     let is_first = !progress.candidates.have_begun();
     progress.candidates.begin(0);
     let mut reader = Reader::new(frame.data);
-    match Moment::of(frame, &reader)? {
-        Moment::MessageStart if is_first => {
+    match &*kind_of(frame, &reader)? {
+        "message_start" if is_first => {
             reader.object(|key, reader| match (&*key, reader.kind()?) {
                 ("message", Kind::Object) => read_usage(reader, progress),
                 _ => reader.skip(),
             })?;
         }
-        Moment::MessageDelta => read_usage(&mut reader, progress)?,
-        Moment::MessageStop => {
+        "message_delta" => read_usage(&mut reader, progress)?,
+        "message_stop" => {
             progress.candidates.end(0);
             progress.is_over = true;
         }
-        Moment::Error => progress.has_failed = true,
-        Moment::MessageStart
-        | Moment::BlockStart
-        | Moment::BlockDelta
-        | Moment::BlockStop
-        | Moment::Unknown => {}
+        "error" => progress.has_failed = true,
+        _ => {}
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! Writing requests. What came in this protocol is written as it is; what came in another, as the target takes it.
 
-pub(super) mod blocks;
 mod content;
-mod media;
+pub(super) mod media;
 mod order;
 mod own;
 mod schemas;

@@ -1,6 +1,11 @@
 //! Reading content blocks. Requests, answers and streams share them; what nobody knows is kept whole.
 
-use super::read_content;
+use super::decode_request::read_content;
+use super::types::CONTENT_BLOCKS;
+use super::types::CONTENT_SOURCE;
+use super::types::HERE;
+use super::types::SEARCH_RESULT;
+use super::types::Shape;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -25,11 +30,6 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::ArtefactKind;
-use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
-use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
-use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_tag;
@@ -40,10 +40,7 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 /// Reads one block; a block of unknown type is kept whole.
-pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Part<'a>> {
+pub(super) fn read_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
@@ -68,10 +65,7 @@ pub(in crate::protocol::anthropic_messages) fn read_block<'a>(
 }
 
 /// Reads one block of an answer: what is not shaped as expected is kept whole.
-pub(in crate::protocol::anthropic_messages) fn read_any_block<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Part<'a>> {
+pub(super) fn read_any_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let mut ahead = reader.checkpoint();
     match read_block(&mut ahead, place) {
         Ok(part) => {
@@ -141,7 +135,7 @@ fn read_citations<'a>(reader: &mut Reader<'a>, semantics: &mut NodeSemantics<'a>
 }
 
 /// A citation as it stands, with what others can understand of it.
-pub(in crate::protocol::anthropic_messages) fn citation(json: Json<'_>) -> Citation<'_> {
+pub(super) fn citation(json: Json<'_>) -> Citation<'_> {
     let tag = |name: &str| {
         let reader = json.input_reader()?;
         reader.peek_tag(name).ok().flatten()
@@ -352,10 +346,7 @@ fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 }
 
 /// Puts a signature on thinking; an empty one is none.
-pub(in crate::protocol::anthropic_messages) fn sign<'a>(
-    semantics: &mut NodeSemantics<'a>,
-    signature: Text<'a>,
-) {
+pub(super) fn sign<'a>(semantics: &mut NodeSemantics<'a>, signature: Text<'a>) {
     if !signature.is_empty() {
         semantics.set_artefact(Artefact::read(HERE, ArtefactKind::Signature, signature));
     }

@@ -1,6 +1,7 @@
 //! Writing content blocks. Requests, answers and streams share them.
 
-use super::media;
+use super::encode_request::media;
+use super::types::HERE;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -14,7 +15,6 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::ArtefactKind;
-use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
@@ -22,7 +22,7 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// A block in the making: what rides on it besides its content.
 #[derive(Clone, Copy)]
-pub(in crate::protocol::anthropic_messages) enum Block<'n> {
+pub(super) enum Block<'n> {
     /// It came in this protocol, and what it had comes back.
     Own(&'n NodeSemantics<'n>),
     /// The same without its citations.
@@ -33,15 +33,15 @@ pub(in crate::protocol::anthropic_messages) enum Block<'n> {
 
 /// Whether the prompt may be cached up to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::anthropic_messages) enum Mark {
+pub(super) enum Mark {
     Cached,
     Plain,
 }
 
 /// The id and the name under which a call is written.
-pub(in crate::protocol::anthropic_messages) struct CallWords<'t> {
-    pub(in crate::protocol::anthropic_messages) id: Option<Text<'t>>,
-    pub(in crate::protocol::anthropic_messages) name: Text<'t>,
+pub(super) struct CallWords<'t> {
+    pub(super) id: Option<Text<'t>>,
+    pub(super) name: Text<'t>,
 }
 
 impl<'n> Block<'n> {
@@ -68,11 +68,7 @@ impl<'n> Block<'n> {
         object.close();
     }
 
-    pub(in crate::protocol::anthropic_messages) fn text(
-        self,
-        writer: &mut Writer,
-        text: &Text<'_>,
-    ) {
+    pub(super) fn text(self, writer: &mut Writer, text: &Text<'_>) {
         let mut object = self.open(writer, "text");
         object.field("text", text);
         if let Self::Own(semantics) = self {
@@ -81,7 +77,7 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
-    pub(in crate::protocol::anthropic_messages) fn tool_use(
+    pub(super) fn tool_use(
         self,
         writer: &mut Writer,
         words: &CallWords<'_>,
@@ -102,7 +98,7 @@ impl<'n> Block<'n> {
     }
 
     /// Writes a tool result; `content` writes the field of that name, if there is any.
-    pub(in crate::protocol::anthropic_messages) fn tool_result(
+    pub(super) fn tool_result(
         self,
         writer: &mut Writer,
         call_id: Option<&Text<'_>>,
@@ -117,7 +113,7 @@ impl<'n> Block<'n> {
     }
 
     /// Writes an image or a document; `source` writes the object of that name.
-    pub(in crate::protocol::anthropic_messages) fn media(
+    pub(super) fn media(
         self,
         writer: &mut Writer,
         kind: &'static str,
@@ -130,23 +126,14 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
-    pub(in crate::protocol::anthropic_messages) fn thinking(
-        self,
-        writer: &mut Writer,
-        thinking: &Text<'_>,
-        signature: &Text<'_>,
-    ) {
+    pub(super) fn thinking(self, writer: &mut Writer, thinking: &Text<'_>, signature: &Text<'_>) {
         let mut object = self.open(writer, "thinking");
         object.field("thinking", thinking);
         object.field("signature", signature);
         self.close(object);
     }
 
-    pub(in crate::protocol::anthropic_messages) fn redacted(
-        self,
-        writer: &mut Writer,
-        data: &Text<'_>,
-    ) {
+    pub(super) fn redacted(self, writer: &mut Writer, data: &Text<'_>) {
         let mut object = self.open(writer, "redacted_thinking");
         object.field("data", data);
         self.close(object);
@@ -159,7 +146,7 @@ fn write_citations(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
 }
 
 /// Writes a part that came in this protocol, or that was put among such parts. `name` gives the name of a call.
-pub(in crate::protocol::anthropic_messages) fn write_own<'p>(
+pub(super) fn write_own<'p>(
     writer: &mut Writer,
     part: &'p Part<'p>,
     block: Block<'_>,
@@ -204,7 +191,7 @@ fn write_own_output(object: &mut Object<'_, '_>, result: &ToolResult<'_>) {
 }
 
 /// Writes thinking with the artefact that rides on it, in the form in which this protocol's clients hand it back.
-pub(in crate::protocol::anthropic_messages) fn write_reasoning(
+pub(super) fn write_reasoning(
     writer: &mut Writer,
     reasoning: &Reasoning<'_>,
     semantics: &NodeSemantics<'_>,
@@ -218,10 +205,7 @@ pub(in crate::protocol::anthropic_messages) fn write_reasoning(
 }
 
 /// Whether thinking has nothing to show but a ciphertext.
-pub(in crate::protocol::anthropic_messages) fn is_sealed(
-    reasoning: &Reasoning<'_>,
-    semantics: &NodeSemantics<'_>,
-) -> bool {
+pub(super) fn is_sealed(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
     let is_cipher = |kind| kind == ArtefactKind::Ciphertext;
     reasoning.form == ReasoningForm::Redacted
         || reasoning.texts.iter().all(Text::is_empty)
@@ -229,7 +213,7 @@ pub(in crate::protocol::anthropic_messages) fn is_sealed(
 }
 
 /// The pieces of a thought as one text.
-pub(in crate::protocol::anthropic_messages) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
+pub(super) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
     let Some((first, rest)) = texts.split_first() else { return Text::default() };
     let mut text = first.reborrow();
     for piece in rest {
@@ -240,7 +224,7 @@ pub(in crate::protocol::anthropic_messages) fn joined<'t>(texts: &'t [Text<'_>])
 }
 
 /// What became of arguments that say nothing: they are an empty object.
-pub(in crate::protocol::anthropic_messages) fn emptied(call: &ToolCall<'_>) -> Change {
+pub(super) fn emptied(call: &ToolCall<'_>) -> Change {
     let Arguments::Text(text) = &call.arguments else { return None };
     let is_object =
         text.json_body().starts_with('{') || text.to_str().trim_start().starts_with('{');
