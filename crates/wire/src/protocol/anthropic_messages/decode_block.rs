@@ -173,26 +173,17 @@ fn read_media<'a>(
         }
         Ok(Member::Read)
     })?;
-    let (source, shape) = match source.ok_or_else(|| missing("source"))? {
-        ReadSource::Known(source) => (source, Shape::default()),
-        ReadSource::Content(text, shape) => {
-            (Source::Text { mime: None, text }, shape.with(Shape::RESPELLED))
-        }
-        ReadSource::Unknown => return Ok(None),
-    };
+    let Some((source, shape)) = source.ok_or_else(|| missing("source"))? else { return Ok(None) };
     semantics.add_shape(shape);
     let media = Media { kind, source, detail: None, name };
     Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
 }
 
-enum ReadSource<'a> {
-    Known(Source<'a>),
-    /// The text of a source of type `content`, and whether it is a string or a list of blocks.
-    Content(Text<'a>, Shape),
-    Unknown,
-}
-
-fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<ReadSource<'a>> {
+/// Reads where media are, and how that is spelled; none if it is of no known sort.
+fn read_source<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Option<(Source<'a>, Shape)>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
@@ -204,7 +195,7 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
         "content" => "content",
         _ => {
             *reader = start;
-            return reader.skip().map(|()| ReadSource::Unknown);
+            return reader.skip().map(|()| None);
         }
     };
     unread.read(reader, "source", extras, |key, reader, _| {
@@ -226,19 +217,22 @@ fn read_source<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<R
         Ok(Member::Read)
     })?;
     let Some(data) = data else {
-        return if key_of_data == "content" {
-            Ok(ReadSource::Unknown)
-        } else {
-            Err(missing(key_of_data).under_key("source"))
+        return match key_of_data {
+            "content" => Ok(None),
+            key => Err(missing(key).under_key("source")),
         };
     };
-    Ok(match &*kind.to_str() {
-        "base64" => ReadSource::Known(Source::Base64 { mime, data }),
-        "text" => ReadSource::Known(Source::Text { mime, text: data }),
-        "url" => ReadSource::Known(Source::Url { mime, url: data }),
-        "file" => ReadSource::Known(Source::File { mime, id: data }),
-        _ => ReadSource::Content(data, shape),
-    })
+    let source = match &*kind.to_str() {
+        "base64" => Source::Base64 { mime, data },
+        "text" => Source::Text { mime, text: data },
+        "url" => Source::Url { mime, url: data },
+        "file" => Source::File { mime, id: data },
+        _ => {
+            let source = Source::Text { mime: None, text: data };
+            return Ok(Some((source, shape.with(Shape::RESPELLED))));
+        }
+    };
+    Ok(Some((source, Shape::default())))
 }
 
 /// Reads the result of a search as a document of its texts; the rest of it is kept as it stands. None if there are no

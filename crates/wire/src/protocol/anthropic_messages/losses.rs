@@ -61,8 +61,8 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     depends(Field::TopP, "/top_p", BY_VERSION),
     depends(Field::TopK, "/top_k", BY_VERSION),
     dropped(Field::Seed, "/seed", "Messages has no seed"),
-    depends(Field::PresencePenalty, "/presence_penalty", "zero is the default"),
-    depends(Field::FrequencyPenalty, "/frequency_penalty", "zero is the default"),
+    depends(Field::PresencePenalty, "/presence_penalty", NO_PENALTIES),
+    depends(Field::FrequencyPenalty, "/frequency_penalty", NO_PENALTIES),
     depends(Field::Stop, "/stop_sequences", "sequences of whitespace alone are refused"),
     depends(Field::Candidates, "/n", "Messages returns one answer"),
     depends(Field::Logprobs, "/logprobs", NO_LOGPROBS),
@@ -72,7 +72,11 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     dropped(Field::OutputSchemaName, NAME, "output schemas have no name in Messages"),
     depends(Field::OutputSchemaDescription, DESCRIPTION, "depends on whether there is a schema"),
     depends(Field::OutputSchemaStrict, STRICT, "output schemas are always strict in Messages"),
-    depends(Field::Verbosity, "/output_config/verbosity", "medium is the default"),
+    depends(
+        Field::Verbosity,
+        "/output_config/verbosity",
+        "Messages has no such setting; medium is the default",
+    ),
     depends(Field::ThinkingMode, "/thinking/type", BY_THINKING),
     depends(Field::ThinkingEffort, "/output_config/effort", BY_THINKING),
     depends(Field::ThinkingBudget, "/thinking/budget_tokens", BY_THINKING),
@@ -176,6 +180,7 @@ const BY_MARKERS: &str = "Messages caches by markers in the prompt";
 const BY_THINKING: &str = "depends on how the model's thinking is configured";
 const BY_VERSION: &str = "depends on the API version and the model";
 const NO_LOGPROBS: &str = "Messages returns no log probabilities";
+const NO_PENALTIES: &str = "Messages has no penalties; zero is the default";
 const NO_STATE: &str = "Messages keeps no state on the server";
 
 const fn carried(field: Field, pointer: &'static str) -> Row {

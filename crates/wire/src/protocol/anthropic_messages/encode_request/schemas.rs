@@ -104,7 +104,7 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Js
 
 const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 
-pub(in crate::protocol::anthropic_messages) fn has_choice(schema: &Json<'_>) -> bool {
+fn has_choice(schema: &Json<'_>) -> bool {
     // Few schemas have one, and looking for how the keywords end is cheaper than reading.
     let text = schema.as_str();
     (text.contains("Of\"") || text.contains('\\')) && has_key(schema, |key| CHOICES.contains(&key))

@@ -17,6 +17,7 @@ use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
@@ -96,7 +97,7 @@ fn fit_limit<'r>(
 }
 
 /// What a model takes of sampling while it thinks, where only the protocol is known and not the model.
-pub(in crate::protocol::anthropic_messages) fn while_thinking(rules: Sampling) -> Sampling {
+fn while_thinking(rules: Sampling) -> Sampling {
     Sampling {
         temperature: Accepts::Only(1.0),
         top_p: Accepts::Between { min: 0.95, max: 1.0 },
@@ -362,33 +363,18 @@ impl<'r> Encoding<'r, '_> {
         let is = |number: &Option<Number<'_>>, value: f64| {
             number.as_ref().map(|number| number.as_f64() == Some(value))
         };
+        let is_medium = |word: &Text<'_>| *word == "medium";
         let told = [
-            (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0), "there are no penalties"),
-            (
-                Field::FrequencyPenalty,
-                is(&sampling.frequency_penalty, 0.0),
-                "there are no penalties",
-            ),
-            (Field::Candidates, is(&sampling.candidates, 1.0), "Messages returns one answer"),
-            (
-                Field::Logprobs,
-                sampling.logprobs.map(|asked| !asked),
-                "Messages returns no log probabilities",
-            ),
-            (
-                Field::TopLogprobs,
-                is(&sampling.top_logprobs, 0.0),
-                "Messages returns no log probabilities",
-            ),
-            (
-                Field::Verbosity,
-                self.request.verbosity.as_ref().map(|word| *word == "medium"),
-                "Messages has no such setting",
-            ),
-            (Field::Store, self.request.store.map(|store| !store), "Messages stores nothing"),
+            (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0)),
+            (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0)),
+            (Field::Candidates, is(&sampling.candidates, 1.0)),
+            (Field::Logprobs, sampling.logprobs.map(|asked| !asked)),
+            (Field::TopLogprobs, is(&sampling.top_logprobs, 0.0)),
+            (Field::Verbosity, self.request.verbosity.as_ref().map(is_medium)),
+            (Field::Store, self.request.store.map(|store| !store)),
         ];
-        for (field, is_default, reason) in told {
-            if is_default == Some(false) {
+        for (field, is_default) in told {
+            if let (Some(false), Fate::Depends(reason)) = (is_default, HERE.fate(field)) {
                 self.lose(field, LossKind::Dropped, reason);
             }
         }

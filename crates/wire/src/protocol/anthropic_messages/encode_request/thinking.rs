@@ -78,6 +78,10 @@ impl Thought {
         thought
     }
 
+    fn budget(tokens: u64) -> Self {
+        Self { form: Form::Budget(tokens), ..Self::UNSAID }
+    }
+
     pub(super) fn is_on(&self) -> bool {
         matches!(self.form, Form::Adaptive | Form::Budget(_))
     }
@@ -121,45 +125,47 @@ impl Telling<'_, '_> {
         }
     }
 
-    fn by_family(&mut self, wish: Wish) -> Thought {
-        match (self.family.thinking, wish) {
-            (_, Wish::Nothing) => Thought::UNSAID,
-            (Thinking::None, Wish::Off) => {
-                self.lose(LossKind::Implied, "the model does not think");
-                Thought::UNSAID
-            }
-            (Thinking::None, _) => {
-                self.lose(LossKind::Dropped, "the model does not think");
-                Thought::UNSAID
-            }
-            (Thinking::AnthropicBudget { min, max, .. }, wish) => self.budget(wish, min, max),
-            (Thinking::AnthropicAdaptive { disable, budget_too, .. }, wish) => {
-                self.adaptive(wish, disable, budget_too)
-            }
-            (
-                Thinking::Unknown
-                | Thinking::Unsteered
-                | Thinking::OpenaiEffort { .. }
-                | Thinking::GeminiBudget { .. }
-                | Thinking::GeminiLevel { .. },
-                wish,
-            ) => self.unknown(wish),
-        }
-    }
-
     /// A model of which nothing is known is told as the newest are.
-    fn unknown(&mut self, wish: Wish) -> Thought {
-        match wish {
-            Wish::Nothing => Thought::UNSAID,
-            Wish::Off => self.off(),
-            Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
-            Wish::Effort(effort) => self.with_effort(effort, at_least_low(effort)),
-            Wish::Budget(tokens) => self.with_budget(tokens, BUDGET_MIN, u64::MAX),
+    fn by_family(&mut self, wish: Wish) -> Thought {
+        let family = self.family;
+        match (wish, family.thinking) {
+            (Wish::Nothing, _) => Thought::UNSAID,
+            (wish, Thinking::None) => {
+                let is_off = matches!(wish, Wish::Off);
+                let kind = if is_off { LossKind::Implied } else { LossKind::Dropped };
+                self.lose(kind, "the model does not think");
+                Thought::UNSAID
+            }
+            (Wish::Off, Thinking::AnthropicAdaptive { disable: Disable::Never, .. }) => {
+                self.lose(LossKind::Approximated, "the model always thinks");
+                Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
+            }
+            (Wish::Off, _) => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            (Wish::On, Thinking::AnthropicBudget { .. }) => {
+                self.lose(LossKind::Approximated, "the model's thinking is set by an amount");
+                Thought::budget(Effort::Medium.budget_for(family).value)
+            }
+            (Wish::On, _) => Thought { form: Form::Adaptive, ..Thought::UNSAID },
+            (Wish::Effort(effort), Thinking::AnthropicBudget { .. }) => {
+                let fit = effort.budget_for(family);
+                let kind = if fit.changed { LossKind::Approximated } else { LossKind::Renamed };
+                self.lose(kind, "the model takes a budget in place of an effort");
+                Thought::budget(fit.value)
+            }
+            (Wish::Effort(effort), Thinking::AnthropicAdaptive { .. }) => {
+                self.with_effort(effort, effort.nearest(family).value)
+            }
+            (Wish::Effort(effort), _) => self.with_effort(effort, effort.max(Effort::Low)),
+            (Wish::Budget(tokens), Thinking::AnthropicBudget { min, max, .. }) => {
+                self.with_budget(tokens, min, max)
+            }
+            (Wish::Budget(tokens), Thinking::AnthropicAdaptive { budget_too: false, .. }) => {
+                self.lose(LossKind::Approximated, "the model takes an effort in place of a budget");
+                let effort = Effort::for_budget(tokens).nearest(family).value;
+                Thought { form: Form::Adaptive, effort: Some(effort), display: None }
+            }
+            (Wish::Budget(tokens), _) => self.with_budget(tokens, BUDGET_MIN, u64::MAX),
         }
-    }
-
-    fn off(&mut self) -> Thought {
-        Thought { form: Form::Disabled, ..Thought::UNSAID }
     }
 
     fn with_effort(&mut self, asked: Effort, effort: Effort) -> Thought {
@@ -174,48 +180,7 @@ impl Telling<'_, '_> {
         if tokens != asked {
             self.lose(LossKind::Approximated, "the nearest budget that the model takes");
         }
-        Thought { form: Form::Budget(tokens), ..Thought::UNSAID }
-    }
-
-    fn budget(&mut self, wish: Wish, min: u64, max: u64) -> Thought {
-        let tokens = match wish {
-            Wish::Nothing => return Thought::UNSAID,
-            Wish::Off => return self.off(),
-            Wish::On => {
-                self.lose(LossKind::Approximated, "the model's thinking is set by an amount");
-                Effort::Medium.budget_for(self.family).value
-            }
-            Wish::Effort(effort) => {
-                let fit = effort.budget_for(self.family);
-                let kind = if fit.changed { LossKind::Approximated } else { LossKind::Renamed };
-                self.lose(kind, "the model takes a budget in place of an effort");
-                fit.value
-            }
-            Wish::Budget(tokens) => return self.with_budget(tokens, min, max),
-        };
-        Thought { form: Form::Budget(tokens), ..Thought::UNSAID }
-    }
-
-    fn adaptive(&mut self, wish: Wish, disable: Disable, budget_too: bool) -> Thought {
-        match wish {
-            Wish::Nothing => Thought::UNSAID,
-            Wish::Off if disable == Disable::Never => {
-                self.lose(LossKind::Approximated, "the model always thinks");
-                Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
-            }
-            Wish::Off => self.off(),
-            Wish::On => Thought { form: Form::Adaptive, ..Thought::UNSAID },
-            Wish::Effort(effort) => {
-                let nearest = effort.nearest(self.family).value;
-                self.with_effort(effort, nearest)
-            }
-            Wish::Budget(tokens) if budget_too => self.with_budget(tokens, BUDGET_MIN, u64::MAX),
-            Wish::Budget(tokens) => {
-                self.lose(LossKind::Approximated, "the model takes an effort in place of a budget");
-                let effort = Effort::for_budget(tokens).nearest(self.family).value;
-                Thought { form: Form::Adaptive, effort: Some(effort), display: None }
-            }
-        }
+        Thought::budget(tokens)
     }
 
     /// Most models refuse to be made to call a tool while they think; of one that is not known, the client's plain word for
@@ -248,16 +213,12 @@ pub(super) fn without_thinking(thinking: Thinking) -> Option<Form> {
 }
 
 /// Whether the model has to call a tool.
-pub(in crate::protocol::anthropic_messages) fn is_forced(request: &Request<'_>) -> bool {
+fn is_forced(request: &Request<'_>) -> bool {
     match &request.tool_choice {
         Some(ToolChoice::Required | ToolChoice::Named { .. }) => true,
         Some(ToolChoice::Allowed { mode, .. }) => *mode == AllowedMode::Required,
         Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Other { .. }) | None => false,
     }
-}
-
-fn at_least_low(effort: Effort) -> Effort {
-    effort.max(Effort::Low)
 }
 
 /// Whether thinking is shown. Clients that cannot ask for it are shown all there is.

@@ -12,7 +12,6 @@ use crate::conversation::CallForm;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Response;
 use crate::conversation::Usage;
 use crate::json::Json;
@@ -206,11 +205,16 @@ impl Answering {
                     losing.node(place, LossKind::Approximated, FREE_TEXT);
                 }
                 let change = block.tool_use(list, &words, call).or_else(|| emptied(call));
-                lose_change(change, place, losing);
+                if let Some((kind, reason)) = change {
+                    losing.field(place, Field::CallArguments, kind, reason);
+                }
             }
             Content::Reasoning(reasoning) => {
-                lose_pieces(reasoning, semantics, losing);
-                if says_something(reasoning, semantics) {
+                let has_words = reasoning.texts.iter().any(|text| !text.is_empty());
+                if has_words || semantics.artefact().is_some() {
+                    if reasoning.texts.len() > 1 {
+                        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
+                    }
                     write_reasoning(list, reasoning, semantics, block);
                 }
                 return;
@@ -256,26 +260,7 @@ impl Answering {
     }
 }
 
-/// Reports a thought that is one text here, or none.
-fn lose_pieces(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
-    let place = semantics.place();
-    if says_something(reasoning, semantics) && reasoning.texts.len() > 1 {
-        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
-    }
-}
-
 pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
-
-/// Whether there is a thought to show or an artefact to carry.
-fn says_something(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
-    semantics.artefact().is_some() || reasoning.texts.iter().any(|text| !text.is_empty())
-}
-
-fn lose_change(change: Option<(LossKind, &'static str)>, place: Place, losing: &mut Losing<'_>) {
-    if let Some((kind, reason)) = change {
-        losing.field(place, Field::CallArguments, kind, reason);
-    }
-}
 
 /// An artefact on anything but thinking has no field to ride in.
 pub(super) fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {

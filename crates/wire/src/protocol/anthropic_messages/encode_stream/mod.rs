@@ -21,7 +21,6 @@ use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
-use crate::protocol::Open;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
@@ -126,7 +125,8 @@ impl Writing<'_> {
     fn is_wanted(&mut self, event: &Event<'_>) -> bool {
         let part = match event {
             Event::Open(open) if open.candidate > 0 => {
-                self.pass_over(open);
+                self.others.insert(open.part);
+                self.lose_answer(open.candidate, open.semantics.place());
                 return false;
             }
             Event::Finish { candidate, place, .. } => {
@@ -141,12 +141,6 @@ impl Writing<'_> {
             Event::Start(_) | Event::Usage(_) | Event::Fault(_) => return true,
         };
         !self.others.contains(&part)
-    }
-
-    /// Leaves out a part of another answer, and reports each such answer once.
-    fn pass_over(&mut self, open: &Open<'_>) {
-        self.others.insert(open.part);
-        self.lose_answer(open.candidate, open.semantics.place());
     }
 
     /// Reports an answer beside the first, once.
