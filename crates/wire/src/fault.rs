@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::Protocol;
 
 /// Something went wrong with a request, before or during its answer.
@@ -56,18 +57,6 @@ impl<'a> Fault<'a> {
             original: None,
         }
     }
-
-    pub fn into_owned(self) -> Fault<'static> {
-        Fault {
-            kind: self.kind,
-            message: self.message.into_owned(),
-            code: self.code.map(Text::into_owned),
-            param: self.param.map(Text::into_owned),
-            request_id: self.request_id.map(Text::into_owned),
-            retry_after_s: self.retry_after_s,
-            original: self.original.map(|(protocol, body)| (protocol, body.into_owned())),
-        }
-    }
 }
 
 impl FaultKind {
@@ -92,4 +81,8 @@ impl FaultKind {
             _ => Self::Internal,
         }
     }
+}
+
+into_owned! {
+    pub struct Fault { kind, message, code, param, request_id, retry_after_s, original }
 }

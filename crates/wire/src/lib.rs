@@ -20,6 +20,7 @@ mod index;
 mod inspect;
 mod limit;
 mod loss;
+mod owned;
 mod place;
 
 pub use diagnostics::Diagnostics;

@@ -3,6 +3,7 @@
 use crate::conversation::Part;
 use crate::conversation::Parts;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;
 
 /// One turn's worth of parts by one speaker.
@@ -65,13 +66,8 @@ impl<'a> Message<'a> {
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(Part::is_blank)
     }
+}
 
-    pub fn into_owned(self) -> Message<'static> {
-        Message {
-            role: self.role,
-            parts: self.parts.into_owned(),
-            name: self.name.map(Text::into_owned),
-            semantics: self.semantics.into_owned(),
-        }
-    }
+into_owned! {
+    pub struct Message { role, parts, name, semantics }
 }

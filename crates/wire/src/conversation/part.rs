@@ -3,6 +3,7 @@
 use crate::conversation::Parts;
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;
 use crate::protocol::Protocol;
 
@@ -200,35 +201,6 @@ impl<'a> Part<'a> {
             | Content::Opaque(_) => false,
         }
     }
-
-    pub fn into_owned(self) -> Part<'static> {
-        Part { content: self.content.into_owned(), semantics: self.semantics.into_owned() }
-    }
-}
-
-impl<'a> Content<'a> {
-    pub fn into_owned(self) -> Content<'static> {
-        match self {
-            Self::Text(text) => Content::Text(text.into_owned()),
-            Self::Media(media) => Content::Media(Box::new(media.into_owned())),
-            Self::ToolCall(call) => Content::ToolCall(Box::new(call.into_owned())),
-            Self::ToolResult(result) => Content::ToolResult(Box::new(result.into_owned())),
-            Self::Reasoning(reasoning) => Content::Reasoning(Box::new(reasoning.into_owned())),
-            Self::Refusal(text) => Content::Refusal(text.into_owned()),
-            Self::Opaque(opaque) => Content::Opaque(Box::new(opaque.into_owned())),
-        }
-    }
-}
-
-impl Media<'_> {
-    pub fn into_owned(self) -> Media<'static> {
-        Media {
-            kind: self.kind,
-            source: self.source.into_owned(),
-            detail: self.detail.map(Text::into_owned),
-            name: self.name.map(Text::into_owned),
-        }
-    }
 }
 
 impl<'a> Source<'a> {
@@ -241,50 +213,6 @@ impl<'a> Source<'a> {
             | Self::File { mime, .. } => mime.as_ref(),
         }
     }
-
-    pub fn into_owned(self) -> Source<'static> {
-        let own = |mime: Option<Text<'a>>| mime.map(Text::into_owned);
-        match self {
-            Self::Base64 { mime, data } => {
-                Source::Base64 { mime: own(mime), data: data.into_owned() }
-            }
-            Self::Text { mime, text } => Source::Text { mime: own(mime), text: text.into_owned() },
-            Self::Url { mime, url } => Source::Url { mime: own(mime), url: url.into_owned() },
-            Self::File { mime, id } => Source::File { mime: own(mime), id: id.into_owned() },
-        }
-    }
-}
-
-impl ToolCall<'_> {
-    pub fn into_owned(self) -> ToolCall<'static> {
-        ToolCall {
-            id: self.id.map(Text::into_owned),
-            name: self.name.into_owned(),
-            arguments: self.arguments.into_owned(),
-            form: self.form,
-        }
-    }
-}
-
-impl Arguments<'_> {
-    pub fn into_owned(self) -> Arguments<'static> {
-        match self {
-            Self::Json(json) => Arguments::Json(json.into_owned()),
-            Self::Text(text) => Arguments::Text(text.into_owned()),
-        }
-    }
-}
-
-impl ToolResult<'_> {
-    pub fn into_owned(self) -> ToolResult<'static> {
-        ToolResult {
-            call_id: self.call_id.map(Text::into_owned),
-            name: self.name.map(Text::into_owned),
-            output: self.output.into_owned(),
-            is_error: self.is_error,
-            form: self.form,
-        }
-    }
 }
 
 impl<'a> ResultOutput<'a> {
@@ -294,29 +222,25 @@ impl<'a> ResultOutput<'a> {
             Self::Parts(parts) | Self::Object { parts, .. } => parts,
         }
     }
-
-    pub fn into_owned(self) -> ResultOutput<'static> {
-        match self {
-            Self::Parts(parts) => ResultOutput::Parts(parts.into_owned()),
-            Self::Object { response, parts } => {
-                ResultOutput::Object { response: response.into_owned(), parts: parts.into_owned() }
-            }
-        }
-    }
 }
 
-impl Reasoning<'_> {
-    pub fn into_owned(self) -> Reasoning<'static> {
-        Reasoning { form: self.form, texts: self.texts.into_iter().map(Text::into_owned).collect() }
+into_owned! {
+    pub struct Part { content, semantics }
+    pub enum Content {
+        Text(text),
+        Media(media),
+        ToolCall(call),
+        ToolResult(result),
+        Reasoning(reasoning),
+        Refusal(text),
+        Opaque(opaque),
     }
-}
-
-impl Opaque<'_> {
-    pub fn into_owned(self) -> Opaque<'static> {
-        Opaque {
-            protocol: self.protocol,
-            kind: self.kind.into_owned(),
-            json: self.json.into_owned(),
-        }
-    }
+    pub struct Media { kind, source, detail, name }
+    pub enum Source { Base64 { mime, data }, Text { mime, text }, Url { mime, url }, File { mime, id } }
+    pub struct ToolCall { id, name, arguments, form }
+    pub enum Arguments { Json(json), Text(text) }
+    pub struct ToolResult { call_id, name, output, is_error, form }
+    pub enum ResultOutput { Parts(parts), Object { response, parts } }
+    pub struct Reasoning { form, texts }
+    pub struct Opaque { protocol, kind, json }
 }

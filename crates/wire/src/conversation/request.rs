@@ -6,6 +6,7 @@ use crate::conversation::ToolChoice;
 use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
+use crate::owned::into_owned;
 
 /// What is asked of a model, as far as more than one protocol can say it.
 #[derive(Clone, Debug, Default)]
@@ -112,95 +113,21 @@ impl Request<'_> {
         self.messages.iter_mut().for_each(Message::forget_semantics);
         self.tools.iter_mut().for_each(Tool::forget_semantics);
     }
-
-    pub fn into_owned(self) -> Request<'static> {
-        Request {
-            model: self.model.map(Text::into_owned),
-            stream: self.stream,
-            messages: self.messages.into_iter().map(Message::into_owned).collect(),
-            tools: self.tools.into_iter().map(Tool::into_owned).collect(),
-            tool_choice: self.tool_choice.map(ToolChoice::into_owned),
-            parallel_tool_calls: self.parallel_tool_calls,
-            max_output_tokens: self.max_output_tokens.map(Number::into_owned),
-            sampling: self.sampling.into_owned(),
-            stop: self.stop.into_iter().map(Text::into_owned).collect(),
-            output: self.output.into_owned(),
-            verbosity: self.verbosity.map(Text::into_owned),
-            thinking: self.thinking.into_owned(),
-            safety_identifier: self.safety_identifier.map(Text::into_owned),
-            user: self.user.map(Text::into_owned),
-            metadata: self.metadata.map(Json::into_owned),
-            service_tier: self.service_tier.map(Text::into_owned),
-            store: self.store,
-            cache: self.cache.into_owned(),
-        }
-    }
 }
 
-impl Sampling<'_> {
-    pub fn into_owned(self) -> Sampling<'static> {
-        Sampling {
-            temperature: self.temperature.map(Number::into_owned),
-            top_p: self.top_p.map(Number::into_owned),
-            top_k: self.top_k.map(Number::into_owned),
-            seed: self.seed.map(Number::into_owned),
-            presence_penalty: self.presence_penalty.map(Number::into_owned),
-            frequency_penalty: self.frequency_penalty.map(Number::into_owned),
-            candidates: self.candidates.map(Number::into_owned),
-            logprobs: self.logprobs,
-            top_logprobs: self.top_logprobs.map(Number::into_owned),
-        }
+into_owned! {
+    pub struct Request {
+        model, stream, messages, tools, tool_choice, parallel_tool_calls, max_output_tokens,
+        sampling, stop, output, verbosity, thinking, safety_identifier, user, metadata,
+        service_tier, store, cache,
     }
-}
-
-impl OutputFormat<'_> {
-    pub fn into_owned(self) -> OutputFormat<'static> {
-        match self {
-            Self::Unsaid => OutputFormat::Unsaid,
-            Self::Text => OutputFormat::Text,
-            Self::JsonObject => OutputFormat::JsonObject,
-            Self::JsonSchema(schema) => OutputFormat::JsonSchema(Box::new(schema.into_owned())),
-        }
+    pub struct Sampling {
+        temperature, top_p, top_k, seed, presence_penalty, frequency_penalty, candidates,
+        logprobs, top_logprobs,
     }
-}
-
-impl OutputSchema<'_> {
-    pub fn into_owned(self) -> OutputSchema<'static> {
-        OutputSchema {
-            name: self.name.map(Text::into_owned),
-            description: self.description.map(Text::into_owned),
-            schema: self.schema.map(Json::into_owned),
-            strict: self.strict,
-        }
-    }
-}
-
-impl Thinking<'_> {
-    pub fn into_owned(self) -> Thinking<'static> {
-        Thinking {
-            mode: self.mode,
-            effort: self.effort.map(Text::into_owned),
-            budget: self.budget.map(Number::into_owned),
-            show: self.show.map(ThinkingShow::into_owned),
-        }
-    }
-}
-
-impl ThinkingShow<'_> {
-    pub fn into_owned(self) -> ThinkingShow<'static> {
-        match self {
-            Self::Shown(word) => ThinkingShow::Shown(word.map(Text::into_owned)),
-            Self::Hidden => ThinkingShow::Hidden,
-        }
-    }
-}
-
-impl CacheOptions<'_> {
-    pub fn into_owned(self) -> CacheOptions<'static> {
-        CacheOptions {
-            key: self.key.map(Text::into_owned),
-            options: self.options.map(Json::into_owned),
-            retention: self.retention.map(Text::into_owned),
-        }
-    }
+    pub enum OutputFormat { Unsaid, Text, JsonObject, JsonSchema(schema) }
+    pub struct OutputSchema { name, description, schema, strict }
+    pub struct Thinking { mode, effort, budget, show }
+    pub enum ThinkingShow { Shown(word), Hidden }
+    pub struct CacheOptions { key, options, retention }
 }

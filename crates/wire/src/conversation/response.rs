@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;
 
 /// What a model answered.
@@ -75,19 +76,6 @@ impl<'a> Response<'a> {
     pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
         &mut self.semantics
     }
-
-    pub fn into_owned(self) -> Response<'static> {
-        Response {
-            id: self.id.map(Text::into_owned),
-            model: self.model.map(Text::into_owned),
-            created: self.created.map(Number::into_owned),
-            candidates: self.candidates.into_iter().map(Candidate::into_owned).collect(),
-            usage: self.usage.map(Usage::into_owned),
-            service_tier: self.service_tier.map(Text::into_owned),
-            fault: self.fault.map(Fault::into_owned),
-            semantics: self.semantics.into_owned(),
-        }
-    }
 }
 
 impl<'a> Candidate<'a> {
@@ -103,27 +91,16 @@ impl<'a> Candidate<'a> {
     pub(crate) fn semantics_mut(&mut self) -> &mut NodeSemantics<'a> {
         &mut self.semantics
     }
-
-    pub fn into_owned(self) -> Candidate<'static> {
-        Candidate {
-            message: self.message.into_owned(),
-            finish: self.finish.map(Finish::into_owned),
-            semantics: self.semantics.into_owned(),
-        }
-    }
 }
 
 impl<'a> Finish<'a> {
     pub fn new(kind: FinishKind) -> Self {
         Self { kind, raw: None, stop_sequence: None, details: None }
     }
+}
 
-    pub fn into_owned(self) -> Finish<'static> {
-        Finish {
-            kind: self.kind,
-            raw: self.raw.map(Text::into_owned),
-            stop_sequence: self.stop_sequence.map(Text::into_owned),
-            details: self.details.map(Json::into_owned),
-        }
-    }
+into_owned! {
+    pub struct Response { id, model, created, candidates, usage, service_tier, fault, semantics }
+    pub struct Candidate { message, finish, semantics }
+    pub struct Finish { kind, raw, stop_sequence, details }
 }

@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;
 use crate::protocol::Protocol;
 
@@ -139,98 +140,23 @@ impl<'a> Tool<'a> {
         self.semantics = semantics;
         self
     }
-
-    pub fn into_owned(self) -> Tool<'static> {
-        Tool { kind: self.kind.into_owned(), semantics: self.semantics.into_owned() }
-    }
 }
 
-impl ToolKind<'_> {
-    pub fn into_owned(self) -> ToolKind<'static> {
-        match self {
-            Self::Function(tool) => ToolKind::Function(tool.into_owned()),
-            Self::Custom(tool) => ToolKind::Custom(tool.into_owned()),
-            Self::Hosted(tool) => ToolKind::Hosted(tool.into_owned()),
-            Self::Namespace(tool) => ToolKind::Namespace(tool.into_owned()),
-        }
+into_owned! {
+    pub struct Tool { kind, semantics }
+    pub enum ToolKind { Function(tool), Custom(tool), Hosted(tool), Namespace(tool) }
+    pub struct FunctionTool { name, description, parameters, strict, output_schema }
+    pub struct CustomTool { name, description, format }
+    pub enum CustomFormat { Text, Grammar { definition, syntax } }
+    pub struct HostedTool { protocol, service, kind, json }
+    pub struct NamespaceTool { name, description, tools }
+    pub enum ToolChoice {
+        Auto,
+        None,
+        Required,
+        Named { name, form },
+        Allowed { mode, tools },
+        Other { protocol, json },
     }
-}
-
-impl FunctionTool<'_> {
-    pub fn into_owned(self) -> FunctionTool<'static> {
-        FunctionTool {
-            name: self.name.into_owned(),
-            description: self.description.map(Text::into_owned),
-            parameters: self.parameters.map(Json::into_owned),
-            strict: self.strict,
-            output_schema: self.output_schema.map(Json::into_owned),
-        }
-    }
-}
-
-impl CustomTool<'_> {
-    pub fn into_owned(self) -> CustomTool<'static> {
-        CustomTool {
-            name: self.name.into_owned(),
-            description: self.description.map(Text::into_owned),
-            format: self.format.map(CustomFormat::into_owned),
-        }
-    }
-}
-
-impl CustomFormat<'_> {
-    pub fn into_owned(self) -> CustomFormat<'static> {
-        match self {
-            Self::Text => CustomFormat::Text,
-            Self::Grammar { definition, syntax } => CustomFormat::Grammar {
-                definition: definition.into_owned(),
-                syntax: syntax.into_owned(),
-            },
-        }
-    }
-}
-
-impl HostedTool<'_> {
-    pub fn into_owned(self) -> HostedTool<'static> {
-        HostedTool {
-            protocol: self.protocol,
-            service: self.service,
-            kind: self.kind.into_owned(),
-            json: self.json.into_owned(),
-        }
-    }
-}
-
-impl NamespaceTool<'_> {
-    pub fn into_owned(self) -> NamespaceTool<'static> {
-        NamespaceTool {
-            name: self.name.into_owned(),
-            description: self.description.map(Text::into_owned),
-            tools: self.tools.into_iter().map(Tool::into_owned).collect(),
-        }
-    }
-}
-
-impl ToolChoice<'_> {
-    pub fn into_owned(self) -> ToolChoice<'static> {
-        match self {
-            Self::Auto => ToolChoice::Auto,
-            Self::None => ToolChoice::None,
-            Self::Required => ToolChoice::Required,
-            Self::Named { name, form } => ToolChoice::Named { name: name.into_owned(), form },
-            Self::Allowed { mode, tools } => ToolChoice::Allowed {
-                mode,
-                tools: tools.into_iter().map(AllowedTool::into_owned).collect(),
-            },
-            Self::Other { protocol, json } => {
-                ToolChoice::Other { protocol, json: json.into_owned() }
-            }
-        }
-    }
-}
-
-impl AllowedTool<'_> {
-    pub fn into_owned(self) -> AllowedTool<'static> {
-        AllowedTool { name: self.name.map(Text::into_owned), json: self.json.map(Json::into_owned) }
-    }
+    pub struct AllowedTool { name, json }
 }

@@ -3,6 +3,7 @@
 use std::ops::Index;
 use std::ops::IndexMut;
 
+use crate::owned::into_owned;
 use crate::place::Place;
 use crate::protocol::NodeSemantics;
 
@@ -116,8 +117,8 @@ impl<'a> Usage<'a> {
         let later = self.later.iter().find(|(it, _)| *it == count);
         later.map_or(self.semantics.place(), |(_, place)| *place)
     }
+}
 
-    pub fn into_owned(self) -> Usage<'static> {
-        Usage { counts: self.counts, semantics: self.semantics.into_owned(), later: self.later }
-    }
+into_owned! {
+    pub struct Usage { counts, semantics, later }
 }

@@ -14,6 +14,7 @@ use crate::json::Survey;
 use crate::json::Text;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
+use crate::owned::into_owned;
 use crate::protocol::Asked;
 use crate::protocol::Delta;
 use crate::protocol::Event;
@@ -113,16 +114,6 @@ impl<'a> Exchange<'a> {
         let mut report = Report::default();
         let body = (protocol.codec().encode_request)(self, target, &mut report)?;
         Ok(Encoded { body, report })
-    }
-
-    pub fn into_owned(self) -> Exchange<'static> {
-        Exchange {
-            request: self.request.into_owned(),
-            protocol: self.protocol,
-            semantics: self.semantics.into_owned(),
-            body: self.body.map(|body| Cow::Owned(body.into_owned())),
-            body_bytes: self.body_bytes,
-        }
     }
 }
 
@@ -426,4 +417,8 @@ impl Machine<'_> {
             Self::Gemini(encoder) => encoder.step(event, out),
         }
     }
+}
+
+into_owned! {
+    pub struct Exchange { request, protocol, semantics, body, body_bytes }
 }

@@ -19,6 +19,7 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::owned::into_owned;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::object::Member;
@@ -163,14 +164,10 @@ impl<'a> Ending<'a> {
             details: self.details,
         })
     }
+}
 
-    pub(super) fn into_owned(self) -> Ending<'static> {
-        Ending {
-            reason: self.reason.map(Text::into_owned),
-            stop_sequence: self.stop_sequence.map(Text::into_owned),
-            details: self.details.map(Json::into_owned),
-        }
-    }
+into_owned! {
+    pub(super) struct Ending { reason, stop_sequence, details }
 }
 
 fn finish_kind(word: &str) -> FinishKind {

@@ -18,6 +18,7 @@ use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::json::Number;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::place::Place;
 use crate::protocol::semantics::Citation;
 use crate::protocol::semantics::Logprobs;
@@ -122,82 +123,22 @@ pub struct Closed<'a> {
     pub semantics: NodeSemantics<'a>,
 }
 
-impl Event<'_> {
-    pub fn into_owned(self) -> Event<'static> {
-        match self {
-            Self::Start(start) => Event::Start(start.into_owned()),
-            Self::Open(open) => Event::Open(open.into_owned()),
-            Self::Delta(part, delta) => Event::Delta(part, delta.into_owned()),
-            Self::Note(note) => Event::Note(note.into_owned()),
-            Self::Close(closed) => Event::Close(closed.into_owned()),
-            Self::Usage(usage) => Event::Usage(usage.into_owned()),
-            Self::Finish { candidate, place, finish } => {
-                Event::Finish { candidate, place, finish: finish.into_owned() }
-            }
-            Self::Fault(fault) => Event::Fault(fault.into_owned()),
-        }
+into_owned! {
+    pub enum Event {
+        Start(start),
+        Open(open),
+        Delta(part, delta),
+        Note(note),
+        Close(closed),
+        Usage(usage),
+        Finish { candidate, place, finish },
+        Fault(fault),
     }
-}
-
-impl Start<'_> {
-    pub fn into_owned(self) -> Start<'static> {
-        Start {
-            id: self.id.map(Text::into_owned),
-            model: self.model.map(Text::into_owned),
-            created: self.created.map(Number::into_owned),
-            service_tier: self.service_tier.map(Text::into_owned),
-            semantics: self.semantics.into_owned(),
-        }
-    }
-}
-
-impl Open<'_> {
-    pub fn into_owned(self) -> Open<'static> {
-        Open {
-            part: self.part,
-            candidate: self.candidate,
-            opening: self.opening.into_owned(),
-            semantics: self.semantics.into_owned(),
-        }
-    }
-}
-
-impl Opening<'_> {
-    pub fn into_owned(self) -> Opening<'static> {
-        match self {
-            Self::Text => Opening::Text,
-            Self::Refusal => Opening::Refusal,
-            Self::Reasoning(form) => Opening::Reasoning(form),
-            Self::ToolCall { id, name, form } => {
-                Opening::ToolCall { id: id.map(Text::into_owned), name: name.into_owned(), form }
-            }
-            Self::Whole(content) => Opening::Whole(content.into_owned()),
-        }
-    }
-}
-
-impl Delta<'_> {
-    pub fn into_owned(self) -> Delta<'static> {
-        match self {
-            Self::Text(text) => Delta::Text(text.into_owned()),
-            Self::NextPiece => Delta::NextPiece,
-        }
-    }
-}
-
-impl Note<'_> {
-    pub fn into_owned(self) -> Note<'static> {
-        let kind = match self.kind {
-            NoteKind::Citation(citation) => NoteKind::Citation(citation.into_owned()),
-            NoteKind::Logprobs(more) => NoteKind::Logprobs(more.into_owned()),
-            NoteKind::Semantics(semantics) => NoteKind::Semantics(semantics.into_owned()),
-        };
-        Note { at: self.at, kind }
-    }
-}
-
-impl Closed<'_> {
-    pub fn into_owned(self) -> Closed<'static> {
-        Closed { part: self.part, semantics: self.semantics.into_owned() }
-    }
+    pub struct Start { id, model, created, service_tier, semantics }
+    pub struct Open { part, candidate, opening, semantics }
+    pub enum Opening { Text, Refusal, Reasoning(form), ToolCall { id, name, form }, Whole(content) }
+    pub enum Delta { Text(text), NextPiece }
+    pub struct Note { at, kind }
+    pub enum NoteKind { Citation(citation), Logprobs(logprobs), Semantics(semantics) }
+    pub struct Closed { part, semantics }
 }

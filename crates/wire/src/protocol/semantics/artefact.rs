@@ -2,6 +2,7 @@
 
 use crate::base64;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::Protocol;
 
 /// An opaque piece of a vendor's own state that rides in the conversation.
@@ -84,11 +85,6 @@ impl<'a> Artefact<'a> {
             .iter()
             .any(|mark| memchr::memmem::find(body.as_bytes(), mark.as_bytes()).is_some())
     }
-
-    pub fn into_owned(self) -> Artefact<'static> {
-        let Self { issuer, kind, data, is_handed } = self;
-        Artefact { issuer, kind, data: data.into_owned(), is_handed }
-    }
 }
 
 /// Marks an artefact that travels in another protocol's field; the number is the version of this form.
@@ -110,6 +106,10 @@ fn carried(carrier: Protocol, data: &Text<'_>) -> Option<(Protocol, ArtefactKind
         _ => return None,
     };
     Some((issuer, kind, Text::plain(fields.next()?.to_owned())))
+}
+
+into_owned! {
+    pub struct Artefact { issuer, kind, data, is_handed }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::place::Place;
 use crate::protocol::Protocol;
 
@@ -76,16 +77,8 @@ impl<'a> Citation<'a> {
     pub fn span(&self) -> Option<(u64, u64)> {
         self.span
     }
+}
 
-    pub fn into_owned(self) -> Citation<'static> {
-        Citation {
-            protocol: self.protocol,
-            json: self.json.into_owned(),
-            url: self.url.map(Text::into_owned),
-            title: self.title.map(Text::into_owned),
-            cited_text: self.cited_text.map(Text::into_owned),
-            span: self.span,
-            place: self.place,
-        }
-    }
+into_owned! {
+    pub struct Citation { protocol, json, url, title, cited_text, span, place }
 }

@@ -3,6 +3,7 @@
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Writer;
+use crate::owned::into_owned;
 use crate::place::Place;
 
 /// The log probabilities of a part's tokens. Those of a stream stay in the lists they came in, so that adding is cheap.
@@ -76,14 +77,11 @@ impl<'a> Logprobs<'a> {
             _ => None,
         };
     }
+}
 
-    pub fn into_owned(self) -> Logprobs<'static> {
-        let own = |list: Vec<Json<'a>>| list.into_iter().map(Json::into_owned).collect();
-        let origin = self
-            .origin
-            .map(|Origin { objects, says_more }| Origin { objects: own(objects), says_more });
-        Logprobs { lists: own(self.lists), origin, place: self.place }
-    }
+into_owned! {
+    pub struct Logprobs { lists, origin, place }
+    struct Origin { objects, says_more }
 }
 
 /// Adds log probabilities to those there are, if there are any.

@@ -65,11 +65,9 @@ macro_rules! namespace {
                 let values = [ $( self.$field.as_ref(), )* ];
                 Self::DECLARED.iter().zip(values).filter_map(|(declared, value)| Some((declared, value?)))
             }
-
-            pub fn into_owned(self) -> $name<'static> {
-                $name { $( $field: self.$field.map($crate::json::Json::into_owned), )* }
-            }
         }
+
+        $crate::owned::into_owned! { pub struct $name { $( $field ),* } }
     };
 }
 pub(in crate::protocol) use namespace;

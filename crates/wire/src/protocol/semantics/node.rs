@@ -2,6 +2,8 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
+use crate::owned::plain;
 use crate::place::Place;
 use crate::protocol::semantics::Artefact;
 use crate::protocol::semantics::Citation;
@@ -244,28 +246,6 @@ impl<'a> NodeSemantics<'a> {
     pub fn item(&self) -> Option<&Item<'a>> {
         self.detail.as_deref()?.item.as_ref()
     }
-
-    pub fn into_owned(self) -> NodeSemantics<'static> {
-        NodeSemantics {
-            place: self.place,
-            spelling: self.spelling,
-            detail: self.detail.map(|detail| Box::new(detail.into_owned())),
-        }
-    }
-}
-
-impl Detail<'_> {
-    fn into_owned(self) -> Detail<'static> {
-        Detail {
-            extras: self.extras.into_owned(),
-            cache: self.cache.map(CacheMarker::into_owned),
-            artefact: self.artefact.map(Artefact::into_owned),
-            citations: self.citations.into_iter().map(Citation::into_owned).collect(),
-            logprobs: self.logprobs.map(Logprobs::into_owned),
-            item: self.item.map(Item::into_owned),
-            later: self.later,
-        }
-    }
 }
 
 impl Detail<'_> {
@@ -303,11 +283,6 @@ impl CacheMarker<'_> {
     pub(in crate::protocol) const ANTHROPIC: &'static str = "cache_control";
     /// The name that OpenAI's marker has.
     pub(in crate::protocol) const OPENAI: &'static str = "prompt_cache_breakpoint";
-
-    pub fn into_owned(self) -> CacheMarker<'static> {
-        let Self { key, ttl, json } = self;
-        CacheMarker { key, ttl: ttl.map(Text::into_owned), json: json.into_owned() }
-    }
 }
 
 impl<'a> Item<'a> {
@@ -318,15 +293,15 @@ impl<'a> Item<'a> {
         self.phase = phase.or(self.phase.take());
         self.extras.update(extras);
     }
+}
 
-    pub fn into_owned(self) -> Item<'static> {
-        Item {
-            id: self.id.map(Text::into_owned),
-            status: self.status.map(Text::into_owned),
-            phase: self.phase.map(Text::into_owned),
-            extras: self.extras.into_owned(),
-        }
-    }
+plain!(Later);
+
+into_owned! {
+    pub struct NodeSemantics { place, spelling, detail }
+    struct Detail { extras, cache, artefact, citations, logprobs, item, later }
+    pub struct CacheMarker { key, ttl, json }
+    pub struct Item { id, status, phase, extras }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::json::Text;
+use crate::owned::into_owned;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
@@ -119,27 +120,11 @@ impl<'a> Semantics<'a> {
     pub fn extras(&self) -> &Extras<'a> {
         &self.extras
     }
-
-    pub fn into_owned(self) -> Semantics<'static> {
-        Semantics {
-            session: self.session.into_owned(),
-            tools_stated_empty: self.tools_stated_empty,
-            chat: self.chat.map(|it| Box::new(it.into_owned())),
-            responses: self.responses.map(|it| Box::new(it.into_owned())),
-            anthropic: self.anthropic.map(|it| Box::new(it.into_owned())),
-            gemini: self.gemini.map(|it| Box::new(it.into_owned())),
-            extras: self.extras.into_owned(),
-            spelling: self.spelling,
-            quoted: self.quoted,
-        }
-    }
 }
 
-impl Session<'_> {
-    pub fn into_owned(self) -> Session<'static> {
-        Session {
-            previous_response_id: self.previous_response_id.map(Text::into_owned),
-            conversation: self.conversation.map(Json::into_owned),
-        }
+into_owned! {
+    pub struct Semantics {
+        session, tools_stated_empty, chat, responses, anthropic, gemini, extras, spelling, quoted,
     }
+    pub struct Session { previous_response_id, conversation }
 }

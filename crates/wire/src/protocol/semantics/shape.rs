@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 
+use crate::owned::plain;
 use crate::protocol::Protocol;
 
 /// Names the protocol that a [`Shape`] belongs to.
@@ -84,6 +85,8 @@ impl<S: Speller> From<Shape<S>> for Spelling {
         Self { bits: shape.bits, protocol: (shape.bits != 0).then_some(S::PROTOCOL) }
     }
 }
+
+plain!(Spelling);
 
 const RESPELLED_BIT: u32 = 31;
 

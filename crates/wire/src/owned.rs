@@ -1,0 +1,146 @@
+//! Values that outlive the input they were read from: each type names its fields once, and all that they borrow is copied.
+
+use std::borrow::Cow;
+
+use crate::conversation::AllowedMode;
+use crate::conversation::CallForm;
+use crate::conversation::Count;
+use crate::conversation::Counts;
+use crate::conversation::FinishKind;
+use crate::conversation::HostedService;
+use crate::conversation::MediaKind;
+use crate::conversation::Parts;
+use crate::conversation::ReasoningForm;
+use crate::conversation::Role;
+use crate::conversation::ThinkingMode;
+use crate::fault::FaultKind;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::place::Place;
+use crate::protocol::ArtefactKind;
+use crate::protocol::Extras;
+use crate::protocol::Field;
+use crate::protocol::NoteAt;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+
+/// A value that can be made to borrow nothing.
+pub(crate) trait Own {
+    type Owned;
+
+    fn own(self) -> Self::Owned;
+}
+
+impl<T: Own> Own for Option<T> {
+    type Owned = Option<T::Owned>;
+
+    fn own(self) -> Self::Owned {
+        self.map(T::own)
+    }
+}
+
+impl<T: Own> Own for Vec<T> {
+    type Owned = Vec<T::Owned>;
+
+    fn own(self) -> Self::Owned {
+        self.into_iter().map(T::own).collect()
+    }
+}
+
+impl<T: Own> Own for Box<T> {
+    type Owned = Box<T::Owned>;
+
+    fn own(self) -> Self::Owned {
+        Box::new((*self).own())
+    }
+}
+
+impl<A: Own, B: Own> Own for (A, B) {
+    type Owned = (A::Owned, B::Owned);
+
+    fn own(self) -> Self::Owned {
+        (self.0.own(), self.1.own())
+    }
+}
+
+impl Own for Cow<'_, str> {
+    type Owned = Cow<'static, str>;
+
+    fn own(self) -> Cow<'static, str> {
+        Cow::Owned(self.into_owned())
+    }
+}
+
+/// Types that borrow nothing.
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {
+        $(
+            impl $crate::owned::Own for $type {
+                type Owned = Self;
+
+                fn own(self) -> Self {
+                    self
+                }
+            }
+        )*
+    };
+}
+
+plain!(bool, f64, u32, u64, usize, &'static str, Place, Protocol, Field, PartId, NoteAt);
+plain!(Role, MediaKind, CallForm, ReasoningForm, ThinkingMode, AllowedMode, HostedService);
+plain!(FinishKind, FaultKind, ArtefactKind, Count, Counts);
+
+/// Types that have a function `into_owned` of their own.
+macro_rules! owned {
+    ($($type:ident),* $(,)?) => {
+        $(
+            impl $crate::owned::Own for $type<'_> {
+                type Owned = $type<'static>;
+
+                fn own(self) -> Self::Owned {
+                    self.into_owned()
+                }
+            }
+        )*
+    };
+}
+
+/// Gives structs, by their fields, and enums, by their variants, a function `into_owned`.
+macro_rules! into_owned {
+    () => {};
+    ($vis:vis struct $type:ident { $($field:ident),* $(,)? } $($rest:tt)*) => {
+        impl $type<'_> {
+            $vis fn into_owned(self) -> $type<'static> {
+                use $crate::owned::Own;
+                $type { $( $field: self.$field.own(), )* }
+            }
+        }
+        $crate::owned::owned!($type);
+        $crate::owned::into_owned!($($rest)*);
+    };
+    ($vis:vis enum $type:ident {
+        $( $variant:ident $( ( $($value:ident),* ) )? $( { $($field:ident),* } )? ),* $(,)?
+    } $($rest:tt)*) => {
+        impl $type<'_> {
+            $vis fn into_owned(self) -> $type<'static> {
+                use $crate::owned::Own;
+                match self {
+                    $(
+                        Self::$variant $( ( $($value),* ) )? $( { $($field),* } )? => {
+                            $type::$variant $( ( $($value.own()),* ) )? $( { $($field: $field.own()),* } )?
+                        }
+                    )*
+                }
+            }
+        }
+        $crate::owned::owned!($type);
+        $crate::owned::into_owned!($($rest)*);
+    };
+}
+
+owned!(Text, Json, Number, Parts, Extras);
+
+pub(crate) use into_owned;
+pub(crate) use owned;
+pub(crate) use plain;
