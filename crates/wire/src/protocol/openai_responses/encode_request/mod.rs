@@ -2,8 +2,6 @@
 
 mod apart;
 mod input;
-mod item;
-mod part;
 mod settings;
 mod tools;
 
@@ -38,21 +36,6 @@ use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::target::SystemRole;
 use crate::target::Target;
-
-pub(super) use item::Call;
-pub(super) use item::Header;
-pub(super) use item::item_len;
-pub(super) use item::write_call;
-pub(super) use item::write_message;
-pub(super) use item::write_piece;
-pub(super) use item::write_reasoning;
-pub(super) use part::Side;
-pub(super) use part::chars_of;
-pub(super) use part::cites_all;
-pub(super) use part::own_extras;
-pub(super) use part::write_citation;
-pub(super) use part::write_logprobs;
-pub(super) use part::write_part;
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
 

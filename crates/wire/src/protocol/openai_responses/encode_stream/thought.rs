@@ -4,9 +4,9 @@ use crate::conversation::Content;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::json::Text;
-use crate::protocol::openai_responses::encode_request::write_piece;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::item::Names;
+use crate::protocol::openai_responses::item::write_piece;
 
 const SUMMARY: Names = Names {
     delta: "response.reasoning_summary_text.delta",

@@ -13,8 +13,8 @@ use crate::protocol::arguments;
 use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::part::Side;
+use crate::protocol::openai_responses::part::write_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::EMPTY_CONTENT;
 use crate::protocol::openai_responses::types::IN_CONTENT;
@@ -36,20 +36,17 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// What every item may say of itself.
 #[derive(Debug, Default)]
-pub(in crate::protocol::openai_responses) struct Header<'h> {
-    pub(in crate::protocol::openai_responses) id: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) status: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) phase: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) extras: Option<&'h Extras<'h>>,
-    pub(in crate::protocol::openai_responses) shape: Shape,
+pub(super) struct Header<'h> {
+    pub(super) id: Option<Text<'h>>,
+    pub(super) status: Option<Text<'h>>,
+    pub(super) phase: Option<Text<'h>>,
+    pub(super) extras: Option<&'h Extras<'h>>,
+    pub(super) shape: Shape,
 }
 
 impl<'h> Header<'h> {
     /// The header that the wire gave, if this is the protocol that it came from.
-    pub(in crate::protocol::openai_responses) fn own(
-        losing: &Losing<'_>,
-        semantics: &'h NodeSemantics<'_>,
-    ) -> Self {
+    pub(super) fn own(losing: &Losing<'_>, semantics: &'h NodeSemantics<'_>) -> Self {
         if !losing.is_same() {
             return Self::default();
         }
@@ -67,7 +64,7 @@ impl<'h> Header<'h> {
     }
 
     /// Whether the item stood in the input, so that what it does not state is not stated again.
-    pub(in crate::protocol::openai_responses) fn is_own(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         self.shape.has(OPENS)
     }
 
@@ -101,10 +98,7 @@ pub(super) fn is_content(part: &Part<'_>) -> bool {
 }
 
 /// How many parts from the first on make one item.
-pub(in crate::protocol::openai_responses) fn item_len(
-    losing: &Losing<'_>,
-    parts: &[Part<'_>],
-) -> usize {
+pub(super) fn item_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
     let Some((first, rest)) = parts.split_first() else { return 0 };
     let continues = |part: &&Part<'_>| match first.content() {
         Content::Reasoning(_) => {
@@ -121,7 +115,7 @@ pub(in crate::protocol::openai_responses) fn item_len(
 }
 
 /// Writes a message of these parts, all of which can stand in it.
-pub(in crate::protocol::openai_responses) fn write_message<'p>(
+pub(super) fn write_message<'p>(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     header: &Header<'_>,
@@ -155,20 +149,16 @@ fn write_content<'p>(
 }
 
 /// The name, the id and the arguments of a call, as the target knows them.
-pub(in crate::protocol::openai_responses) struct Call<'c> {
-    pub(in crate::protocol::openai_responses) id: Option<Text<'c>>,
-    pub(in crate::protocol::openai_responses) name: Text<'c>,
+pub(super) struct Call<'c> {
+    pub(super) id: Option<Text<'c>>,
+    pub(super) name: Text<'c>,
     /// The namespace that the name is taken out of, where the item itself does not state one.
-    pub(in crate::protocol::openai_responses) namespace: Option<Text<'c>>,
-    pub(in crate::protocol::openai_responses) arguments: &'c Arguments<'c>,
-    pub(in crate::protocol::openai_responses) form: CallForm,
+    pub(super) namespace: Option<Text<'c>>,
+    pub(super) arguments: &'c Arguments<'c>,
+    pub(super) form: CallForm,
 }
 
-pub(in crate::protocol::openai_responses) fn write_call(
-    writer: &mut Writer,
-    header: &Header<'_>,
-    call: &Call<'_>,
-) {
+pub(super) fn write_call(writer: &mut Writer, header: &Header<'_>, call: &Call<'_>) {
     let (kind, input) = match call.form {
         CallForm::Function => ("function_call", "arguments"),
         CallForm::Custom => ("custom_tool_call", "input"),
@@ -204,7 +194,7 @@ pub(super) fn open_result<'w, 'h>(
 }
 
 /// Writes the parts of one reasoning item with the ciphertext that belongs to it.
-pub(in crate::protocol::openai_responses) fn write_reasoning(
+pub(super) fn write_reasoning(
     writer: &mut Writer,
     header: &Header<'_>,
     parts: &[Part<'_>],
@@ -254,11 +244,7 @@ fn write_pieces<'t>(
     });
 }
 
-pub(in crate::protocol::openai_responses) fn write_piece(
-    writer: &mut Writer,
-    kind: &str,
-    text: &Text<'_>,
-) {
+pub(super) fn write_piece(writer: &mut Writer, kind: &str, text: &Text<'_>) {
     writer.object(|writer| {
         writer.field("type", kind);
         writer.field("text", text);

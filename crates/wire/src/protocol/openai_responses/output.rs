@@ -20,23 +20,77 @@ use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::Call;
-use crate::protocol::openai_responses::encode_request::Header;
-use crate::protocol::openai_responses::encode_request::item_len;
-use crate::protocol::openai_responses::encode_request::write_call;
-use crate::protocol::openai_responses::encode_request::write_message;
-use crate::protocol::openai_responses::encode_request::write_piece;
-use crate::protocol::openai_responses::encode_request::write_reasoning;
+use crate::protocol::openai_responses::encode_response::Ending;
+use crate::protocol::openai_responses::item::Call;
+use crate::protocol::openai_responses::item::Header;
+use crate::protocol::openai_responses::item::item_len;
+use crate::protocol::openai_responses::item::write_call;
+use crate::protocol::openai_responses::item::write_message;
+use crate::protocol::openai_responses::item::write_piece;
+use crate::protocol::openai_responses::item::write_reasoning;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 
-/// Whether an item can be made of a part; reports it if not.
-pub(in crate::protocol::openai_responses) fn takes(
+/// The items of an answer as a JSON list.
+pub(super) fn encode_output(
     losing: &mut Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+    asked: &Asked<'_>,
+    (parts, ending): (&[Part<'_>], &Ending<'_>),
+) -> String {
+    let mut writer = Writer::default();
+    let last = parts.iter().rposition(|part| !is_unsaid(losing, part));
+    let last = last.filter(|_| ending.is_early() && !losing.is_same());
+    writer.begin_array();
+    let (mut at, mut number) = (0, 0);
+    let mut taken = HashSet::new();
+    while at < parts.len() {
+        let item = &parts[at..at + output_len(losing, &parts[at..])];
+        if takes(losing, &item[0]) {
+            let handed = report_seals(losing, (at, item.len()), parts);
+            if !item.iter().all(|part| is_unsaid(losing, part)) {
+                let doubled = is_doubled(losing, &item[0], &mut taken);
+                let ends = last.is_some_and(|last| last < at + item.len());
+                let cut = ends && is_cut_off(losing, &item[0]);
+                let thing = Thing { parts: item, number, handed, doubled, cut };
+                write_item(&mut writer, losing, asked, &thing);
+                number += 1;
+            }
+        }
+        at += item.len();
+    }
+    writer.end_array();
+    writer.into_string()
+}
+
+/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
+fn report_seals<'p>(
+    losing: &mut Losing<'_>,
+    (from, len): (usize, usize),
+    parts: &'p [Part<'p>],
+) -> Option<&'p Artefact<'p>> {
+    let next = parts.get(from + len);
+    let handed = next.and_then(|next| handed(losing, &parts[from], next));
+    if handed.is_some() {
+        return handed;
+    }
+    for at in from..from + len {
+        if !is_handed(losing, at, parts) {
+            withhold(losing, &parts[at]);
+        }
+    }
+    None
+}
+
+/// Whether what only its issuer can read of a part went into the thinking before it.
+fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
+    let before = at.checked_sub(1).and_then(|before| parts.get(before));
+    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
+}
+
+/// Whether an item can be made of a part; reports it if not.
+pub(super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool {
     if losing.is_same() {
         return true;
     }
@@ -68,7 +122,7 @@ fn is_picture(media: &Media<'_>) -> bool {
 }
 
 /// The id of item `number`: its own, or one made from the answer's seed.
-pub(in crate::protocol::openai_responses) fn item_id<'i>(
+pub(super) fn item_id<'i>(
     losing: &Losing<'_>,
     asked: &Asked<'_>,
     (part, number): (&'i Part<'_>, usize),
@@ -94,10 +148,7 @@ fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
 }
 
 /// The form in which the client knows the tool that is called.
-pub(in crate::protocol::openai_responses) fn client_form(
-    asked: &Asked<'_>,
-    call: &ToolCall<'_>,
-) -> CallForm {
+pub(super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
     match asked.is_custom(&asked.client_name(&call.name)) {
         true => CallForm::Custom,
         false => call.form,
@@ -118,7 +169,7 @@ fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
 }
 
 /// Writes item `number` of an answer, which these parts make.
-pub(in crate::protocol::openai_responses) fn write_item(
+pub(super) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
@@ -165,32 +216,26 @@ pub(in crate::protocol::openai_responses) fn write_item(
 }
 
 /// An item in the writing.
-pub(in crate::protocol::openai_responses) struct Thing<'t> {
-    pub(in crate::protocol::openai_responses) parts: &'t [Part<'t>],
+pub(super) struct Thing<'t> {
+    pub(super) parts: &'t [Part<'t>],
     /// Its place in the output.
-    pub(in crate::protocol::openai_responses) number: usize,
+    pub(super) number: usize,
     /// What the part behind it hands to it.
-    pub(in crate::protocol::openai_responses) handed: Option<&'t Artefact<'t>>,
+    pub(super) handed: Option<&'t Artefact<'t>>,
     /// Whether an earlier call has the same id.
-    pub(in crate::protocol::openai_responses) doubled: bool,
+    pub(super) doubled: bool,
     /// Whether the answer broke off in it.
-    pub(in crate::protocol::openai_responses) cut: bool,
+    pub(super) cut: bool,
 }
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
 /// then what would have followed it.
-pub(in crate::protocol::openai_responses) fn is_cut_off(
-    losing: &Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+pub(super) fn is_cut_off(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
 }
 
 /// Whether a part is a call with arguments that are not whole.
-pub(in crate::protocol::openai_responses) fn is_half_call(
-    losing: &Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+pub(super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
     no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
@@ -198,7 +243,7 @@ pub(in crate::protocol::openai_responses) fn is_half_call(
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
 /// text nor call has a field for it here.
-pub(in crate::protocol::openai_responses) fn handed<'p>(
+pub(super) fn handed<'p>(
     losing: &Losing<'_>,
     thought: &Part<'_>,
     next: &'p Part<'p>,
@@ -210,7 +255,7 @@ pub(in crate::protocol::openai_responses) fn handed<'p>(
 }
 
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
-pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
+pub(super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "texts and calls have no field for it here";
@@ -226,7 +271,7 @@ pub(super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
 }
 
 /// Whether a part is what the model says to the user, so that it stands in a message.
-pub(in crate::protocol::openai_responses) fn is_words(part: &Part<'_>) -> bool {
+pub(super) fn is_words(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_) | Content::Refusal(_))
 }
 
@@ -240,7 +285,7 @@ pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
 }
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
-pub(in crate::protocol::openai_responses) fn is_doubled(
+pub(super) fn is_doubled(
     losing: &mut Losing<'_>,
     part: &Part<'_>,
     taken: &mut HashSet<String>,
@@ -256,7 +301,7 @@ pub(in crate::protocol::openai_responses) fn is_doubled(
 }
 
 /// Writes item `number` as it stands when its first part begins.
-pub(in crate::protocol::openai_responses) fn write_added_item(
+pub(super) fn write_added_item(
     writer: &mut Writer,
     losing: &Losing<'_>,
     asked: &Asked<'_>,
@@ -381,10 +426,7 @@ fn write_client_call(
 }
 
 /// The arguments of a call that came without, from a protocol where that means an empty object.
-pub(in crate::protocol::openai_responses) fn no_arguments<'a>(
-    losing: &Losing<'_>,
-    call: &ToolCall<'_>,
-) -> Option<Arguments<'a>> {
+pub(super) fn no_arguments<'a>(losing: &Losing<'_>, call: &ToolCall<'_>) -> Option<Arguments<'a>> {
     let means_empty =
         losing.source().conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());

@@ -1,9 +1,5 @@
 //! Writing whole answers, and the response objects that streams begin and end with.
 
-mod item;
-
-use std::collections::HashSet;
-
 use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
@@ -18,38 +14,21 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::place::Place;
-use crate::protocol::Artefact;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::own_extras;
 use crate::protocol::openai_responses::fault::write_response_error;
+use crate::protocol::openai_responses::output::encode_output;
+use crate::protocol::openai_responses::part::own_extras;
 use crate::protocol::openai_responses::types::OBJECT;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::tier_word;
+use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
-
-pub(super) use item::Thing;
-pub(super) use item::client_form;
-pub(super) use item::handed;
-pub(super) use item::is_cut_off;
-pub(super) use item::is_doubled;
-pub(super) use item::is_half_call;
-pub(super) use item::is_words;
-pub(super) use item::item_id;
-pub(super) use item::no_arguments;
-pub(super) use item::takes;
-pub(super) use item::withhold;
-pub(super) use item::write_added_item;
-pub(super) use item::write_item;
-
-use crate::protocol::openai_responses::usage::USAGE;
-use item::is_unsaid;
-use item::output_len;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -97,61 +76,6 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
 
 pub(super) fn is_refusal(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Refusal(_))
-}
-
-fn encode_output(
-    losing: &mut Losing<'_>,
-    asked: &Asked<'_>,
-    (parts, ending): (&[Part<'_>], &Ending<'_>),
-) -> String {
-    let mut writer = Writer::default();
-    let last = parts.iter().rposition(|part| !is_unsaid(losing, part));
-    let last = last.filter(|_| ending.is_early() && !losing.is_same());
-    writer.begin_array();
-    let (mut at, mut number) = (0, 0);
-    let mut taken = HashSet::new();
-    while at < parts.len() {
-        let item = &parts[at..at + output_len(losing, &parts[at..])];
-        if takes(losing, &item[0]) {
-            let handed = report_seals(losing, (at, item.len()), parts);
-            if !item.iter().all(|part| is_unsaid(losing, part)) {
-                let doubled = is_doubled(losing, &item[0], &mut taken);
-                let ends = last.is_some_and(|last| last < at + item.len());
-                let cut = ends && is_cut_off(losing, &item[0]);
-                let thing = Thing { parts: item, number, handed, doubled, cut };
-                write_item(&mut writer, losing, asked, &thing);
-                number += 1;
-            }
-        }
-        at += item.len();
-    }
-    writer.end_array();
-    writer.into_string()
-}
-
-/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
-fn report_seals<'p>(
-    losing: &mut Losing<'_>,
-    (from, len): (usize, usize),
-    parts: &'p [Part<'p>],
-) -> Option<&'p Artefact<'p>> {
-    let next = parts.get(from + len);
-    let handed = next.and_then(|next| handed(losing, &parts[from], next));
-    if handed.is_some() {
-        return handed;
-    }
-    for at in from..from + len {
-        if !is_handed(losing, at, parts) {
-            withhold(losing, &parts[at]);
-        }
-    }
-    None
-}
-
-/// Whether what only its issuer can read of a part went into the thinking before it.
-fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
-    let before = at.checked_sub(1).and_then(|before| parts.get(before));
-    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
 }
 
 /// Reports a tier that has no name here.
