@@ -22,8 +22,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
-use crate::protocol::openai_responses::types::OBJECT;
-use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Extras;
 
@@ -44,7 +42,6 @@ pub(super) struct Answer<'a> {
     pub(super) usage: Option<Usage<'a>>,
     pub(super) output: Option<Json<'a>>,
     pub(super) extras: Extras<'a>,
-    pub(super) shape: Shape,
     status: Option<Text<'a>>,
     incomplete: Option<Json<'a>>,
     error: Option<Json<'a>>,
@@ -56,10 +53,7 @@ impl<'a> Answer<'a> {
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {
-                ("object", Kind::String) if reader.checkpoint().string()? == *"response" => {
-                    reader.skip()?;
-                    answer.shape = answer.shape.with(OBJECT);
-                }
+                ("object", Kind::String) => reader.skip()?,
                 ("id", Kind::String) => answer.id = Some(reader.string()?),
                 ("model", Kind::String) => answer.model = Some(reader.string()?),
                 ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
@@ -90,13 +84,12 @@ impl<'a> Answer<'a> {
         }
         response.fault = self.fault();
         self.keep_rest();
-        let Self { id, model, created, service_tier, usage, extras, shape, .. } = self;
+        let Self { id, model, created, service_tier, usage, extras, .. } = self;
         response.id = id;
         response.model = model;
         response.created = created;
         response.service_tier = service_tier;
         response.usage = usage;
-        response.semantics_mut().add_shape(shape);
         response.semantics_mut().keep(extras);
         Ok(response)
     }

@@ -1,5 +1,7 @@
 //! Writing whole answers, and the response objects that streams begin and end with.
 
+use std::borrow::Cow;
+
 use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
@@ -23,7 +25,6 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_responses::fault::write_response_error;
 use crate::protocol::openai_responses::output::encode_output;
 use crate::protocol::openai_responses::part::own_extras;
-use crate::protocol::openai_responses::types::OBJECT;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::openai_responses::usage::USAGE;
@@ -118,7 +119,7 @@ pub(super) fn report_finish(
 /// What is known of an answer when it begins.
 #[derive(Clone, Debug)]
 pub(super) struct Head<'h> {
-    pub(super) id: Option<Text<'h>>,
+    pub(super) id: Text<'h>,
     pub(super) model: Option<Text<'h>>,
     pub(super) created: Option<Number<'h>>,
     pub(super) service_tier: Option<Text<'h>>,
@@ -134,18 +135,13 @@ pub(super) struct End<'e> {
 }
 
 /// How an answer ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Ending<'e> {
-    /// It has not ended, or the wire's own word for where it stands is among the extras.
-    Open,
-    InProgress,
-    Completed,
-    Incomplete(&'static str),
-    /// An end before the end, in the vendor's own shape.
-    IncompleteOwn(&'e Json<'e>),
-    Failed(Option<&'e Fault<'e>>),
-    /// The vendor's own status.
-    Status(&'e Text<'e>, Option<&'e Fault<'e>>),
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ending<'e> {
+    /// None if it has not ended, or the wire's own word for where it stands is among the extras.
+    pub(super) status: Option<Text<'e>>,
+    /// Why it ended before its end.
+    details: Option<Json<'e>>,
+    fault: Option<&'e Fault<'e>>,
 }
 
 impl<'e> Ending<'e> {
@@ -155,22 +151,19 @@ impl<'e> Ending<'e> {
         fault: Option<&'e Fault<'e>>,
         refused: bool,
     ) -> Self {
+        let failed = Self { fault, ..Self::with("failed") };
         let Some(finish) = finish else {
-            return match fault {
-                Some(_) => Self::Failed(fault),
-                None => Self::Open,
-            };
+            return if fault.is_some() { failed } else { Self::default() };
         };
-        let own = finish.raw.as_ref().filter(|raw| is_own_status(&raw.to_str()));
-        if let Some(status) = own {
-            return Self::Status(status, fault);
+        if let Some(status) = finish.raw.as_ref().filter(|raw| is_own_status(&raw.to_str())) {
+            return Self { status: Some(status.reborrow()), details: None, fault };
         }
         if fault.is_some() {
             // One of several answers may be complete when the stream breaks off.
-            return Self::Failed(fault);
+            return failed;
         }
         if let (Some(details), true) = (&finish.details, is_own_reason(finish)) {
-            return Self::IncompleteOwn(details);
+            return Self { details: Some(details.reborrow()), ..Self::with("incomplete") };
         }
         match finish.kind {
             FinishKind::Stop
@@ -178,14 +171,28 @@ impl<'e> Ending<'e> {
             | FinishKind::ToolCalls
             | FinishKind::Pause
             | FinishKind::MalformedCall
-            | FinishKind::Other => Self::Completed,
-            FinishKind::Refusal if refused => Self::Completed,
-            FinishKind::Length | FinishKind::ContextFull => Self::Incomplete("max_output_tokens"),
-            FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => {
-                Self::Incomplete("content_filter")
+            | FinishKind::Other => Self::with("completed"),
+            FinishKind::Refusal if refused => Self::with("completed"),
+            FinishKind::Length | FinishKind::ContextFull => {
+                Self::early(r#"{"reason":"max_output_tokens"}"#)
             }
-            FinishKind::Failed => Self::Failed(fault),
+            FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => {
+                Self::early(r#"{"reason":"content_filter"}"#)
+            }
+            FinishKind::Failed => failed,
         }
+    }
+
+    pub(super) fn with(status: &'static str) -> Self {
+        Self { status: Some(Text::literal(status)), ..Self::default() }
+    }
+
+    fn early(details: &'static str) -> Self {
+        Self { details: Some(Json::literal(details)), ..Self::with("incomplete") }
+    }
+
+    fn word(&self) -> Cow<'_, str> {
+        self.status.as_ref().map_or("completed".into(), Text::to_str)
     }
 
     /// Whether the answer ends before all is said.
@@ -195,15 +202,10 @@ impl<'e> Ending<'e> {
 
     /// The type of the event that ends a stream in this way.
     pub(super) fn event(&self) -> &'static str {
-        match self {
-            Self::Open | Self::InProgress | Self::Completed => "response.completed",
-            Self::Incomplete(_) | Self::IncompleteOwn(_) => "response.incomplete",
-            Self::Failed(_) => "response.failed",
-            Self::Status(status, _) => match &*status.to_str() {
-                "incomplete" => "response.incomplete",
-                "failed" | "cancelled" => "response.failed",
-                _ => "response.completed",
-            },
+        match &*self.word() {
+            "incomplete" => "response.incomplete",
+            "failed" | "cancelled" => "response.failed",
+            _ => "response.completed",
         }
     }
 }
@@ -226,31 +228,21 @@ pub(super) fn write_response(
     asked: &Asked<'_>,
     (head, end): (&Head<'_>, &End<'_>),
 ) {
-    let semantics = head.semantics;
-    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    let is_said = semantics.extras().is_some() || semantics.has_shape(OBJECT);
-    let is_own = losing.is_same() && is_said;
-    write_head(&mut object, (losing, asked), head, is_own);
-    write_ending(&mut object, end, is_own);
+    let mut object = Object::open(writer, own_extras(losing, head.semantics, ""));
+    write_head(&mut object, (losing, asked), head);
+    write_ending(&mut object, losing, &end.ending);
     match end.output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
-        None if is_own => {}
         None => object.key("output").array(|_| {}),
     }
-    match end.usage {
-        Some(usage) => {
-            USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()))
-        }
-        None if is_own => {}
-        None => object.key("usage").null(),
+    if let Some(usage) = end.usage {
+        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()));
     }
-    match &asked.echo {
-        Some(echo) if !is_own => {
-            write_completion(&mut object, asked, end);
-            echo.write(&mut object);
+    if !losing.is_same() {
+        if end.usage.is_none() {
+            object.key(USAGE.member).null();
         }
-        None if !is_own => write_boilerplate(&mut object),
-        _ => {}
+        write_settings(&mut object, asked, end);
     }
     object.close();
 }
@@ -259,36 +251,27 @@ fn write_head(
     object: &mut Object<'_, '_>,
     (losing, asked): (&Losing<'_>, &Asked<'_>),
     head: &Head<'_>,
-    is_own: bool,
 ) {
-    match &head.id {
-        Some(id) => object.field("id", id),
-        None if is_own => {}
-        None => object.field("id", &minted_response_id(asked)),
-    }
-    if !is_own || head.semantics.has_shape(OBJECT) {
-        object.field("object", "response");
-    }
+    let is_foreign = !losing.is_same();
+    object.field("id", &head.id);
+    object.word("object", "response");
     match &head.created {
         Some(created) => object.field("created_at", created),
-        None if is_own => {}
-        None => object.field("created_at", &asked.created_s),
+        None => object.optional("created_at", is_foreign.then_some(&asked.created_s)),
     }
     match asked.model.as_ref().or(head.model.as_ref()) {
         Some(model) => object.field("model", model),
-        None if is_own => {}
-        None => object.field("model", ""),
+        None => object.optional("model", is_foreign.then_some("")),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = head
-        .semantics
-        .extras()
-        .is_some_and(|extras| is_own && extras.within("").any(|extra| extra.key == "service_tier"));
-    if !later && let Some(tier) = &head.service_tier {
+    let later = own_extras(losing, head.semantics, "").is_some_and(|(extras, scope)| {
+        extras.within(scope).any(|extra| extra.key == "service_tier")
+    });
+    if let Some(tier) = head.service_tier.as_ref().filter(|_| !later) {
         let word = tier_word(tier, losing.source(), Asking::Answer);
         object.optional("service_tier", word.as_ref());
-    } else if asked.echo.is_some() && !is_own {
-        object.field("service_tier", "default");
+    } else if asked.echo.is_some() && is_foreign {
+        object.word("service_tier", "default");
     }
 }
 
@@ -298,62 +281,53 @@ pub(super) fn response_id<'t>(
     losing: &Losing<'_>,
     asked: &Asked<'_>,
     id: Option<&'t Text<'_>>,
-) -> Option<Text<'t>> {
-    match losing.is_same() {
-        true => id.map(Text::reborrow),
-        false => Some(Text::plain(minted_response_id(asked))),
-    }
+) -> Text<'t> {
+    let minted = || Text::plain(format!("resp_{}", asked.seed.to_str()));
+    id.filter(|_| losing.is_same()).map_or_else(minted, Text::reborrow)
 }
 
-fn minted_response_id(asked: &Asked<'_>) -> String {
-    format!("resp_{}", asked.seed.to_str())
-}
-
-fn write_ending(object: &mut Object<'_, '_>, end: &End<'_>, is_own: bool) {
-    let fault = match end.ending {
-        Ending::Failed(fault) | Ending::Status(_, fault) => fault,
-        Ending::Open
-        | Ending::InProgress
-        | Ending::Completed
-        | Ending::Incomplete(_)
-        | Ending::IncompleteOwn(_) => None,
-    };
-    match end.ending {
-        Ending::Open if is_own => {}
-        Ending::Open | Ending::Completed => object.field("status", "completed"),
-        Ending::InProgress => object.field("status", "in_progress"),
-        Ending::Incomplete(_) | Ending::IncompleteOwn(_) => object.field("status", "incomplete"),
-        Ending::Failed(_) => object.field("status", "failed"),
-        Ending::Status(status, _) => object.field("status", status),
+fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Ending<'_>) {
+    let Ending { status, details, fault } = ending;
+    let is_foreign = !losing.is_same();
+    match status {
+        Some(status) => object.field("status", status),
+        None => object.optional("status", is_foreign.then_some("completed")),
     }
-    match (fault, end.ending) {
-        (Some(fault), _) => write_response_error(object.key("error"), fault),
-        (None, Ending::Failed(_)) => {
+    match fault {
+        Some(fault) => write_response_error(object.key("error"), fault),
+        None if !is_foreign => {}
+        None if ending.word() == "failed" => {
             let error = r#"{"code":"server_error","message":"the model could not answer"}"#;
             object.field("error", &Json::literal(error));
         }
-        (None, _) if is_own => {}
-        (None, _) => object.key("error").null(),
+        None => object.key("error").null(),
     }
-    match end.ending {
-        Ending::Incomplete(reason) => {
-            object.key("incomplete_details").object(|writer| writer.field("reason", reason));
+    match details {
+        Some(details) => object.field("incomplete_details", details),
+        None if is_foreign => object.key("incomplete_details").null(),
+        None => {}
+    }
+}
+
+/// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
+/// does not change.
+fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+    match &asked.echo {
+        Some(echo) => {
+            write_completion(object, asked, end);
+            echo.write(object);
         }
-        Ending::IncompleteOwn(details) => object.field("incomplete_details", details),
-        _ if is_own => {}
-        _ => object.key("incomplete_details").null(),
+        None => write_boilerplate(object),
     }
 }
 
 /// When a response was complete: no other protocol tells, and an answer has one time here.
 fn write_completion(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
-    match end.ending {
-        Ending::Open | Ending::Completed => object.field("completed_at", &asked.created_s),
-        _ => object.key("completed_at").null(),
-    }
+    let is_complete = end.ending.word() == "completed";
+    object.field("completed_at", &is_complete.then_some(asked.created_s));
 }
 
-/// What clients expect of every response and no other protocol tells: the settings that the request did not change.
+/// The settings that a request did not change.
 fn write_boilerplate(object: &mut Object<'_, '_>) {
     for key in ["instructions", "max_output_tokens", "previous_response_id"] {
         object.key(key).null();

@@ -2,13 +2,11 @@
 
 use crate::conversation::Count;
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::openai_responses::usage::USAGE;
-use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -219,17 +217,4 @@ const fn depends(words: &'static str) -> Fate {
 
 const fn dropped(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Dropped, reason)
-}
-
-/// Where an undeclared field stands below its node: how a data URL is spelled is kept as if it stood below the URL.
-pub(in crate::protocol::openai_responses) fn extra_pointer<'p>(
-    _: Place,
-    extra: &Extra<'_>,
-    pointer: &'p str,
-) -> &'p str {
-    match (&*extra.scope, &*extra.key) {
-        ("image_url", "prefix" | "url") => "/image_url",
-        ("file_data", "prefix" | "url") => "/file_data",
-        _ => pointer,
-    }
 }

@@ -30,7 +30,6 @@ use crate::protocol::openai_responses::decode_request::decode_part;
 use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
@@ -184,7 +183,6 @@ impl Items {
             item.id = told.id.clone().or(item.id);
             item.phase = told.phase.clone().or(item.phase);
             semantics.set_item(item);
-            semantics.add_shape(OPENS);
         } else {
             semantics.add_shape(CONTINUES);
         }

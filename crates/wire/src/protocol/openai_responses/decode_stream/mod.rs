@@ -26,7 +26,6 @@ use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::decode_stream::item::Slot;
 use crate::protocol::openai_responses::fault::fault_of_error;
-use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
@@ -138,11 +137,11 @@ impl Decoder {
         self.stage = Stage::Started;
         let place = place.step(Step::Response);
         let answer = read_answer(response.as_ref(), place)?;
-        let Answer { id, model, created, service_tier, extras, shape, .. } = answer;
+        let Answer { id, model, created, service_tier, extras, .. } = answer;
         // Until the answer is complete the tier is often only what was asked for.
         let service_tier = service_tier.filter(|tier| *tier != *"auto");
         self.tier = service_tier.clone().map(Text::into_owned);
-        let mut semantics = NodeSemantics::at(place).shaped(shape);
+        let mut semantics = NodeSemantics::at(place);
         semantics.keep(extras);
         emit(Event::Start(Start { id, model, created, service_tier, semantics }));
         Ok(())
@@ -198,8 +197,8 @@ impl Decoder {
         if let Some(tier) = answer.service_tier.filter(|tier| Some(tier) != self.tier.as_ref()) {
             keep_tier(&mut extras, &tier);
         }
-        if !extras.is_empty() || answer.shape != Shape::default() {
-            let mut semantics = NodeSemantics::at(place).shaped(answer.shape);
+        if !extras.is_empty() {
+            let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
             emit(Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(semantics) }));
         }

@@ -18,6 +18,7 @@ use crate::protocol::openai_responses::encode_stream::item::Names;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
+use crate::protocol::openai_responses::output::Stage;
 use crate::protocol::openai_responses::output::Thing;
 use crate::protocol::openai_responses::output::client_form;
 use crate::protocol::openai_responses::output::is_cut_off;
@@ -28,7 +29,6 @@ use crate::protocol::openai_responses::part::Side;
 use crate::protocol::openai_responses::part::cites_all;
 use crate::protocol::openai_responses::part::write_logprobs;
 use crate::protocol::openai_responses::part::write_part;
-use crate::protocol::openai_responses::types::NO_PARTS;
 use crate::protocol::openai_responses::types::THIS;
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
@@ -72,7 +72,7 @@ impl Encoder<'_> {
         for at in 0..self.items[item].parts.len() {
             self.part_done((item, at), out);
         }
-        let json = self.written(item, self.is_cut(item));
+        let json = self.written(item, if self.is_cut(item) { Stage::Cut } else { Stage::Complete });
         self.frame(out, "response.output_item.done", |writer| {
             writer.field("output_index", &item);
             writer.field("item", &Json::trusted(json.as_str().into()));
@@ -86,7 +86,7 @@ impl Encoder<'_> {
         let OutItem { parts, json, .. } = &self.items[item];
         let is_told = parts.first().is_some_and(|part| !is_custom(&self.asked, part));
         if json.is_none() && is_told {
-            self.items[item].json = Some(self.written(item, true));
+            self.items[item].json = Some(self.written(item, Stage::Cut));
         }
     }
 
@@ -108,11 +108,11 @@ impl Encoder<'_> {
     }
 
     /// An item as it stands.
-    fn written(&mut self, item: usize, cut: bool) -> String {
+    fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let mut writer = Writer::default();
-        let thing = Thing { parts, number: item, handed: None, doubled: *doubled, cut };
+        let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
         write_item(&mut writer, &mut losing, &self.asked, &thing);
         writer.into_string()
     }
@@ -135,7 +135,6 @@ impl Encoder<'_> {
         }
         let part = &self.items[item].parts[at];
         match part.content() {
-            Content::Text(_) if self.is_same() && is_no_part(part) => {}
             Content::Text(text) => {
                 let text = text.clone();
                 self.text_done((item, at), (&TEXT, "text", &text), out);
@@ -225,10 +224,4 @@ impl Encoder<'_> {
 fn is_custom(asked: &Asked<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     client_form(asked, call) == CallForm::Custom
-}
-
-/// Whether a text only stands for a message without parts.
-pub(super) fn is_no_part(part: &Part<'_>) -> bool {
-    let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
-    part.semantics().has_shape(NO_PARTS) && is_empty
 }

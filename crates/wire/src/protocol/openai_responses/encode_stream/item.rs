@@ -10,7 +10,6 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Citation;
 use crate::protocol::Delta;
@@ -22,8 +21,9 @@ use crate::protocol::PartId;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
-use crate::protocol::openai_responses::encode_stream::done::is_no_part;
 use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
+use crate::protocol::openai_responses::output::Stage;
+use crate::protocol::openai_responses::output::Thing;
 use crate::protocol::openai_responses::output::client_form;
 use crate::protocol::openai_responses::output::handed;
 use crate::protocol::openai_responses::output::is_doubled;
@@ -31,7 +31,7 @@ use crate::protocol::openai_responses::output::is_words;
 use crate::protocol::openai_responses::output::item_id;
 use crate::protocol::openai_responses::output::takes;
 use crate::protocol::openai_responses::output::withhold;
-use crate::protocol::openai_responses::output::write_added_item;
+use crate::protocol::openai_responses::output::write_item;
 use crate::protocol::openai_responses::part::chars_of;
 use crate::protocol::openai_responses::part::cites_all;
 use crate::protocol::openai_responses::part::write_citation;
@@ -173,18 +173,18 @@ impl Encoder<'_> {
         let index = self.items.len();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let doubled = is_doubled(&mut losing, &part, &mut self.taken);
-        let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        let id = item_id(&losing, &self.asked, (&part, index)).unwrap_or_default().into_owned();
+        let id = item_id(&self.asked, (&part, index)).into_owned();
+        let parts = vec![part];
+        let stage = Stage::Begun;
+        let thing = Thing { parts: &parts, number: index, handed: None, doubled, stage };
         let mut item = Writer::default();
-        write_added_item(&mut item, &losing, &self.asked, (&part, index, doubled));
+        write_item(&mut item, &mut losing, &self.asked, &thing);
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
             writer.field("item", &Json::trusted(item.into()));
         });
-        let states = vec![PartState::of(&part)];
-        let parts = vec![part];
+        let states = vec![PartState::of(&parts[0])];
         let (begun, finished) = (0, 0);
         self.items.push(OutItem { id, parts, states, json: None, begun, finished, doubled });
         self.unfinished.push(index);
@@ -249,7 +249,7 @@ impl Encoder<'_> {
         for before in self.items[item].begun..at {
             let part = &self.items[item].parts[before];
             let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-            if is_text && !self.items[item].states[before].added && !is_no_part(part) {
+            if is_text && !self.items[item].states[before].added {
                 self.add_one((item, before), out);
             }
         }

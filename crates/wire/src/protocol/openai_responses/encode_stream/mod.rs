@@ -195,9 +195,9 @@ impl<'a> Encoder<'a> {
         *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         report_tier(&mut losing, &made_up);
-        start.id = response_id(&losing, &self.asked, start.id.as_ref()).map(Text::into_owned);
+        start.id = Some(response_id(&losing, &self.asked, start.id.as_ref()).into_owned());
         self.start = start;
-        let end = End { ending: Ending::InProgress, usage: None, output: Some("[]") };
+        let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
         for kind in ["response.created", "response.in_progress"] {
             self.frame(out, kind, |writer| writer.field("response", &response));
@@ -208,7 +208,7 @@ impl<'a> Encoder<'a> {
     fn response(&self, end: &End<'_>) -> Json<'static> {
         let Start { id, model, created, service_tier, semantics } = &self.start;
         let head = Head {
-            id: id.as_ref().map(Text::reborrow),
+            id: id.as_ref().map(Text::reborrow).unwrap_or_default(),
             model: model.as_ref().map(Text::reborrow),
             created: created.as_ref().map(Number::reborrow),
             service_tier: service_tier.as_ref().map(Text::reborrow),
@@ -313,10 +313,8 @@ impl<'a> Encoder<'a> {
         let says_refused = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
         let refused =
             self.finish.as_ref().is_some_and(says_refused) && self.parts().any(is_refusal);
-        match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
-            Ending::Open => Ending::Completed,
-            ending => ending,
-        }
+        let ending = Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused);
+        if ending.status.is_some() { ending } else { Ending::with("completed") }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part<'static>> {
