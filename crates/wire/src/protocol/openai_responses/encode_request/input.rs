@@ -54,22 +54,22 @@ const ALIAS: &str = "the target takes it only under another name";
 type Few<T> = SmallVec<[T; 4]>;
 
 /// Writes the messages of one request, which must be given in their order.
-pub(super) struct Items<'i, 'r, 'm> {
+pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
-    apart: &'i mut Apart<'m>,
+    apart: &'i Apart,
     /// What the model calls those who instruct it, where the source has no word of its own.
     system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
 }
 
-impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
+impl<'i, 'r> Items<'i, 'r> {
     pub(super) fn new(
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
-        (calls, apart): (&'i Calls<'i>, &'i mut Apart<'m>),
+        (calls, apart): (&'i Calls<'i>, &'i Apart),
         system_role: SystemRole,
     ) -> Self {
         let custom_calls = HashSet::new();
@@ -263,9 +263,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
 
     fn call(&mut self, at: Position, part: &Part<'_>, call: &ToolCall<'_>) {
         let header = Header::of(part.semantics());
-        let id = self.calls.call_id(at, call);
-        self.apart.note(&id, self.calls);
-        let id = self.apart.id(at).unwrap_or(id);
+        let id = self.other_id(at).unwrap_or_else(|| self.calls.call_id(at, call));
         let name = self.calls.name(&call.name);
         if call.form == CallForm::Custom {
             self.custom_calls.insert(id.to_str().into_owned());
@@ -281,11 +279,16 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         write_call(self.writer, &header, &written);
     }
 
+    /// The id of a call or a result that shares its own with another.
+    fn other_id(&self, at: Position) -> Option<Text<'i>> {
+        self.apart.get(&at).map(|id| Text::plain(id.as_str()))
+    }
+
     /// Reports an id that the client did not give.
     fn made_up_id(&mut self, at: Position, (place, field): (Place, Field), own: Option<&Text<'_>>) {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
-            Some(_) if self.apart.id(at).is_some() => (LossKind::Renamed, "two calls have one id"),
+            Some(_) if self.apart.contains_key(&at) => (LossKind::Renamed, "two calls have one id"),
             Some(_) => return,
         };
         self.losing.field(place, field, kind, reason);
@@ -313,7 +316,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         let header = Header::of(part.semantics());
         let same = self.losing.is_same();
         let place = part.semantics().place();
-        let id = self.apart.id(at).unwrap_or_else(|| self.calls.result_id(at, result));
+        let id = self.other_id(at).unwrap_or_else(|| self.calls.result_id(at, result));
         let is_custom = self.custom_calls.contains(&*id.to_str());
         let form = if is_custom { CallForm::Custom } else { *form };
         self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());

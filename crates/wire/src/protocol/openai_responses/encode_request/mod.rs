@@ -26,7 +26,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::apart::Apart;
+use crate::protocol::openai_responses::encode_request::apart::told_apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
@@ -121,8 +121,8 @@ fn write_messages(
         if let Some(word) = &word {
             write_message(writer, losing, &Header::default(), system_role.as_str(), once(word));
         }
-        let mut apart = Apart::new(messages);
-        let mut items = Items::new(writer, losing, (calls, &mut apart), system_role);
+        let apart = told_apart(&exchange.request, calls);
+        let mut items = Items::new(writer, losing, (calls, &apart), system_role);
         for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
             items.message(index, message);
         }
