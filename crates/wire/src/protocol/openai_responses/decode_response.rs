@@ -16,6 +16,7 @@ use crate::json::Kind;
 use crate::json::Number;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::json::Writer;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::object::Member;
@@ -137,14 +138,19 @@ impl<'a> Answer<'a> {
     pub(super) fn keep_rest(&mut self) {
         let Self { status, incomplete, extras, .. } = self;
         if let Some(status) = status.take() {
-            let mut writer = crate::json::Writer::default();
-            writer.value(&status);
-            extras.keep("", "status".into(), Json::trusted(writer.into_string().into()));
+            extras.keep("", "status".into(), json_of(&status));
         }
         if let Some(incomplete) = incomplete.take() {
             extras.keep("", "incomplete_details".into(), incomplete);
         }
     }
+}
+
+/// A text as JSON.
+pub(super) fn json_of(text: &Text<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.value(text);
+    Json::trusted(writer.into_string().into())
 }
 
 fn members(object: &Json<'_>) -> usize {

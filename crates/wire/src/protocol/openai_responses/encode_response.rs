@@ -19,6 +19,7 @@ use crate::place::Place;
 use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::Start;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -54,20 +55,21 @@ pub(in crate::protocol) fn encode_response(
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut losing, (place, called), finish);
     }
-    let head = Head {
-        id: response_id(&losing, asked, response.id.as_ref()),
+    let start = Start {
+        id: Some(response_id(&losing, asked, response.id.as_ref())),
         model: response.model.as_ref().map(Text::reborrow),
         created: response.created.as_ref().map(Number::reborrow),
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
-        semantics: response.semantics(),
+        semantics: NodeSemantics::default(),
     };
-    report_tier(&mut losing, response);
+    let semantics = response.semantics();
+    report_tier(&mut losing, start.service_tier.as_ref(), semantics.place());
     if let Some(usage) = &response.usage {
         USAGE.report(usage, &mut losing);
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
-    write_response(&mut writer, &losing, asked, (&head, &end));
+    write_response(&mut writer, &losing, asked, (&start, semantics, &end));
     writer.into_string()
 }
 
@@ -80,10 +82,9 @@ pub(super) fn is_refusal(part: &Part<'_>) -> bool {
 }
 
 /// Reports a tier that has no name here.
-pub(super) fn report_tier(losing: &mut Losing<'_>, response: &Response<'_>) {
-    let Some(tier) = &response.service_tier else { return };
-    if tier_word(tier, losing.source(), Asking::Answer).is_none() {
-        let (place, reason) = (response.semantics().place(), "only its own vendor has this tier");
+pub(super) fn report_tier(losing: &mut Losing<'_>, tier: Option<&Text<'_>>, place: Place) {
+    if tier.is_some_and(|tier| tier_word(tier, losing.source(), Asking::Answer).is_none()) {
+        let reason = "only its own vendor has this tier";
         losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
     }
 }
@@ -116,17 +117,7 @@ pub(super) fn report_finish(
     losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
 }
 
-/// What is known of an answer when it begins.
-#[derive(Clone, Debug)]
-pub(super) struct Head<'h> {
-    pub(super) id: Text<'h>,
-    pub(super) model: Option<Text<'h>>,
-    pub(super) created: Option<Number<'h>>,
-    pub(super) service_tier: Option<Text<'h>>,
-    pub(super) semantics: &'h NodeSemantics<'h>,
-}
-
-/// What is known of it when it ends.
+/// What is known of an answer when it ends.
 pub(super) struct End<'e> {
     pub(super) ending: Ending<'e>,
     pub(super) usage: Option<&'e Usage<'e>>,
@@ -226,10 +217,10 @@ pub(super) fn write_response(
     writer: &mut Writer,
     losing: &Losing<'_>,
     asked: &Asked<'_>,
-    (head, end): (&Head<'_>, &End<'_>),
+    (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
 ) {
-    let mut object = Object::open(writer, own_extras(losing, head.semantics, ""));
-    write_head(&mut object, (losing, asked), head);
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    write_head(&mut object, (losing, asked), (start, semantics));
     write_ending(&mut object, losing, &end.ending);
     match end.output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
@@ -250,24 +241,24 @@ pub(super) fn write_response(
 fn write_head(
     object: &mut Object<'_, '_>,
     (losing, asked): (&Losing<'_>, &Asked<'_>),
-    head: &Head<'_>,
+    (start, semantics): (&Start<'_>, &NodeSemantics<'_>),
 ) {
     let is_foreign = !losing.is_same();
-    object.field("id", &head.id);
+    object.optional("id", start.id.as_ref());
     object.word("object", "response");
-    match &head.created {
+    match &start.created {
         Some(created) => object.field("created_at", created),
         None => object.optional("created_at", is_foreign.then_some(&asked.created_s)),
     }
-    match asked.model.as_ref().or(head.model.as_ref()) {
+    match asked.model.as_ref().or(start.model.as_ref()) {
         Some(model) => object.field("model", model),
         None => object.optional("model", is_foreign.then_some("")),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = own_extras(losing, head.semantics, "").is_some_and(|(extras, scope)| {
+    let later = own_extras(losing, semantics, "").is_some_and(|(extras, scope)| {
         extras.within(scope).any(|extra| extra.key == "service_tier")
     });
-    if let Some(tier) = head.service_tier.as_ref().filter(|_| !later) {
+    if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {
         let word = tier_word(tier, losing.source(), Asking::Answer);
         object.optional("service_tier", word.as_ref());
     } else if asked.echo.is_some() && is_foreign {

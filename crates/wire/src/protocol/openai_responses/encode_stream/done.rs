@@ -14,10 +14,12 @@ use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_stream::Encoder;
+use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
+use crate::protocol::openai_responses::encode_stream::item::input_names;
 use crate::protocol::openai_responses::output::Stage;
 use crate::protocol::openai_responses::output::Thing;
 use crate::protocol::openai_responses::output::client_form;
@@ -129,7 +131,7 @@ impl Encoder<'_> {
     }
 
     /// Tells that a part is complete, with all that it has grown to; once.
-    fn part_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+    fn part_done(&mut self, (item, at): Seat, out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
@@ -151,7 +153,7 @@ impl Encoder<'_> {
 
     fn text_done(
         &mut self,
-        (item, at): (usize, usize),
+        (item, at): Seat,
         (names, key, text): (&Names, &str, &Text<'_>),
         out: &mut String,
     ) {
@@ -177,13 +179,12 @@ impl Encoder<'_> {
         let mut part = Writer::default();
         write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
-        let kind = "response.content_part.done";
-        self.item_frame(out, kind, position, |writer| {
+        self.item_frame(out, names.part_done, position, |writer| {
             writer.field("part", &Json::trusted(part.into()));
         });
     }
 
-    fn call_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+    fn call_done(&mut self, (item, at): Seat, out: &mut String) {
         let mut unread = Report::default();
         let losing = Losing::new(self.source, THIS, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
@@ -193,31 +194,14 @@ impl Encoder<'_> {
         }
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
-        let text = text.clone();
-        match (client_form(&self.asked, call), call.form) {
-            (CallForm::Function, _) => {
-                let kind = "response.function_call_arguments.done";
-                self.item_frame(out, kind, (item, None), |writer| {
-                    writer.field("arguments", &text);
-                });
-            }
-            (CallForm::Custom, form) => {
-                let unwrapped = match form {
-                    CallForm::Function => arguments::custom_input(&call.arguments),
-                    CallForm::Custom => None,
-                };
-                if form == CallForm::Function {
-                    let input = unwrapped.as_ref().unwrap_or(&text).clone();
-                    let kind = "response.custom_tool_call_input.delta";
-                    self.item_frame(out, kind, (item, None), |writer| {
-                        writer.field("delta", &input);
-                    });
-                }
-                let input = unwrapped.unwrap_or(text);
-                let kind = "response.custom_tool_call_input.done";
-                self.item_frame(out, kind, (item, None), |writer| writer.field("input", &input));
-            }
+        let mut text = text.clone();
+        let form = client_form(&self.asked, call);
+        let (delta, done, key) = input_names(form);
+        if form == CallForm::Custom && call.form == CallForm::Function {
+            text = arguments::custom_input(&call.arguments).unwrap_or(text);
+            self.item_frame(out, delta, (item, None), |writer| writer.field("delta", &text));
         }
+        self.item_frame(out, done, (item, None), |writer| writer.field(key, &text));
     }
 }
 
