@@ -14,6 +14,7 @@ use serde_json::Value;
 use serde_json::json;
 
 mod default;
+mod responses;
 
 /// The pointers of `before` at which `after` says something else and no entry of `report` speaks of it.
 pub fn unreported(
@@ -220,6 +221,8 @@ impl Comparison<'_> {
             _ if self.is_void(key, before) && self.is_void(key, after) => {}
             _ if self.is_wordless(pointer, before) && self.is_void(key, after) => {}
             _ if same_leaf(before, after) => {}
+            _ if self.protocol == Protocol::OpenaiResponses
+                && responses::is_same(key, raw_before, raw_after) => {}
             _ if self.is_moved(raw_before, raw_after) => {}
             _ if self.is_joined(pointer, raw_before, raw_after) => {}
             _ if raw_before.is_null() && self.has_reported_twin(pointer) => {}
@@ -360,6 +363,9 @@ impl Comparison<'_> {
     fn normal(&self, key: Option<&str>, value: &Value) -> Value {
         if key.is_some_and(|key| default::is_default(self.protocol, key, value)) {
             return Value::Null;
+        }
+        if let (Protocol::OpenaiResponses, Some(usual)) = (self.protocol, responses::usual(value)) {
+            return usual;
         }
         match (key, value) {
             (Some("input"), Value::String(_)) if self.protocol == Protocol::OpenaiResponses => {

@@ -81,6 +81,50 @@ impl FaultKind {
             _ => Self::Internal,
         }
     }
+
+    /// The HTTP status of the class, where a protocol has no other for it.
+    pub(crate) fn status(self) -> u16 {
+        match self {
+            Self::BadRequest | Self::ContextTooLong => 400,
+            Self::Authentication => 401,
+            Self::Permission => 403,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::TooLarge => 413,
+            Self::Unprocessable => 422,
+            Self::Billing | Self::RateLimit => 429,
+            Self::Cancelled => 499,
+            Self::Internal => 500,
+            Self::Truncated => 502,
+            Self::Overloaded => 503,
+            Self::Timeout => 504,
+        }
+    }
+
+    /// The class that a code or a type in an error of OpenAI's shape stands for, whatever the status: a status in digits, or
+    /// a word of the servers that speak so.
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        let status = word.parse::<u16>().ok().filter(|status| (400..600).contains(status));
+        if let Some(status) = status {
+            return Some(Self::of_status(status));
+        }
+        Some(match word {
+            "context_length_exceeded" | "exceed_context_size_error" => Self::ContextTooLong,
+            "insufficient_quota" => Self::Billing,
+            "invalid_api_key" | "authentication_error" => Self::Authentication,
+            "permission_error" | "unsupported_country_region_territory" => Self::Permission,
+            "model_not_found" | "not_found" | "not_found_error" => Self::NotFound,
+            "request_too_large" => Self::TooLarge,
+            "rate_limit_exceeded" | "rate_limit_error" => Self::RateLimit,
+            "server_error" | "internal_error" => Self::Internal,
+            "overloaded_error" | "service_unavailable" | "server_overloaded" => Self::Overloaded,
+            "service_unavailable_error" | "server_is_overloaded" | "overloaded" | "slow_down" => {
+                Self::Overloaded
+            }
+            "timeout" | "timeout_error" => Self::Timeout,
+            _ => return None,
+        })
+    }
 }
 
 into_owned! {

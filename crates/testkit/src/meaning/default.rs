@@ -110,6 +110,8 @@ const RESPONSES: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("type", "\"message\""),
     ("format", "{\"type\":\"text\"}"),
+    // What a history holds and what has arrived is complete unless it says otherwise.
+    ("status", "\"completed\""),
     // Answers of older models leave some of these counts out.
     ("cached_tokens", "0"),
     ("cache_write_tokens", "0"),

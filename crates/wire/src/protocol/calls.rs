@@ -70,6 +70,12 @@ impl<'r> Calls<'r> {
         calls
     }
 
+    /// The same under their own names and ids, for the protocol that they came in.
+    pub(in crate::protocol) fn unaliased(mut self) -> Self {
+        (self.names, self.ids) = (None, None);
+        self
+    }
+
     /// Makes ready for [`Calls::result_name`], which only some targets need.
     pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
         self.naming = &request.messages;

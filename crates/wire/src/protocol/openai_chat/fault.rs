@@ -108,11 +108,7 @@ impl Words {
 
     /// The class that the words tell.
     fn kind(&self) -> Option<FaultKind> {
-        let of = |word: &Option<Text<'_>>| {
-            let word = word.as_ref()?.to_str();
-            let status = word.parse::<u16>().ok().filter(|status| (400..600).contains(status));
-            status.map(FaultKind::of_status).or_else(|| kind_of_word(&word))
-        };
+        let of = |word: &Option<Text<'_>>| FaultKind::of_word(&word.as_ref()?.to_str());
         of(&self.code).or_else(|| of(&self.kind))
     }
 }
@@ -121,29 +117,10 @@ fn text(reader: &mut Reader<'_>) -> Result<Option<Text<'static>>> {
     Ok(Some(reader.string()?.into_owned()))
 }
 
-fn kind_of_word(word: &str) -> Option<FaultKind> {
-    Some(match word {
-        "context_length_exceeded" | "exceed_context_size_error" => FaultKind::ContextTooLong,
-        "insufficient_quota" => FaultKind::Billing,
-        "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
-        "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
-        "model_not_found" | "not_found" | "not_found_error" => FaultKind::NotFound,
-        "request_too_large" => FaultKind::TooLarge,
-        "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
-        "server_error" | "internal_error" => FaultKind::Internal,
-        "overloaded_error" | "service_unavailable" | "server_overloaded" => FaultKind::Overloaded,
-        "service_unavailable_error" | "server_is_overloaded" | "overloaded" | "slow_down" => {
-            FaultKind::Overloaded
-        }
-        "timeout" | "timeout_error" => FaultKind::Timeout,
-        _ => return None,
-    })
-}
-
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let mut writer = Writer::default();
     write_body(&mut writer, fault);
-    (status(fault.kind), writer.into_string())
+    (fault.kind.status(), writer.into_string())
 }
 
 /// Writes the error as a body or as the data of a frame; this protocol's own comes back as it was.
@@ -167,24 +144,6 @@ pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     match code.filter(|_| !is_own) {
         Some(code) => error.field("code", code),
         None => error.field("code", &fault.code),
-    }
-}
-
-fn status(kind: FaultKind) -> u16 {
-    match kind {
-        FaultKind::BadRequest | FaultKind::ContextTooLong => 400,
-        FaultKind::Authentication => 401,
-        FaultKind::Permission => 403,
-        FaultKind::NotFound => 404,
-        FaultKind::Conflict => 409,
-        FaultKind::TooLarge => 413,
-        FaultKind::Unprocessable => 422,
-        FaultKind::Billing | FaultKind::RateLimit => 429,
-        FaultKind::Cancelled => 499,
-        FaultKind::Internal => 500,
-        FaultKind::Truncated => 502,
-        FaultKind::Overloaded => 503,
-        FaultKind::Timeout => 504,
     }
 }
 

@@ -75,7 +75,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         finish_loss: |_| None,
         computes_output: |_| false,
         asks_for_usage: |_| true,
-        extra_pointer: super::losses::extra_pointer,
+        extra_pointer: |_, _, pointer| pointer,
         respelling: None,
     },
 };

@@ -16,14 +16,13 @@ use crate::json::Kind;
 use crate::json::Number;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::json::Writer;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
-use crate::protocol::openai_responses::types::OBJECT;
-use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Extras;
 
@@ -44,7 +43,6 @@ pub(super) struct Answer<'a> {
     pub(super) usage: Option<Usage<'a>>,
     pub(super) output: Option<Json<'a>>,
     pub(super) extras: Extras<'a>,
-    pub(super) shape: Shape,
     status: Option<Text<'a>>,
     incomplete: Option<Json<'a>>,
     error: Option<Json<'a>>,
@@ -56,10 +54,7 @@ impl<'a> Answer<'a> {
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {
-                ("object", Kind::String) if reader.checkpoint().string()? == *"response" => {
-                    reader.skip()?;
-                    answer.shape = answer.shape.with(OBJECT);
-                }
+                ("object", Kind::String) => reader.skip()?,
                 ("id", Kind::String) => answer.id = Some(reader.string()?),
                 ("model", Kind::String) => answer.model = Some(reader.string()?),
                 ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
@@ -90,13 +85,12 @@ impl<'a> Answer<'a> {
         }
         response.fault = self.fault();
         self.keep_rest();
-        let Self { id, model, created, service_tier, usage, extras, shape, .. } = self;
+        let Self { id, model, created, service_tier, usage, extras, .. } = self;
         response.id = id;
         response.model = model;
         response.created = created;
         response.service_tier = service_tier;
         response.usage = usage;
-        response.semantics_mut().add_shape(shape);
         response.semantics_mut().keep(extras);
         Ok(response)
     }
@@ -144,14 +138,19 @@ impl<'a> Answer<'a> {
     pub(super) fn keep_rest(&mut self) {
         let Self { status, incomplete, extras, .. } = self;
         if let Some(status) = status.take() {
-            let mut writer = crate::json::Writer::default();
-            writer.value(&status);
-            extras.keep("", "status".into(), Json::trusted(writer.into_string().into()));
+            extras.keep("", "status".into(), json_of(&status));
         }
         if let Some(incomplete) = incomplete.take() {
             extras.keep("", "incomplete_details".into(), incomplete);
         }
     }
+}
+
+/// A text as JSON.
+pub(super) fn json_of(text: &Text<'_>) -> Json<'static> {
+    let mut writer = Writer::default();
+    writer.value(text);
+    Json::trusted(writer.into_string().into())
 }
 
 fn members(object: &Json<'_>) -> usize {

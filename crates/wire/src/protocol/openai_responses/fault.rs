@@ -1,9 +1,11 @@
 //! Errors, both ways.
 
+use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
 use crate::json::Json;
 use crate::json::Kind;
+use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::openai_responses::types::THIS;
@@ -14,75 +16,31 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     let Ok(json) = Json::parse(body) else {
         return Fault::new(kind, Text::plain(body.trim().to_owned()));
     };
-    let words = Words::of_body(&json);
-    let message = words.message.unwrap_or_else(|| Text::plain(body.trim().to_owned()));
-    let told = refined(kind, words.code.as_ref(), words.kind.as_ref());
-    let kind = stated.map_or(told, |stated| closer(stated, told));
-    let mut fault = Fault::new(kind, message);
-    fault.code = words.code;
-    fault.param = words.param;
-    fault.original = Some((THIS, json.into_owned()));
-    fault
+    let mut words = Words::of(&json);
+    words.message.get_or_insert_with(|| Text::plain(body.trim().to_owned()));
+    let kind = match (words.kind(), stated) {
+        // The words tell no other class than the status, only these more closely: servers give their codes loosely, and
+        // the status is what clients act on.
+        (Some(told @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => told,
+        (Some(told), None) => told,
+        (_, Some(_)) | (None, None) => kind,
+    };
+    words.into_fault(kind, json.into_owned())
 }
 
 /// The fault that an error object inside an answer or a stream tells of.
 pub(super) fn fault_of_error(error: Json<'_>) -> Fault<'_> {
-    let words = Words::of_error(&error);
-    let kind = match words.code.as_ref().map(Text::to_str).as_deref() {
-        Some("rate_limit_exceeded") => FaultKind::RateLimit,
-        Some("server_error") | None => FaultKind::Internal,
-        Some("vector_store_timeout") => FaultKind::Timeout,
-        Some(code) if is_request_fault(code) => FaultKind::BadRequest,
-        Some(_) => FaultKind::Internal,
-    };
-    let message = words.message.unwrap_or_default();
-    let mut fault = Fault::new(refined(kind, words.code.as_ref(), words.kind.as_ref()), message);
-    fault.code = words.code;
-    fault.param = words.param;
-    fault.original = Some((THIS, error));
-    fault
+    let words = Words::of(&error);
+    let kind = words.kind().unwrap_or_else(|| match words.code.as_ref().map(Text::to_str) {
+        Some(code) if code == "vector_store_timeout" => FaultKind::Timeout,
+        Some(code) if is_request_fault(&code) => FaultKind::BadRequest,
+        Some(_) | None => FaultKind::Internal,
+    });
+    words.into_fault(kind, error)
 }
 
 fn is_request_fault(code: &str) -> bool {
     code.starts_with("invalid_") || code.contains("image") || code.ends_with("_policy")
-}
-
-/// The class of a status, where the words do not tell it more closely. They tell no other class: servers give their codes
-/// loosely, and the status is what clients act on.
-fn closer(status: FaultKind, told: FaultKind) -> FaultKind {
-    match told {
-        FaultKind::ContextTooLong | FaultKind::Billing => told,
-        _ => status,
-    }
-}
-
-/// The class that the code or the type tells.
-fn refined(kind: FaultKind, code: Option<&Text<'_>>, word: Option<&Text<'_>>) -> FaultKind {
-    let of = |text: Option<&Text<'_>>| {
-        let word = text?.to_str();
-        let status = word.parse::<u16>().ok().filter(|status| (400..600).contains(status));
-        status.map(FaultKind::of_status).or_else(|| kind_of_word(&word))
-    };
-    of(code).or_else(|| of(word)).unwrap_or(kind)
-}
-
-/// The class that a word of the vendor stands for, whatever the status.
-fn kind_of_word(word: &str) -> Option<FaultKind> {
-    Some(match word {
-        "context_length_exceeded" => FaultKind::ContextTooLong,
-        "insufficient_quota" => FaultKind::Billing,
-        "invalid_api_key" | "authentication_error" => FaultKind::Authentication,
-        "permission_error" | "unsupported_country_region_territory" => FaultKind::Permission,
-        "request_too_large" => FaultKind::TooLarge,
-        "server_error" | "internal_error" => FaultKind::Internal,
-        "timeout" | "timeout_error" => FaultKind::Timeout,
-        "rate_limit_exceeded" | "rate_limit_error" => FaultKind::RateLimit,
-        "not_found" | "model_not_found" | "not_found_error" => FaultKind::NotFound,
-        "server_is_overloaded" | "service_unavailable_error" | "overloaded" | "slow_down" => {
-            FaultKind::Overloaded
-        }
-        _ => return None,
-    })
 }
 
 /// What an error says.
@@ -95,59 +53,56 @@ struct Words {
 }
 
 impl Words {
-    /// Reads a body: `{"error": {…}}`, the same in a list, or an error that is only a string beside its code.
-    fn of_body(body: &Json<'_>) -> Self {
+    /// Reads `{"error": {…}}`, the same in a list, the members themselves, or an error that is only a string beside its
+    /// code.
+    fn of(error: &Json<'_>) -> Self {
         let mut words = Self::default();
-        let body = match body.kind() {
-            Kind::Array => first_element(body).unwrap_or_else(|| body.reborrow()),
-            _ => body.reborrow(),
-        };
-        words.read(&body);
-        words
-    }
-
-    fn of_error(error: &Json<'_>) -> Self {
-        let mut words = Self::default();
-        words.read(error);
-        words
-    }
-
-    fn read(&mut self, object: &Json<'_>) {
-        if object.kind() != Kind::Object {
-            return;
-        }
         // The value was checked when it was read.
-        let _ = object.reader().object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("error", Kind::Object) => self.read(&reader.raw()?),
-                ("error" | "message" | "detail", Kind::String) => {
-                    self.message = Some(reader.string()?.into_owned());
-                }
-                ("type", Kind::String) => self.kind = Some(reader.string()?.into_owned()),
-                ("code", Kind::String) => self.code = Some(reader.string()?.into_owned()),
-                ("code", Kind::Number) => {
-                    self.code = Some(Text::plain(reader.number()?.as_str().to_owned()));
-                }
-                ("param", Kind::String) => self.param = Some(reader.string()?.into_owned()),
-                _ => reader.skip()?,
-            }
-            Ok(())
-        });
+        let _ = words.read(&mut error.reader());
+        words
     }
-}
 
-fn first_element<'j>(list: &'j Json<'_>) -> Option<Json<'j>> {
-    let mut first = None;
-    let read = list.reader().array(|_, reader| {
-        let element = reader.raw()?;
-        first.get_or_insert(element);
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
+        match reader.kind()? {
+            Kind::Array => reader.array(|_, reader| self.read(reader)),
+            Kind::Object => reader.object(|key, reader| self.member(&key, reader)),
+            _ => reader.skip(),
+        }
+    }
+
+    fn member(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
+        let text = match (key, reader.kind()?) {
+            ("error", Kind::Object) => return self.read(reader),
+            ("error" | "message" | "detail", Kind::String) => &mut self.message,
+            ("type", Kind::String) => &mut self.kind,
+            ("code", Kind::String) => &mut self.code,
+            ("code", Kind::Number) => {
+                self.code = Some(Text::plain(reader.number()?.as_str().to_owned()));
+                return Ok(());
+            }
+            ("param", Kind::String) => &mut self.param,
+            _ => return reader.skip(),
+        };
+        *text = Some(reader.string()?.into_owned());
         Ok(())
-    });
-    read.ok().and(first)
+    }
+
+    /// The class that the code or the type tells.
+    fn kind(&self) -> Option<FaultKind> {
+        let of = |word: &Option<Text<'_>>| FaultKind::of_word(&word.as_ref()?.to_str());
+        of(&self.code).or_else(|| of(&self.kind))
+    }
+
+    fn into_fault(self, kind: FaultKind, original: Json<'_>) -> Fault<'_> {
+        let mut fault = Fault::new(kind, self.message.unwrap_or_default());
+        (fault.code, fault.param) = (self.code, self.param);
+        fault.original = Some((THIS, original));
+        fault
+    }
 }
 
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    let status = status(fault.kind);
+    let status = fault.kind.status();
     if let Some((protocol, body)) = &fault.original
         && *protocol == THIS
         && is_body(body)
@@ -177,7 +132,7 @@ fn is_body(json: &Json<'_>) -> bool {
 }
 
 /// Writes the object that says what went wrong, as bodies and events hold it.
-pub(super) fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
+fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
     let (word, code) = words(fault.kind);
     writer.object(|writer| {
         writer.field("message", &fault.message);
@@ -231,24 +186,6 @@ pub(super) fn response_code(fault: &Fault<'_>) -> Text<'static> {
         | FaultKind::Timeout
         | FaultKind::Cancelled
         | FaultKind::Truncated => Text::literal("server_error"),
-    }
-}
-
-fn status(kind: FaultKind) -> u16 {
-    match kind {
-        FaultKind::BadRequest | FaultKind::ContextTooLong => 400,
-        FaultKind::Authentication => 401,
-        FaultKind::Permission => 403,
-        FaultKind::NotFound => 404,
-        FaultKind::Conflict => 409,
-        FaultKind::TooLarge => 413,
-        FaultKind::Unprocessable => 422,
-        FaultKind::Billing | FaultKind::RateLimit => 429,
-        FaultKind::Cancelled => 499,
-        FaultKind::Internal => 500,
-        FaultKind::Truncated => 502,
-        FaultKind::Overloaded => 503,
-        FaultKind::Timeout => 504,
     }
 }
 

@@ -2,13 +2,11 @@
 
 use crate::conversation::Count;
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::openai_responses::usage::USAGE;
-use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
@@ -44,40 +42,24 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
     row(Field::MaxOutputTokens, "/max_output_tokens", depends("the minimum is 16")),
-    row(
-        Field::Temperature,
-        "/temperature",
-        depends("some model families refuse it while reasoning"),
-    ),
-    row(Field::TopP, "/top_p", depends("some model families refuse it while reasoning")),
+    row(Field::Temperature, "/temperature", REFUSED_BY_SOME),
+    row(Field::TopP, "/top_p", REFUSED_BY_SOME),
     row(Field::TopK, "/top_k", dropped("Responses has no top k")),
     row(Field::Seed, "/seed", dropped("Responses has no seed")),
-    row(Field::PresencePenalty, "/presence_penalty", dropped("Responses has no penalties")),
-    row(Field::FrequencyPenalty, "/frequency_penalty", dropped("Responses has no penalties")),
+    row(Field::PresencePenalty, "/presence_penalty", NO_PENALTIES),
+    row(Field::FrequencyPenalty, "/frequency_penalty", NO_PENALTIES),
     row(Field::Stop, "/stop", dropped("Responses has no stop sequences")),
     row(Field::Candidates, "/n", depends("Responses returns one answer")),
-    row(Field::Logprobs, "/include", depends("some model families refuse it while reasoning")),
-    row(
-        Field::TopLogprobs,
-        "/top_logprobs",
-        depends("some model families refuse it while reasoning"),
-    ),
+    row(Field::Logprobs, "/include", REFUSED_BY_SOME),
+    row(Field::TopLogprobs, "/top_logprobs", REFUSED_BY_SOME),
     row(Field::OutputFormat, "/text/format", CARRIED),
     row(Field::OutputSchema, "/text/format/schema", CARRIED),
     row(Field::OutputSchemaName, "/text/format/name", CARRIED),
     row(Field::OutputSchemaDescription, "/text/format/description", CARRIED),
     row(Field::OutputSchemaStrict, "/text/format/strict", CARRIED),
     row(Field::Verbosity, "/text/verbosity", CARRIED),
-    row(
-        Field::ThinkingMode,
-        "/reasoning",
-        depends("mapped to an effort that the model family supports"),
-    ),
-    row(
-        Field::ThinkingEffort,
-        "/reasoning/effort",
-        depends("mapped to an effort that the model family supports"),
-    ),
+    row(Field::ThinkingMode, "/reasoning", AS_EFFORT),
+    row(Field::ThinkingEffort, "/reasoning/effort", AS_EFFORT),
     row(
         Field::ThinkingBudget,
         "/reasoning/budget",
@@ -108,48 +90,32 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Role, "/role", CARRIED),
     row(Field::MessageName, "/name", dropped("Responses messages have no name")),
     row(Field::Text, "", CARRIED),
-    row(Field::Image, "", depends("assistant messages hold text only")),
+    row(Field::Image, "", TEXT_ALONE),
     row(Field::Audio, "", dropped("Responses has no audio input in messages")),
     row(Field::Video, "", dropped("Responses has no video input")),
-    row(Field::Document, "", depends("assistant messages hold text only")),
+    row(Field::Document, "", TEXT_ALONE),
     row(Field::MediaDetail, "/detail", CARRIED),
-    row(Field::MediaName, "/filename", depends("assistant messages hold text only")),
+    row(Field::MediaName, "/filename", TEXT_ALONE),
     row(Field::MediaFile, "/file_id", depends("a file id is only valid for its vendor")),
     row(Field::MediaUrl, "", CARRIED),
     row(Field::ToolCall, "", CARRIED),
-    row(Field::CallId, "/call_id", depends("ids are limited to 64 characters")),
+    row(Field::CallId, "/call_id", SHORT_IDS),
     row(Field::CallName, "/name", CARRIED),
-    row(
-        Field::CallArguments,
-        "/arguments",
-        depends("arguments and results are strings in Responses"),
-    ),
+    row(Field::CallArguments, "/arguments", AS_STRINGS),
     row(Field::CustomCall, "", CARRIED),
     row(Field::ToolResult, "", CARRIED),
-    row(Field::ResultCallId, "/call_id", depends("ids are limited to 64 characters")),
+    row(Field::ResultCallId, "/call_id", SHORT_IDS),
     row(Field::ResultName, "/name", depends("whether a call names the tool")),
-    row(Field::ResultOutput, "/output", depends("arguments and results are strings in Responses")),
+    row(Field::ResultOutput, "/output", AS_STRINGS),
     row(Field::ResultMedia, "/output", CARRIED),
     row(
         Field::ResultIsError,
         "/is_error",
         depends("Responses has no error flag; the text is kept"),
     ),
-    row(
-        Field::Reasoning,
-        "",
-        depends("shown in answers; requests return only what this vendor issued"),
-    ),
-    row(
-        Field::Signature,
-        "/encrypted_content",
-        depends("shown in answers; requests return only what this vendor issued"),
-    ),
-    row(
-        Field::Ciphertext,
-        "/encrypted_content",
-        depends("shown in answers; requests return only what this vendor issued"),
-    ),
+    row(Field::Reasoning, "", OWN_ALONE),
+    row(Field::Signature, "/encrypted_content", OWN_ALONE),
+    row(Field::Ciphertext, "/encrypted_content", OWN_ALONE),
     row(Field::Refusal, "", CARRIED),
     row(Field::Opaque, "", dropped("only its own vendor can read it")),
     row(
@@ -208,6 +174,13 @@ const _: () = {
 };
 
 const CARRIED: Fate = Fate::Carried;
+const REFUSED_BY_SOME: Fate = depends("some model families refuse it while reasoning");
+const AS_EFFORT: Fate = depends("mapped to an effort that the model family supports");
+const OWN_ALONE: Fate = depends("shown in answers; requests return only what this vendor issued");
+const TEXT_ALONE: Fate = depends("assistant messages hold text only");
+const SHORT_IDS: Fate = depends("ids are limited to 64 characters");
+const AS_STRINGS: Fate = depends("arguments and results are strings in Responses");
+const NO_PENALTIES: Fate = dropped("Responses has no penalties");
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }
@@ -219,17 +192,4 @@ const fn depends(words: &'static str) -> Fate {
 
 const fn dropped(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Dropped, reason)
-}
-
-/// Where an undeclared field stands below its node: how a data URL is spelled is kept as if it stood below the URL.
-pub(in crate::protocol::openai_responses) fn extra_pointer<'p>(
-    _: Place,
-    extra: &Extra<'_>,
-    pointer: &'p str,
-) -> &'p str {
-    match (&*extra.scope, &*extra.key) {
-        ("image_url", "prefix" | "url") => "/image_url",
-        ("file_data", "prefix" | "url") => "/file_data",
-        _ => pointer,
-    }
 }

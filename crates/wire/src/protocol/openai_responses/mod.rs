@@ -8,7 +8,10 @@ mod encode_request;
 mod encode_response;
 mod encode_stream;
 mod fault;
+mod item;
 mod losses;
+mod output;
+mod part;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -1,6 +1,5 @@
 //! What only this protocol says, and how it may be spelled.
 
-use crate::json::Json;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Protocol;
@@ -71,11 +70,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     implied("caller", "calls are the model's own elsewhere"),
     implied("completed_at", "an answer that has arrived is complete"),
     implied("conversation", ECHO),
-    implied("file_data/prefix", "the spelling of a data URL"),
-    implied("file_data/url", "the spelling of a data URL"),
     implied("frequency_penalty", ECHO),
-    implied("image_url/prefix", "the spelling of a data URL"),
-    implied("image_url/url", "the spelling of a data URL"),
     implied("instructions", ECHO),
     implied("max_output_tokens", ECHO),
     implied("max_tool_calls", ECHO),
@@ -111,58 +106,16 @@ const fn implied(path: &'static str, reason: &'static str) -> Declared {
     Declared { path, kind: LossKind::Implied, reason }
 }
 
-// Shapes of messages and of the first part of an item.
-
-/// The message stood in `instructions`.
+/// The message stood in `instructions`, which the vendor does not keep with the conversation.
 pub(super) const INSTRUCTIONS: Shape = Shape::bit(0);
-/// The message was all of `input`, a string.
-pub(super) const INPUT_STRING: Shape = Shape::bit(1);
-/// The content or the output was a string.
-pub(super) const STRING: Shape = Shape::bit(2);
-/// The item had no `type`.
-pub(super) const UNTYPED: Shape = Shape::bit(3);
-/// The message had a list of parts with none in it; the part stands for the item.
-pub(super) const NO_PARTS: Shape = Shape::bit(4);
-
-// Shapes of parts.
-
 /// The part belongs to the item of the part before it.
-pub(super) const CONTINUES: Shape = Shape::bit(5);
-/// The part is the first of its item.
-pub(super) const OPENS: Shape = Shape::bit(20);
-/// The part stands in the content of a message rather than being an item.
-pub(super) const IN_CONTENT: Shape = Shape::bit(6);
-/// A text was typed `output_text`.
-pub(super) const OUTPUT_TEXT: Shape = Shape::bit(7);
-/// The list of annotations was stated.
-pub(super) const ANNOTATIONS: Shape = Shape::bit(8);
-/// The list of log probabilities was stated and empty.
-pub(super) const NO_LOGPROBS: Shape = Shape::bit(9);
-/// The reasoning had no `summary`.
-pub(super) const NO_SUMMARY: Shape = Shape::bit(10);
-/// The reasoning had a `content` with nothing in it.
-pub(super) const EMPTY_CONTENT: Shape = Shape::bit(11);
-/// The data of a file was bare, or a data URL that holds no data.
-pub(super) const BARE_DATA: Shape = Shape::bit(12);
-
-/// A text was typed `input_text`.
-pub(super) const INPUT_TEXT: Shape = Shape::bit(18);
-
-// Shapes of requests and of usage.
-
-/// `input` was a list.
-pub(super) const INPUT_LIST: Shape = Shape::bit(13);
-/// `text` was stated.
-pub(super) const TEXT_STATED: Shape = Shape::bit(14);
-/// `reasoning` was stated.
-pub(super) const REASONING_STATED: Shape = Shape::bit(15);
+pub(super) const CONTINUES: Shape = Shape::bit(1);
+/// What nobody knows stands in the content of a message rather than being an item.
+pub(super) const IN_CONTENT: Shape = Shape::bit(2);
 /// The details of the input count were stated.
-pub(super) const INPUT_DETAILS: Shape = Shape::bit(16);
+pub(super) const INPUT_DETAILS: Shape = Shape::bit(3);
 /// The details of the output count were stated.
-pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(17);
-
-/// The answer called itself a `response`.
-pub(super) const OBJECT: Shape = Shape::bit(19);
+pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(4);
 
 /// The smallest limit of output tokens that is accepted.
 pub(super) const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
@@ -194,12 +147,7 @@ pub(super) fn unqualified<'t>(namespace: &str, name: &'t Text<'_>) -> Text<'t> {
 /// The namespace that an item states, if it does.
 pub(super) fn namespace_of(extras: &Extras<'_>) -> Option<String> {
     let extra = extras.within("").find(|extra| extra.key == "namespace")?;
-    string_of(&extra.json)
-}
-
-/// What a JSON string says.
-pub(super) fn string_of(json: &Json<'_>) -> Option<String> {
-    json.reader().string().ok().map(|text| text.to_str().into_owned())
+    extra.json.reader().string().ok().map(|text| text.to_str().into_owned())
 }
 
 /// What this protocol calls a tier of `source`'s vendor; the two OpenAI protocols share their words.

@@ -1,6 +1,5 @@
 //! Reading requests. Items and parts are read by files of their own, which whole answers and streams use too.
 
-mod input;
 mod item;
 mod media;
 mod part;
@@ -9,6 +8,7 @@ mod tools;
 
 use crate::conversation::Message;
 use crate::conversation::Part;
+use crate::conversation::Parts;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
@@ -19,12 +19,13 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
 use crate::protocol::object::Member;
+use crate::protocol::object::messages_expected;
 use crate::protocol::object::read_object;
+use crate::protocol::openai_responses::decode_request::item::Decoded;
+use crate::protocol::openai_responses::decode_request::item::decode_item;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::ResponsesSemantics;
-use crate::protocol::openai_responses::types::STRING;
-use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -55,9 +56,8 @@ struct Decoding<'a> {
 impl<'a> Decoding<'a> {
     fn finish(self, extras: Extras<'a>) -> Exchange<'a> {
         let Self { mut request, mut semantics, instructions } = self;
-        match instructions {
-            Some(instructions) => request.messages.insert(0, instructions),
-            None => respell_instructions(&mut request.messages),
+        if let Some(instructions) = instructions {
+            request.messages.insert(0, instructions);
         }
         semantics.extras_mut().update(extras);
         Exchange::decoded(THIS, request, semantics)
@@ -72,12 +72,12 @@ impl<'a> Decoding<'a> {
         match key {
             "model" => self.request.model = Some(reader.string()?),
             "stream" => self.request.stream = Some(reader.boolean()?),
-            "input" => input::decode_input(reader, &mut self.request, &mut self.semantics)?,
+            "input" => decode_input(reader, &mut self.request.messages)?,
             "instructions" => self.instructions = Some(instructions(reader)?),
             "tools" => self.tools(reader)?,
             "tool_choice" => self.request.tool_choice = Some(tools::decode_choice(reader)?),
             "text" => {
-                settings::decode_text(reader, &mut self.request, &mut self.semantics, extras)?;
+                settings::decode_text(reader, &mut self.request, extras)?;
             }
             "reasoning" => {
                 settings::decode_reasoning(reader, &mut self.request, &mut self.semantics, extras)?;
@@ -147,23 +147,42 @@ impl<'a> Decoding<'a> {
     }
 }
 
-/// The only instructing item, at the head of the input, comes back from other protocols as `instructions`.
-fn respell_instructions(messages: &mut [Message<'_>]) {
-    let [first, rest @ ..] = messages else { return };
-    let is_alone = rest.first().is_none_or(|second| !second.role.instructs());
-    if let [part] = &mut *first.parts
-        && first.role.instructs()
-        && is_alone
-    {
-        part.semantics_mut().add_shape(Shape::RESPELLED);
-    }
-}
-
 fn instructions<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
     let place = Place::default().step(Step::Instructions);
     let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
-    let semantics = NodeSemantics::at(place).shaped(INSTRUCTIONS).shaped(STRING);
+    let semantics = NodeSemantics::at(place).shaped(INSTRUCTIONS);
     Ok(Message::new(Role::System, part).with_semantics(semantics))
+}
+
+/// Reads `input`: a string, or items that become messages.
+fn decode_input<'a>(reader: &mut Reader<'a>, messages: &mut Vec<Message<'a>>) -> Result<()> {
+    if reader.kind()? == Kind::String {
+        let place = Place::default().step(Step::Input);
+        let part = Part::text(reader.string()?).with_semantics(NodeSemantics::at(place));
+        let message = Message::new(Role::User, part);
+        messages.push(message.with_semantics(NodeSemantics::at(place)));
+        return Ok(());
+    }
+    messages.reserve(messages_expected(reader));
+    reader.array(|index, reader| {
+        let place = Place::default().element(Step::Input, index);
+        match decode_item(reader, place)? {
+            Decoded::Turn(message) => messages.push(message),
+            Decoded::Assistant(parts) => join(messages, parts, place),
+        }
+        Ok(())
+    })
+}
+
+/// Adds the parts of an item to the assistant's message, which the items in a row make together.
+fn join<'a>(messages: &mut Vec<Message<'a>>, parts: Parts<'a>, place: Place) {
+    match messages.last_mut() {
+        Some(message) if message.role == Role::Assistant => message.parts.extend(parts),
+        _ => {
+            let message = Message::new(Role::Assistant, parts);
+            messages.push(message.with_semantics(NodeSemantics::at(place)));
+        }
+    }
 }
 
 /// Whether a list of strings has one in it.

@@ -1,6 +1,7 @@
 //! Reading the parts of a message's content or of a tool's output.
 
 use crate::conversation::Content;
+use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
 use crate::conversation::Part;
 use crate::error::Result;
@@ -16,11 +17,7 @@ use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_responses::decode_request::media;
-use crate::protocol::openai_responses::types::ANNOTATIONS;
 use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::INPUT_TEXT;
-use crate::protocol::openai_responses::types::NO_LOGPROBS;
-use crate::protocol::openai_responses::types::OUTPUT_TEXT;
 use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::Extras;
@@ -34,17 +31,17 @@ pub(in crate::protocol::openai_responses) fn decode_part<'a>(
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    let part = match &*kind.to_str() {
-        "input_text" => decode_text(reader, unread, place, INPUT_TEXT)?,
-        "output_text" => decode_text(reader, unread, place, OUTPUT_TEXT)?,
-        "refusal" => decode_refusal(reader, unread, place)?,
-        "input_image" => media::decode_image(reader, unread, place)?,
-        "input_file" => media::decode_file(reader, unread, place)?,
-        "input_audio" => media::decode_audio(reader, unread, place)?,
+    let mut semantics = NodeSemantics::at(place);
+    let content = match &*kind.to_str() {
+        "input_text" | "output_text" => decode_text(reader, unread, &mut semantics)?,
+        "refusal" => decode_refusal(reader, unread, &mut semantics)?,
+        "input_image" => media::decode(reader, unread, (MediaKind::Image, &mut semantics))?,
+        "input_file" => media::decode(reader, unread, (MediaKind::Document, &mut semantics))?,
+        "input_audio" => media::decode_audio(reader, unread, &mut semantics)?,
         _ => None,
     };
-    match part {
-        Some(part) => Ok(part),
+    match content {
+        Some(content) => Ok(Part::new(content).with_semantics(semantics)),
         None => {
             *reader = start;
             let json = reader.raw()?;
@@ -54,70 +51,74 @@ pub(in crate::protocol::openai_responses) fn decode_part<'a>(
     }
 }
 
+/// Reads the members of a part; those that `member` does not know are kept.
+pub(super) fn read_part<'a>(
+    reader: &mut Reader<'a>,
+    unread: Unread,
+    semantics: &mut NodeSemantics<'a>,
+    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>) -> Result<Member>,
+) -> Result<()> {
+    let mut extras = Extras::default();
+    unread.read(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "prompt_cache_breakpoint" => semantics.set_cache(cache_marker(reader.raw()?)),
+            _ => return member(key, reader, semantics),
+        }
+        Ok(Member::Read)
+    })?;
+    semantics.keep(extras);
+    Ok(())
+}
+
 fn decode_text<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
-    shape: Shape,
-) -> Result<Option<Part<'a>>> {
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
     let mut text = None;
-    let mut semantics = NodeSemantics::at(place).shaped(shape);
-    let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
+    read_part(reader, unread, semantics, |key, reader, semantics| {
         match (key, reader.kind()?) {
-            ("type", _) => reader.skip()?,
             ("text", Kind::String) => text = Some(reader.string()?),
             ("text", _) => {
                 text = Some(reader.raw()?.to_text().into_owned());
                 semantics.add_shape(Shape::AS_JSON);
             }
-            ("annotations", Kind::Array) => {
-                semantics.add_shape(ANNOTATIONS);
-                reader.array(|_, reader| {
-                    semantics.add_citation(citation(reader.raw()?));
-                    Ok(())
-                })?;
+            ("annotations", Kind::Array) => reader.array(|_, reader| {
+                semantics.add_citation(citation(reader.raw()?));
+                Ok(())
+            })?,
+            ("logprobs", Kind::Array) => {
+                let logprobs = reader.raw()?;
+                if logprobs.compact() != "[]" {
+                    semantics.set_logprobs(Logprobs::new(logprobs));
+                }
             }
-            ("logprobs", Kind::Array) => keep_logprobs(&mut semantics, reader.raw()?),
-            ("prompt_cache_breakpoint", _) => semantics.set_cache(cache_marker(reader.raw()?)),
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
-    semantics.keep(extras);
-    Ok(text.map(|text| Part::text(text).with_semantics(semantics)))
-}
-
-/// An empty list says no more than that it was there.
-fn keep_logprobs<'a>(semantics: &mut NodeSemantics<'a>, logprobs: Json<'a>) {
-    match &*logprobs.compact() {
-        "[]" => semantics.add_shape(NO_LOGPROBS),
-        _ => semantics.set_logprobs(Logprobs::new(logprobs)),
-    }
+    Ok(text.map(Content::Text))
 }
 
 fn decode_refusal<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
-) -> Result<Option<Part<'a>>> {
+    semantics: &mut NodeSemantics<'a>,
+) -> Result<Option<Content<'a>>> {
     let mut refusal = None;
-    let mut semantics = NodeSemantics::at(place);
-    let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "refusal" => refusal = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
+    read_part(reader, unread, semantics, |key, reader, _| match key {
+        "refusal" => {
+            refusal = Some(reader.string()?);
+            Ok(Member::Read)
         }
-        Ok(Member::Read)
+        _ => Ok(Member::Unknown),
     })?;
-    semantics.keep(extras);
-    Ok(refusal.map(|text| Part::new(Content::Refusal(text)).with_semantics(semantics)))
+    Ok(refusal.map(Content::Refusal))
 }
 
 /// The marker up to which the prompt may be cached.
-pub(super) fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
+fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
     let ttl = match json.kind() {
         Kind::Object => json.reader().peek_tag("ttl").ok().flatten().map(Text::into_owned),
         _ => None,

@@ -9,18 +9,14 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
-use crate::protocol::openai_responses::types::REASONING_STATED;
-use crate::protocol::openai_responses::types::TEXT_STATED;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
 
 pub(super) fn decode_text<'a>(
     reader: &mut Reader<'a>,
     request: &mut Request<'a>,
-    semantics: &mut Semantics<'a>,
     extras: &mut Extras<'a>,
 ) -> Result<()> {
-    semantics.add_shape(TEXT_STATED);
     read_object(reader, "text", extras, |key, reader, extras| {
         match key {
             "verbosity" => request.verbosity = Some(reader.string()?),
@@ -80,7 +76,6 @@ pub(super) fn decode_reasoning<'a>(
     semantics: &mut Semantics<'a>,
     extras: &mut Extras<'a>,
 ) -> Result<()> {
-    semantics.add_shape(REASONING_STATED);
     read_object(reader, "reasoning", extras, |key, reader, _| {
         let path = match (key, reader.kind()?) {
             ("effort", _) => {

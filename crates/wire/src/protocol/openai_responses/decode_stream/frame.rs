@@ -5,9 +5,16 @@ use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::place::Place;
+use crate::protocol::Event;
+
+/// Takes the events of a stream.
+pub(super) type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
 
 #[derive(Debug, Default)]
 pub(super) struct Fields<'f> {
+    /// Where the frame stands.
+    pub(super) place: Place,
     pub(super) kind: Option<Text<'f>>,
     pub(super) output_index: usize,
     pub(super) content_index: usize,
@@ -24,8 +31,8 @@ pub(super) struct Fields<'f> {
 }
 
 impl<'f> Fields<'f> {
-    pub(super) fn read(data: &'f str) -> Result<Self> {
-        let mut fields = Self::default();
+    pub(super) fn read(data: &'f str, place: Place) -> Result<Self> {
+        let mut fields = Self { place, ..Self::default() };
         let mut reader = Reader::new(data);
         if reader.kind()? != Kind::Object {
             // JSON that is no event says nothing.

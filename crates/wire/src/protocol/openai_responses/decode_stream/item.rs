@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 
 use crate::conversation::Arguments;
-use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
@@ -27,10 +26,10 @@ use crate::protocol::PartId;
 use crate::protocol::openai_responses::decode_request::citation;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_request::decode_part;
+use crate::protocol::openai_responses::decode_stream::frame::Emit;
 use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::semantics::Item;
 use crate::protocol::semantics::NodeSemantics;
@@ -90,8 +89,6 @@ pub(super) enum Slot {
     Whole(usize),
 }
 
-type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
-
 impl Items {
     pub(super) fn has_called(&self) -> bool {
         self.called
@@ -140,12 +137,7 @@ impl Items {
     }
 
     /// An item begins. A call opens at once; what else it may be opens with its first part.
-    pub(super) fn added<'f>(
-        &mut self,
-        fields: Fields<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    pub(super) fn added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
             return Ok(());
         };
@@ -155,7 +147,7 @@ impl Items {
             self.items.push(Told { index: fields.output_index, ..Told::default() });
             at = self.items.len() - 1;
         }
-        let place = place.step(Step::Item);
+        let place = fields.place.step(Step::Item);
         self.items[at].place = Some(place);
         let parts = decode_output_item(&mut reader, place)?;
         let Some(part) = parts.into_iter().next() else { return Ok(()) };
@@ -170,7 +162,7 @@ impl Items {
     }
 
     /// Opens a part with what is known of it; its text is not told yet. The status that it will have is not known.
-    fn open<'f>(&mut self, at: usize, slot: Slot, part: Part<'f>, emit: Emit<'_, 'f>) {
+    fn open<'f>(&mut self, at: usize, slot: Slot, part: Part<'f>, emit: Emit<'_, 'f>) -> usize {
         let told = &self.items[at];
         // What opens an item speaks for all of it.
         let place = told.place.filter(|_| told.parts.is_empty());
@@ -184,7 +176,6 @@ impl Items {
             item.id = told.id.clone().or(item.id);
             item.phase = told.phase.clone().or(item.phase);
             semantics.set_item(item);
-            semantics.add_shape(OPENS);
         } else {
             semantics.add_shape(CONTINUES);
         }
@@ -214,44 +205,29 @@ impl Items {
         };
         self.items[at].parts.push(part);
         emit(Event::Open(Open { part: id, candidate: 0, opening, semantics }));
+        self.items[at].parts.len() - 1
     }
 
     /// Opens a part that a delta speaks of without having been told of it.
     fn open_slot<'f>(&mut self, at: usize, slot: Slot, place: Place, emit: Emit<'_, 'f>) -> usize {
         let content = match slot {
-            Slot::Text(_) | Slot::Whole(_) => Content::Text(Text::default()),
             Slot::Refusal(_) => Content::Refusal(Text::default()),
             Slot::Summary => reasoning(ReasoningForm::Summary),
             Slot::Thought => reasoning(ReasoningForm::Raw),
-            Slot::Input => Content::ToolCall(Box::new(crate::conversation::ToolCall {
-                id: None,
-                name: Text::default(),
-                arguments: Arguments::Text(Text::default()),
-                form: CallForm::Function,
-            })),
+            Slot::Text(_) | Slot::Input | Slot::Whole(_) => Content::Text(Text::default()),
         };
         let semantics = NodeSemantics::at(place.step(Step::Delta));
-        self.open(at, slot, Part::new(content).with_semantics(semantics), emit);
-        self.items[at].parts.len() - 1
+        self.open(at, slot, Part::new(content).with_semantics(semantics), emit)
     }
 
     /// A part grows, or is told whole; the whole counts only if nothing was told before.
-    pub(super) fn text<'f>(
-        &mut self,
-        index: usize,
-        slot: Slot,
-        fields: Fields<'f>,
-        (place, emit): (Place, Emit<'_, 'f>),
-    ) {
-        let at = self.told(index);
+    pub(super) fn text<'f>(&mut self, slot: Slot, fields: Fields<'f>, emit: Emit<'_, 'f>) {
+        let (at, place) = (self.told(fields.output_index), fields.place);
         let found = self.items[at].find(slot);
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
             return;
         }
-        let found = match found {
-            Some(found) => found,
-            None => self.open_slot(at, slot, place, emit),
-        };
+        let found = found.unwrap_or_else(|| self.open_slot(at, slot, place, emit));
         let part = &mut self.items[at].parts[found];
         if !part.open {
             return;
@@ -273,31 +249,26 @@ impl Items {
         }
     }
 
-    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, place: Place, emit: Emit<'_, 'f>) {
+    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
         let at = self.told(fields.output_index);
         let slot = Slot::Text(fields.content_index);
         let found = self.items[at].find(slot);
         if let (Some(found), Some(annotation)) = (found, fields.annotation) {
             let part = &mut self.items[at].parts[found];
             part.cited = true;
-            let citation = citation(annotation).at(place.step(Step::Annotation));
+            let citation = citation(annotation).at(fields.place.step(Step::Annotation));
             let kind = NoteKind::Citation(citation);
             emit(Event::Note(Note { at: NoteAt::Part(part.id), kind }));
         }
     }
 
     /// A part of a message or of the thoughts themselves begins.
-    pub(super) fn part_added<'f>(
-        &mut self,
-        fields: Fields<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    pub(super) fn part_added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.told(fields.output_index);
         let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
             return Ok(());
         };
-        let part = decode_part(&mut reader, place.step(Step::Part))?;
+        let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
         let slot = match part.content() {
             Content::Text(_) => Slot::Text(fields.content_index),
             Content::Refusal(_) => Slot::Refusal(fields.content_index),
@@ -310,12 +281,7 @@ impl Items {
         Ok(())
     }
 
-    pub(super) fn part_done<'f>(
-        &mut self,
-        fields: Fields<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    pub(super) fn part_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.told(fields.output_index);
         let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
             return Ok(());
@@ -325,7 +291,7 @@ impl Items {
         if kind == *"reasoning_text" || self.items[at].ended {
             return Ok(());
         }
-        let part = decode_part(&mut reader, place.step(Step::Part))?;
+        let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
         self.complete(at, fields.content_index, part, emit);
         Ok(())
     }
@@ -343,13 +309,7 @@ impl Items {
             Content::Text(text) | Content::Refusal(text) => text.clone(),
             _ => Text::default(),
         };
-        let found = match found {
-            Some(found) => found,
-            None => {
-                self.open(at, slot, part, emit);
-                self.items[at].parts.len() - 1
-            }
-        };
+        let found = found.unwrap_or_else(|| self.open(at, slot, part, emit));
         let grown = &mut self.items[at].parts[found];
         if !grown.open {
             return;
@@ -365,9 +325,14 @@ impl Items {
     }
 
     /// An item is complete. Whatever of it was not told yet is told now.
-    pub(super) fn done<'f>(&mut self, index: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
-        let at = self.told(index);
-        self.done_at(Some(at), parts, emit);
+    pub(super) fn item_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
+            return Ok(());
+        };
+        let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
+        let at = self.told(fields.output_index);
+        self.done_at(Some(at), parts.into_vec(), emit);
+        Ok(())
     }
 
     /// The same for an item of the list at the end, which may be none of those that were told.

@@ -22,12 +22,12 @@ use crate::protocol::NoteKind;
 use crate::protocol::Start;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_response::Answer;
+use crate::protocol::openai_responses::decode_response::json_of;
+use crate::protocol::openai_responses::decode_stream::frame::Emit;
 use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::decode_stream::item::Slot;
 use crate::protocol::openai_responses::fault::fault_of_error;
-use crate::protocol::openai_responses::types::Shape;
-use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 
@@ -77,20 +77,20 @@ impl Decoder {
     pub(in crate::protocol) fn step<'f>(
         &mut self,
         frame: &Frame<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
+        emit: Emit<'_, 'f>,
     ) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.stage == Stage::Ended || frame.data.trim() == "[DONE]" {
             return Ok(());
         }
-        let mut fields = Fields::read(frame.data)?;
+        let mut fields = Fields::read(frame.data, place)?;
         let kind = fields.kind.take();
         let kind = match &kind {
             Some(kind) => kind.to_str(),
             None => frame.event.unwrap_or_default().into(),
         };
-        self.event(&kind, (fields, frame.data), place, emit)
+        self.event(&kind, (fields, frame.data), emit)
     }
 
     pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
@@ -104,60 +104,42 @@ impl Decoder {
         &mut self,
         kind: &str,
         (fields, data): (Fields<'f>, &'f str),
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
+        emit: Emit<'_, 'f>,
     ) -> Result<()> {
-        match Moment::of(kind) {
-            Moment::Start => self.start(fields.response, place, emit),
-            Moment::End(name) => {
-                self.start(fields.response.clone(), place, emit)?;
-                self.terminal(name, fields.response, place, emit)
-            }
-            Moment::Error => {
-                self.stage = Stage::Ended;
-                emit(Event::Fault(fault_of_error(Json::parse(data)?)));
-                Ok(())
-            }
-            Moment::Item(name) => {
-                self.start(None, place, emit)?;
-                self.item_event(name, fields, place, emit)
-            }
+        let moment = Moment::of(kind);
+        if let Moment::Error = moment {
+            self.stage = Stage::Ended;
+            emit(Event::Fault(fault_of_error(Json::parse(data)?)));
+            return Ok(());
+        }
+        self.start(&fields, emit)?;
+        match moment {
+            Moment::Start | Moment::Error => Ok(()),
+            Moment::End(name) => self.terminal(name, &fields, emit),
+            Moment::Item(name) => self.item_event(name, fields, emit),
         }
     }
 
     /// Tells that the answer begins, unless that has been told.
-    fn start<'f>(
-        &mut self,
-        response: Option<Json<'f>>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn start<'f>(&mut self, fields: &Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         if self.stage != Stage::Before {
             return Ok(());
         }
         self.stage = Stage::Started;
-        let place = place.step(Step::Response);
-        let answer = read_answer(response.as_ref(), place)?;
-        let Answer { id, model, created, service_tier, extras, shape, .. } = answer;
+        let (answer, place) = read_answer(fields)?;
+        let Answer { id, model, created, service_tier, extras, .. } = answer;
         // Until the answer is complete the tier is often only what was asked for.
         let service_tier = service_tier.filter(|tier| *tier != *"auto");
         self.tier = service_tier.clone().map(Text::into_owned);
-        let mut semantics = NodeSemantics::at(place).shaped(shape);
+        let mut semantics = NodeSemantics::at(place);
         semantics.keep(extras);
         emit(Event::Start(Start { id, model, created, service_tier, semantics }));
         Ok(())
     }
 
-    fn terminal<'f>(
-        &mut self,
-        name: &str,
-        response: Option<Json<'f>>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn terminal<'f>(&mut self, name: &str, fields: &Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         self.stage = Stage::Ended;
-        let place = place.step(Step::Response);
-        let mut answer = read_answer(response.as_ref(), place)?;
+        let (mut answer, place) = read_answer(fields)?;
         self.finish_items(answer.output.take(), place, emit)?;
         if let Some(usage) = answer.usage.take() {
             emit(Event::Usage(usage));
@@ -175,31 +157,23 @@ impl Decoder {
         self.note_rest(answer, place, emit);
         let failed = finish.kind == FinishKind::Failed;
         emit(Event::Finish { candidate: 0, place, finish });
-        match fault {
-            Some(fault) => emit(Event::Fault(fault)),
-            None if failed && name == "failed" => {
-                let message = Text::literal("the response failed");
-                emit(Event::Fault(Fault::new(FaultKind::Internal, message)));
-            }
-            None => {}
+        let unsaid = (failed && name == "failed")
+            .then(|| Fault::new(FaultKind::Internal, Text::literal("the response failed")));
+        if let Some(fault) = fault.or(unsaid) {
+            emit(Event::Fault(fault));
         }
         Ok(())
     }
 
     /// Tells what the complete response says of itself.
-    fn note_rest<'f>(
-        &mut self,
-        mut answer: Answer<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) {
+    fn note_rest<'f>(&mut self, mut answer: Answer<'f>, place: Place, emit: Emit<'_, 'f>) {
         answer.keep_rest();
         let mut extras = std::mem::take(&mut answer.extras);
         if let Some(tier) = answer.service_tier.filter(|tier| Some(tier) != self.tier.as_ref()) {
-            keep_tier(&mut extras, &tier);
+            extras.keep("", "service_tier".into(), json_of(&tier));
         }
-        if !extras.is_empty() || answer.shape != Shape::default() {
-            let mut semantics = NodeSemantics::at(place).shaped(answer.shape);
+        if !extras.is_empty() {
+            let mut semantics = NodeSemantics::at(place);
             semantics.keep(extras);
             emit(Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(semantics) }));
         }
@@ -210,7 +184,7 @@ impl Decoder {
         &mut self,
         output: Option<Json<'f>>,
         place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
+        emit: Emit<'_, 'f>,
     ) -> Result<()> {
         if let Some(mut reader) = output.as_ref().and_then(Json::input_reader) {
             let mut told = self.items.matching(ids_of(&reader)?);
@@ -229,63 +203,33 @@ impl Decoder {
         Ok(())
     }
 
-    fn item_event<'f>(
-        &mut self,
-        name: &str,
-        fields: Fields<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
-        let index = fields.output_index;
-        match name {
-            "output_text.delta" => {
-                self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit))
-            }
-            "refusal.delta" | "refusal.done" => {
-                self.items.text(index, Slot::Refusal(fields.content_index), fields, (place, emit));
-            }
-            "output_text.done" => {
-                self.items.text(index, Slot::Text(fields.content_index), fields, (place, emit));
-            }
+    fn item_event<'f>(&mut self, name: &str, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        let slot = match name {
+            "output_text.delta" | "output_text.done" => Slot::Text(fields.content_index),
+            "refusal.delta" | "refusal.done" => Slot::Refusal(fields.content_index),
             "function_call_arguments.delta"
             | "function_call_arguments.done"
             | "custom_tool_call_input.delta"
-            | "custom_tool_call_input.done" => {
-                self.items.text(index, Slot::Input, fields, (place, emit));
-            }
+            | "custom_tool_call_input.done" => Slot::Input,
             "reasoning_summary_text.delta"
             | "reasoning_summary_text.done"
             | "reasoning_summary.delta"
-            | "reasoning_summary.done" => {
-                self.items.text(index, Slot::Summary, fields, (place, emit));
-            }
+            | "reasoning_summary.done" => Slot::Summary,
             "reasoning_text.delta"
             | "reasoning_text.done"
             | "reasoning.delta"
-            | "reasoning.done" => {
-                self.items.text(index, Slot::Thought, fields, (place, emit));
+            | "reasoning.done" => Slot::Thought,
+            "output_text.annotation.added" => {
+                self.items.annotation(fields, emit);
+                return Ok(());
             }
-            "output_text.annotation.added" => self.items.annotation(fields, place, emit),
-            "output_item.added" => return self.items.added(fields, place, emit),
-            "output_item.done" => return self.item_done(fields, place, emit),
-            "content_part.added" => return self.items.part_added(fields, place, emit),
-            "content_part.done" => return self.items.part_done(fields, place, emit),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn item_done<'f>(
-        &mut self,
-        fields: Fields<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
-        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
-            return Ok(());
+            "output_item.added" => return self.items.added(fields, emit),
+            "output_item.done" => return self.items.item_done(fields, emit),
+            "content_part.added" => return self.items.part_added(fields, emit),
+            "content_part.done" => return self.items.part_done(fields, emit),
+            _ => return Ok(()),
         };
-        let parts = decode_output_item(&mut reader, place.step(Step::Item))?.into_vec();
-        self.items.done(fields.output_index, parts, emit);
+        self.items.text(slot, fields, emit);
         Ok(())
     }
 }
@@ -304,22 +248,12 @@ fn ids_of(list: &Reader<'_>) -> Result<Vec<Option<String>>> {
     Ok(ids)
 }
 
-fn read_answer<'f>(response: Option<&Json<'f>>, place: Place) -> Result<Answer<'f>> {
-    match response.and_then(Json::input_reader) {
-        Some(reader) => read_object_answer(reader, place),
-        None => Ok(Answer::default()),
-    }
-}
-
-fn read_object_answer(mut reader: Reader<'_>, place: Place) -> Result<Answer<'_>> {
-    match reader.kind()? {
-        Kind::Object => Answer::read(&mut reader, place),
-        _ => Ok(Answer::default()),
-    }
-}
-
-fn keep_tier(extras: &mut Extras<'_>, tier: &Text<'_>) {
-    let mut writer = crate::json::Writer::default();
-    writer.value(tier);
-    extras.keep("", "service_tier".into(), Json::trusted(writer.into_string().into()));
+/// The response that a frame holds, and where it stands.
+fn read_answer<'f>(fields: &Fields<'f>) -> Result<(Answer<'f>, Place)> {
+    let place = fields.place.step(Step::Response);
+    let answer = match fields.response.as_ref().and_then(Json::input_reader) {
+        Some(mut reader) => Answer::read(&mut reader, place)?,
+        None => Answer::default(),
+    };
+    Ok((answer, place))
 }

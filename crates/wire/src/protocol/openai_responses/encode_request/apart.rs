@@ -8,56 +8,20 @@ use std::collections::VecDeque;
 
 use crate::alias::CallIdRule;
 use crate::conversation::Content;
-use crate::conversation::Message;
+use crate::conversation::Request;
 use crate::conversation::Role;
-use crate::json::Text;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
-use crate::protocol::sharing::are_different;
-use crate::protocol::sharing::mark;
 
-/// The ids of calls that share theirs with an earlier one, and of the results that answer them. They are looked for when
-/// a call comes whose id may have come before: nearly always none has.
-pub(super) struct Apart<'m> {
-    messages: &'m [Message<'m>],
-    /// For each mark whether an id had it.
-    seen: [u64; 32],
-    is_known: bool,
-    ids: BTreeMap<Position, String>,
-}
+/// The ids of calls that share theirs with an earlier one, and of the results that answer them.
+pub(super) type Apart = BTreeMap<Position, String>;
 
-impl<'m> Apart<'m> {
-    pub(super) fn new(messages: &'m [Message<'m>]) -> Self {
-        Self { messages, seen: [0; 32], is_known: false, ids: BTreeMap::new() }
-    }
-
-    /// The next call has this id.
-    pub(super) fn note(&mut self, id: &Text<'_>, calls: &Calls<'_>) {
-        let mark = mark(&id.to_str());
-        let (index, bit) = ((mark >> 59) as usize, 1 << (mark >> 53 & 63));
-        let is_new = self.seen[index] & bit == 0;
-        self.seen[index] |= bit;
-        if !is_new && !self.is_known {
-            self.is_known = true;
-            self.ids = told_apart(self.messages, calls);
-        }
-    }
-
-    /// The id of the call or result at a position, if it is not its own.
-    pub(super) fn id(&self, at: Position) -> Option<Text<'static>> {
-        match self.ids.is_empty() {
-            true => None,
-            false => self.ids.get(&at).cloned().map(Text::plain),
-        }
-    }
-}
-
-fn told_apart(messages: &[Message<'_>], calls: &Calls<'_>) -> BTreeMap<Position, String> {
+pub(super) fn told_apart(request: &Request<'_>, calls: &Calls<'_>) -> Apart {
     let mut walk = Walk::default();
-    if are_different(messages) {
+    if !calls.may_share_ids(request) {
         return walk.ids;
     }
-    for (message_index, message) in messages.iter().enumerate() {
+    for (message_index, message) in request.messages.iter().enumerate() {
         walk.round += usize::from(message.role != Role::Assistant);
         for (part_index, part) in message.parts.iter().enumerate() {
             let at = (message_index, part_index);
@@ -75,7 +39,7 @@ fn told_apart(messages: &[Message<'_>], calls: &Calls<'_>) -> BTreeMap<Position,
 
 #[derive(Default)]
 struct Walk<'c> {
-    ids: BTreeMap<Position, String>,
+    ids: Apart,
     /// Which of the assistant's turns the walk is in.
     round: usize,
     /// The calls by the ids that they came with.

@@ -28,18 +28,17 @@ use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::apart::Apart;
-use crate::protocol::openai_responses::encode_request::item::Call;
-use crate::protocol::openai_responses::encode_request::item::Header;
-use crate::protocol::openai_responses::encode_request::item::is_content;
-use crate::protocol::openai_responses::encode_request::item::item_len;
-use crate::protocol::openai_responses::encode_request::item::open_result;
-use crate::protocol::openai_responses::encode_request::item::write_call;
-use crate::protocol::openai_responses::encode_request::item::write_message;
-use crate::protocol::openai_responses::encode_request::item::write_reasoning;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::is_writable;
-use crate::protocol::openai_responses::encode_request::part::write_part;
-use crate::protocol::openai_responses::types::STRING;
+use crate::protocol::openai_responses::item::Call;
+use crate::protocol::openai_responses::item::Header;
+use crate::protocol::openai_responses::item::is_content;
+use crate::protocol::openai_responses::item::item_len;
+use crate::protocol::openai_responses::item::open_result;
+use crate::protocol::openai_responses::item::write_call;
+use crate::protocol::openai_responses::item::write_message;
+use crate::protocol::openai_responses::item::write_reasoning;
+use crate::protocol::openai_responses::part::Side;
+use crate::protocol::openai_responses::part::is_writable;
+use crate::protocol::openai_responses::part::write_part;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::words::in_words;
 use crate::protocol::words::is_wordless;
@@ -55,22 +54,22 @@ const ALIAS: &str = "the target takes it only under another name";
 type Few<T> = SmallVec<[T; 4]>;
 
 /// Writes the messages of one request, which must be given in their order.
-pub(super) struct Items<'i, 'r, 'm> {
+pub(super) struct Items<'i, 'r> {
     writer: &'i mut Writer,
     losing: &'i mut Losing<'r>,
     calls: &'i Calls<'i>,
-    apart: &'i mut Apart<'m>,
+    apart: &'i Apart,
     /// What the model calls those who instruct it, where the source has no word of its own.
     system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
     custom_calls: HashSet<String>,
 }
 
-impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
+impl<'i, 'r> Items<'i, 'r> {
     pub(super) fn new(
         writer: &'i mut Writer,
         losing: &'i mut Losing<'r>,
-        (calls, apart): (&'i Calls<'i>, &'i mut Apart<'m>),
+        (calls, apart): (&'i Calls<'i>, &'i Apart),
         system_role: SystemRole,
     ) -> Self {
         let custom_calls = HashSet::new();
@@ -129,48 +128,55 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     fn assistant(&mut self, message: usize, parts: &[Part<'_>]) {
         let mut at = 0;
         while at < parts.len() {
-            let same = self.losing.is_same();
-            let len = if same { item_len(self.losing, &parts[at..]) } else { 1 };
-            let item = &parts[at..at + len];
+            let item = &parts[at..at + item_len(&parts[at..])];
             match item[0].content() {
                 Content::ToolCall(call) => self.call((message, at), &item[0], call),
                 Content::ToolResult(result) => self.result((message, at), &item[0], result),
                 Content::Reasoning(_) => self.reasoning(item),
                 Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
                 Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
-                    match same {
-                        true => self.content(item, "assistant", None),
-                        false => self.words((message, at), parts),
-                    }
+                    self.words((message, at), item, parts);
                 }
             }
-            at += len;
+            at += item.len();
         }
     }
 
-    /// Writes what the assistant said elsewhere as an item of its own. Clients' types take parts of the assistant only
-    /// in the form in which answers have them, with an id, so that a string says whatever it can.
-    fn words(&mut self, (message, at): Position, parts: &[Part<'_>]) {
-        let part = &parts[at];
-        if !is_writable(self.losing, part, Side::Output) || self.is_unsaid(part, parts) {
-            return;
+    /// Writes what the assistant said. Clients' types take parts of the assistant only in the form in which answers have
+    /// them, with an id, so that a string says whatever it can.
+    fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
+        let is_writable = |part: &&Part<'_>| is_writable(self.losing, part, Side::Output);
+        let mut said: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
+        said.retain(|part| !self.is_unsaid(part, beside));
+        said.iter().for_each(|part| self.uncached(part));
+        let mut header = Header::of(item[0].semantics());
+        match &*said {
+            [] => return,
+            [part] if self.is_plain(part) => {
+                if let Content::Text(text) = part.content() {
+                    let mut object = Object::open(self.writer, None);
+                    object.word("type", "message");
+                    object.word("role", "assistant");
+                    object.field("content", text);
+                    return object.close();
+                }
+            }
+            _ => {}
         }
-        self.uncached(part);
-        if let Content::Text(text) = part.content()
-            && part.semantics().citations().is_empty()
-        {
-            let mut item = Object::open(self.writer, None);
-            item.word("type", "message");
-            item.word("role", "assistant");
-            item.field("content", text);
-            return item.close();
+        if header.id.is_none() {
+            header.id = Some(Text::plain(format!("msg_{message}_{at}")));
+            header.status.get_or_insert(Text::literal("completed"));
         }
-        let header = Header {
-            id: Some(Text::plain(format!("msg_{message}_{at}"))),
-            status: Some(Text::literal("completed")),
-            ..Header::default()
-        };
-        write_message(self.writer, self.losing, &header, "assistant", std::iter::once(part));
+        write_message(self.writer, self.losing, &header, "assistant", said.iter().copied());
+    }
+
+    /// Whether a string says all that a part does here.
+    fn is_plain(&self, part: &Part<'_>) -> bool {
+        let semantics = part.semantics();
+        match self.losing.is_same() {
+            true => !semantics.has_detail(),
+            false => semantics.citations().is_empty(),
+        }
     }
 
     /// Writes a message of the user or of those who instruct: results are items, the rest is content.
@@ -231,10 +237,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         }
         let semantics = message.map(Message::semantics);
         let semantics = semantics.or(parts.first().map(Part::semantics));
-        let header = match semantics {
-            Some(semantics) => Header::own(self.losing, semantics),
-            None => Header::default(),
-        };
+        let header = semantics.map(Header::of).unwrap_or_default();
         write_message(self.writer, self.losing, &header, role, written.iter().copied());
     }
 
@@ -259,18 +262,10 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
     }
 
     fn call(&mut self, at: Position, part: &Part<'_>, call: &ToolCall<'_>) {
-        let header = Header::own(self.losing, part.semantics());
-        let same = self.losing.is_same();
-        let (id, name) = if same {
-            (call.id.as_ref().map(Text::reborrow), call.name.reborrow())
-        } else {
-            let id = self.calls.call_id(at, call);
-            self.apart.note(&id, self.calls);
-            (Some(self.apart.id(at).unwrap_or(id)), self.calls.name(&call.name))
-        };
-        if call.form == CallForm::Custom
-            && let Some(id) = &id
-        {
+        let header = Header::of(part.semantics());
+        let id = self.other_id(at).unwrap_or_else(|| self.calls.call_id(at, call));
+        let name = self.calls.name(&call.name);
+        if call.form == CallForm::Custom {
             self.custom_calls.insert(id.to_str().into_owned());
         }
         let place = part.semantics().place();
@@ -279,16 +274,21 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         if name != call.name {
             self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
-        let written =
-            Call { id, name, namespace: None, arguments: &call.arguments, form: call.form };
+        let (arguments, form) = (&call.arguments, call.form);
+        let written = Call { id, name, namespace: None, arguments, form };
         write_call(self.writer, &header, &written);
+    }
+
+    /// The id of a call or a result that shares its own with another.
+    fn other_id(&self, at: Position) -> Option<Text<'i>> {
+        self.apart.get(&at).map(|id| Text::plain(id.as_str()))
     }
 
     /// Reports an id that the client did not give.
     fn made_up_id(&mut self, at: Position, (place, field): (Place, Field), own: Option<&Text<'_>>) {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
-            Some(_) if self.apart.id(at).is_some() => (LossKind::Renamed, "two calls have one id"),
+            Some(_) if self.apart.contains_key(&at) => (LossKind::Renamed, "two calls have one id"),
             Some(_) => return,
         };
         self.losing.field(place, field, kind, reason);
@@ -305,24 +305,20 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
             };
             return self.losing.node(semantics.place(), kind, reason);
         }
-        let header = Header::own(self.losing, semantics);
+        let header = Header::of(semantics);
         // On the same protocol a foreign artefact goes on as it came, in its carrier.
         let data = artefact.map(|artefact| artefact.carried_in(THIS));
-        write_reasoning(self.writer, &header, parts, data.as_ref());
+        write_reasoning(self.writer, self.losing, &header, (parts, data.as_ref()));
     }
 
     fn result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
         let ToolResult { call_id, name, output, is_error, form } = result;
-        let header = Header::own(self.losing, part.semantics());
+        let header = Header::of(part.semantics());
         let same = self.losing.is_same();
         let place = part.semantics().place();
-        let id = if same {
-            call_id.as_ref().map(Text::reborrow)
-        } else {
-            Some(self.apart.id(at).unwrap_or_else(|| self.calls.result_id(at, result)))
-        };
-        let is_custom = id.as_ref().is_some_and(|id| self.custom_calls.contains(&*id.to_str()));
-        let form = if is_custom && !same { CallForm::Custom } else { *form };
+        let id = self.other_id(at).unwrap_or_else(|| self.calls.result_id(at, result));
+        let is_custom = self.custom_calls.contains(&*id.to_str());
+        let form = if is_custom { CallForm::Custom } else { *form };
         self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());
         if name.is_some() && !same && !self.calls.is_answer(at, result) {
             let reason = "only the call names the tool, and there is none";
@@ -332,8 +328,7 @@ impl<'i, 'r, 'm> Items<'i, 'r, 'm> {
         self.uncached(part);
         let name = name.as_ref().filter(|_| same);
         let mut object = open_result(self.writer, &header, form, (id, name));
-        let is_string = same && part.semantics().has_shape(STRING);
-        write_output(object.key("output"), self.losing, output, (place, is_string));
+        write_output(object.key("output"), self.losing, output, place);
         object.close();
     }
 
@@ -359,7 +354,7 @@ fn write_output(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     output: &ResultOutput<'_>,
-    (place, is_string): (Place, bool),
+    place: Place,
 ) {
     let object = match output {
         ResultOutput::Parts(_) => None,
@@ -368,15 +363,13 @@ fn write_output(
     let told: Few<Cow<'_, Part<'_>>> =
         output.parts().iter().filter_map(|part| sendable(losing, part)).collect();
     let parts: Few<&Part<'_>> = told.iter().map(|part| &**part).collect();
-    let as_string = is_string || !losing.is_same();
-    match (&object, &*parts) {
-        (Some(text), []) => writer.value(text),
-        (None, []) if as_string => writer.value(""),
-        (None, [part]) if as_string && plain_text(losing, part).is_some() => {
-            if let Some(text) = plain_text(losing, part) {
-                writer.value(text);
-            }
-        }
+    let plain = match &*parts {
+        [part] => plain_text(losing, part),
+        _ => None,
+    };
+    match (&object, &*parts, plain) {
+        (Some(text), [], _) | (None, _, Some(text)) => writer.value(text),
+        (None, [], _) => writer.value(""),
         _ => writer.array(|writer| {
             if let Some(text) = &object {
                 writer.object(|writer| {
@@ -400,9 +393,10 @@ fn sendable<'p>(losing: &mut Losing<'_>, part: &'p Part<'p>) -> Option<Cow<'p, P
 
 /// A text that a string says as well as a part does.
 fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p>> {
-    let marked = part.semantics().cache().is_some() && !losing.is_same();
+    let semantics = part.semantics();
+    let is_marked = semantics.cache().is_some() || losing.is_same() && semantics.has_detail();
     match part.content() {
-        Content::Text(text) if !marked => Some(text),
+        Content::Text(text) if !is_marked => Some(text),
         _ => None,
     }
 }

@@ -2,15 +2,15 @@
 
 mod apart;
 mod input;
-mod item;
-mod part;
 mod settings;
 mod tools;
 
 use std::borrow::Cow;
+use std::iter::once;
 
 use crate::conversation::Content;
 use crate::conversation::Message;
+use crate::conversation::Part;
 use crate::conversation::Request;
 use crate::conversation::Role;
 use crate::error::Result;
@@ -21,38 +21,22 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::asking;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::apart::Apart;
+use crate::protocol::openai_responses::encode_request::apart::told_apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
 use crate::protocol::openai_responses::encode_request::tools::hosts;
-use crate::protocol::openai_responses::types::INPUT_LIST;
-use crate::protocol::openai_responses::types::INPUT_STRING;
+use crate::protocol::openai_responses::item::Header;
+use crate::protocol::openai_responses::item::write_message;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::target::SystemRole;
 use crate::target::Target;
-
-pub(super) use item::Call;
-pub(super) use item::Header;
-pub(super) use item::item_len;
-pub(super) use item::write_call;
-pub(super) use item::write_message;
-pub(super) use item::write_piece;
-pub(super) use item::write_reasoning;
-pub(super) use part::Side;
-pub(super) use part::chars_of;
-pub(super) use part::cites_all;
-pub(super) use part::own_extras;
-pub(super) use part::write_citation;
-pub(super) use part::write_logprobs;
-pub(super) use part::write_part;
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
 
@@ -66,7 +50,8 @@ pub(in crate::protocol) fn encode_request(
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut losing, exchange);
-    let calls = Calls::of(request, Protocol::OpenaiResponses, target).naming_results(request);
+    let calls = Calls::of(request, THIS, target).naming_results(request);
+    let calls = if losing.is_same() { calls.unaliased() } else { calls };
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
@@ -75,7 +60,7 @@ pub(in crate::protocol) fn encode_request(
         None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
-    write_tools(&mut object, Tools { losing: &mut losing, calls: &calls }, exchange);
+    write_tools(&mut object, Tools { losing: &mut losing, calls: &calls }, request);
     write_parallel(&mut object, &mut losing, request);
     Settings { losing: &mut losing, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
@@ -97,16 +82,11 @@ fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request:
 }
 
 /// Writes the tools and the choice among those that are there.
-fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, exchange: &Exchange<'_>) {
-    let request = &exchange.request;
-    let choice = if tools.losing.is_same() {
-        if !request.tools.is_empty() || exchange.semantics().tools_stated_empty() {
-            object.key("tools").array(|writer| tools.list(writer, &request.tools, None));
-        }
-        request.tool_choice.as_ref().map(Cow::Borrowed)
-    } else {
-        object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools, None));
-        Offer::of(request, hosts).choice(request, tools.losing)
+fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
+    object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools, None));
+    let choice = match tools.losing.is_same() {
+        true => request.tool_choice.as_ref().map(Cow::Borrowed),
+        false => Offer::of(request, hosts).choice(request, tools.losing),
     };
     if let Some(choice) = choice {
         tools.choice(object, &choice);
@@ -135,34 +115,18 @@ fn write_messages(
         object.field("instructions", text);
     }
     let rest = &messages[usize::from(slot.is_some())..];
-    if let [message] = rest
-        && losing.is_same()
-        && message.semantics().has_shape(INPUT_STRING)
-        && let Some(text) = sole_text(message)
-    {
-        return object.field("input", text);
-    }
-    let stated = losing.is_same() && exchange.semantics().has_shape(INPUT_LIST);
-    // Another protocol's list may be empty; here the field must be there.
-    if rest.is_empty() && losing.is_same() && !stated {
-        return;
-    }
-    let word = asking::missing_word(exchange, losing);
-    let writer = object.key("input");
-    writer.begin_array();
-    if let Some(word) = word {
-        writer.object(|item| {
-            item.word("type", "message");
-            item.field("role", target.system_role().as_str());
-            item.field("content", word);
-        });
-    }
-    let mut apart = Apart::new(messages);
-    let mut items = Items::new(writer, losing, (calls, &mut apart), target.system_role());
-    for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
-        items.message(index, message);
-    }
-    writer.end_array();
+    let word = asking::missing_word(exchange, losing).map(Part::text);
+    object.list_unless_empty("input", |writer| {
+        let system_role = target.system_role();
+        if let Some(word) = &word {
+            write_message(writer, losing, &Header::default(), system_role.as_str(), once(word));
+        }
+        let apart = told_apart(&exchange.request, calls);
+        let mut items = Items::new(writer, losing, (calls, &apart), system_role);
+        for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
+            items.message(index, message);
+        }
+    });
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another

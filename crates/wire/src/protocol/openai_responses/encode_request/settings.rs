@@ -19,8 +19,6 @@ use crate::protocol::openai_responses::encode_request::tools::Schema;
 use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
 use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
 use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
-use crate::protocol::openai_responses::types::REASONING_STATED;
-use crate::protocol::openai_responses::types::TEXT_STATED;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::semantics::Extras;
 use crate::protocol::tier::Asking;
@@ -153,28 +151,23 @@ impl<'s> Settings<'s, '_> {
 
     fn text(&mut self, object: &mut Object<'_, '_>) {
         let Request { output, verbosity, .. } = self.request();
-        let stated = self.losing.is_same() && self.exchange.semantics().has_shape(TEXT_STATED);
-        let silent = matches!(output, OutputFormat::Unsaid) && verbosity.is_none();
-        if silent && !stated {
-            return;
-        }
-        let mut text = Object::open(object.key("text"), self.extras("text"));
         let format = match output {
             OutputFormat::Unsaid => None,
             OutputFormat::Text => Some(("text", None)),
             OutputFormat::JsonObject => Some(("json_object", None)),
             OutputFormat::JsonSchema(schema) => Some(("json_schema", Some(&**schema))),
         };
-        if let Some((kind, schema)) = format {
-            let mut format = Object::open(text.key("format"), self.extras("text/format"));
-            format.field("type", kind);
-            if let Some(schema) = schema {
-                self.schema(&mut format, schema);
+        object.unless_empty("text", self.extras("text"), |text| {
+            if let Some((kind, schema)) = format {
+                let mut format = Object::open(text.key("format"), self.extras("text/format"));
+                format.word("type", kind);
+                if let Some(schema) = schema {
+                    self.schema(&mut format, schema);
+                }
+                format.close();
             }
-            format.close();
-        }
-        text.optional("verbosity", verbosity.as_ref());
-        text.close();
+            text.optional("verbosity", verbosity.as_ref());
+        });
     }
 
     fn schema(&mut self, format: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
@@ -226,40 +219,33 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn reasoning(&mut self, object: &mut Object<'_, '_>) {
-        if self.losing.is_same() {
-            return self.own_reasoning(object);
-        }
-        let effort = self.effort();
-        let summary = self.summary(effort.as_deref());
-        if effort.is_none() && summary.is_none() {
-            return;
-        }
-        object.key("reasoning").object(|writer| {
-            writer.optional("effort", effort.as_deref());
-            writer.optional("summary", summary.as_ref());
+        let (effort, summary) = match self.losing.is_same() {
+            true => self.own_thinking(),
+            false => {
+                let effort = self.effort();
+                let summary = self.summary(effort.as_deref());
+                (effort.map(Text::plain), summary)
+            }
+        };
+        object.unless_empty("reasoning", self.extras("reasoning"), |reasoning| {
+            reasoning.optional("effort", effort.as_ref());
+            reasoning.optional("summary", summary.as_ref());
+            if let Some(own) = self.exchange.semantics().responses() {
+                reasoning.optional("context", own.reasoning_context());
+                reasoning.optional("generate_summary", own.generate_summary());
+                reasoning.optional("mode", own.reasoning_mode());
+            }
         });
     }
 
-    fn own_reasoning(&mut self, object: &mut Object<'_, '_>) {
-        let semantics = self.exchange.semantics();
+    /// The effort and the summary of a client of this protocol, whatever the model takes.
+    fn own_thinking(&self) -> (Option<Text<'s>>, Option<Text<'s>>) {
         let thinking = &self.request().thinking;
-        let show = match &thinking.show {
+        let summary = match &thinking.show {
             Some(ThinkingShow::Shown(word)) => Some(word.clone().unwrap_or(Text::literal("auto"))),
             Some(ThinkingShow::Hidden) | None => None,
         };
-        let silent = thinking.effort.is_none() && show.is_none();
-        if silent && !semantics.has_shape(REASONING_STATED) {
-            return;
-        }
-        let mut reasoning = Object::open(object.key("reasoning"), self.extras("reasoning"));
-        reasoning.optional("effort", thinking.effort.as_ref());
-        reasoning.optional("summary", show.as_ref());
-        if let Some(own) = semantics.responses() {
-            reasoning.optional("context", own.reasoning_context());
-            reasoning.optional("generate_summary", own.generate_summary());
-            reasoning.optional("mode", own.reasoning_mode());
-        }
-        reasoning.close();
+        (thinking.effort.clone(), summary)
     }
 
     /// The effort to ask for, from whatever the client said of thinking.

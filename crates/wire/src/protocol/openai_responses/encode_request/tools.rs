@@ -25,7 +25,7 @@ use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::own_extras;
+use crate::protocol::openai_responses::part::own_extras;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;
@@ -72,11 +72,8 @@ impl Tools<'_, '_> {
         place: Place,
         namespace: Option<&str>,
     ) -> Text<'n> {
-        if self.losing.is_same() {
-            return match namespace {
-                Some(namespace) => unqualified(namespace, name),
-                None => name.reborrow(),
-            };
+        if let Some(namespace) = namespace {
+            return unqualified(namespace, name);
         }
         let taken = self.calls.name(name);
         if taken != *name {
@@ -106,8 +103,7 @@ impl Tools<'_, '_> {
                 object.field("parameters", &fitted_parameters(self.losing, schema, place));
             }
             // The field must be there, and null says that the tool takes nothing.
-            None if !same => object.key("parameters").null(),
-            None => {}
+            None => object.key("parameters").null(),
         }
         match strict {
             Some(strict) => object.field("strict", strict),
@@ -192,7 +188,7 @@ impl Tools<'_, '_> {
             ToolChoice::None => object.word("tool_choice", "none"),
             ToolChoice::Required => object.word("tool_choice", "required"),
             ToolChoice::Named { name, form } => {
-                let name = self.choice_name(name);
+                let name = self.calls.name(name);
                 object.key("tool_choice").object(|writer| write_named(writer, &name, *form));
             }
             ToolChoice::Allowed { mode, tools } => {
@@ -206,13 +202,6 @@ impl Tools<'_, '_> {
                 let root = Place::default();
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }
-        }
-    }
-
-    fn choice_name<'n>(&'n self, name: &'n Text<'_>) -> Text<'n> {
-        match self.losing.is_same() {
-            true => name.reborrow(),
-            false => self.calls.name(name),
         }
     }
 
@@ -231,7 +220,7 @@ impl Tools<'_, '_> {
                 match (name, json) {
                     (_, Some(json)) if self.losing.is_same() => writer.value(json),
                     (Some(name), json) => {
-                        let name = self.choice_name(name);
+                        let name = self.calls.name(name);
                         let form = allowed_form(json.as_ref());
                         writer.object(|writer| write_named(writer, &name, form));
                     }

@@ -13,22 +13,24 @@ use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::Side;
-use crate::protocol::openai_responses::encode_request::cites_all;
-use crate::protocol::openai_responses::encode_request::write_logprobs;
-use crate::protocol::openai_responses::encode_request::write_part;
-use crate::protocol::openai_responses::encode_response::Thing;
-use crate::protocol::openai_responses::encode_response::client_form;
-use crate::protocol::openai_responses::encode_response::is_cut_off;
-use crate::protocol::openai_responses::encode_response::is_half_call;
-use crate::protocol::openai_responses::encode_response::no_arguments;
-use crate::protocol::openai_responses::encode_response::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
+use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
-use crate::protocol::openai_responses::types::NO_PARTS;
+use crate::protocol::openai_responses::encode_stream::item::input_names;
+use crate::protocol::openai_responses::output::Stage;
+use crate::protocol::openai_responses::output::Thing;
+use crate::protocol::openai_responses::output::client_form;
+use crate::protocol::openai_responses::output::is_cut_off;
+use crate::protocol::openai_responses::output::is_half_call;
+use crate::protocol::openai_responses::output::no_arguments;
+use crate::protocol::openai_responses::output::write_item;
+use crate::protocol::openai_responses::part::Side;
+use crate::protocol::openai_responses::part::cites_all;
+use crate::protocol::openai_responses::part::write_logprobs;
+use crate::protocol::openai_responses::part::write_part;
 use crate::protocol::openai_responses::types::THIS;
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
@@ -72,7 +74,7 @@ impl Encoder<'_> {
         for at in 0..self.items[item].parts.len() {
             self.part_done((item, at), out);
         }
-        let json = self.written(item, self.is_cut(item));
+        let json = self.written(item, if self.is_cut(item) { Stage::Cut } else { Stage::Complete });
         self.frame(out, "response.output_item.done", |writer| {
             writer.field("output_index", &item);
             writer.field("item", &Json::trusted(json.as_str().into()));
@@ -86,7 +88,7 @@ impl Encoder<'_> {
         let OutItem { parts, json, .. } = &self.items[item];
         let is_told = parts.first().is_some_and(|part| !is_custom(&self.asked, part));
         if json.is_none() && is_told {
-            self.items[item].json = Some(self.written(item, true));
+            self.items[item].json = Some(self.written(item, Stage::Cut));
         }
     }
 
@@ -108,11 +110,11 @@ impl Encoder<'_> {
     }
 
     /// An item as it stands.
-    fn written(&mut self, item: usize, cut: bool) -> String {
+    fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let mut writer = Writer::default();
-        let thing = Thing { parts, number: item, handed: None, doubled: *doubled, cut };
+        let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
         write_item(&mut writer, &mut losing, &self.asked, &thing);
         writer.into_string()
     }
@@ -129,13 +131,12 @@ impl Encoder<'_> {
     }
 
     /// Tells that a part is complete, with all that it has grown to; once.
-    fn part_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+    fn part_done(&mut self, (item, at): Seat, out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
         let part = &self.items[item].parts[at];
         match part.content() {
-            Content::Text(_) if self.is_same() && is_no_part(part) => {}
             Content::Text(text) => {
                 let text = text.clone();
                 self.text_done((item, at), (&TEXT, "text", &text), out);
@@ -152,7 +153,7 @@ impl Encoder<'_> {
 
     fn text_done(
         &mut self,
-        (item, at): (usize, usize),
+        (item, at): Seat,
         (names, key, text): (&Names, &str, &Text<'_>),
         out: &mut String,
     ) {
@@ -178,13 +179,12 @@ impl Encoder<'_> {
         let mut part = Writer::default();
         write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
-        let kind = "response.content_part.done";
-        self.item_frame(out, kind, position, |writer| {
+        self.item_frame(out, names.part_done, position, |writer| {
             writer.field("part", &Json::trusted(part.into()));
         });
     }
 
-    fn call_done(&mut self, (item, at): (usize, usize), out: &mut String) {
+    fn call_done(&mut self, (item, at): Seat, out: &mut String) {
         let mut unread = Report::default();
         let losing = Losing::new(self.source, THIS, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
@@ -194,41 +194,18 @@ impl Encoder<'_> {
         }
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
-        let text = text.clone();
-        match (client_form(&self.asked, call), call.form) {
-            (CallForm::Function, _) => {
-                let kind = "response.function_call_arguments.done";
-                self.item_frame(out, kind, (item, None), |writer| {
-                    writer.field("arguments", &text);
-                });
-            }
-            (CallForm::Custom, form) => {
-                let unwrapped = match form {
-                    CallForm::Function => arguments::custom_input(&call.arguments),
-                    CallForm::Custom => None,
-                };
-                if form == CallForm::Function {
-                    let input = unwrapped.as_ref().unwrap_or(&text).clone();
-                    let kind = "response.custom_tool_call_input.delta";
-                    self.item_frame(out, kind, (item, None), |writer| {
-                        writer.field("delta", &input);
-                    });
-                }
-                let input = unwrapped.unwrap_or(text);
-                let kind = "response.custom_tool_call_input.done";
-                self.item_frame(out, kind, (item, None), |writer| writer.field("input", &input));
-            }
+        let mut text = text.clone();
+        let form = client_form(&self.asked, call);
+        let (delta, done, key) = input_names(form);
+        if form == CallForm::Custom && call.form == CallForm::Function {
+            text = arguments::custom_input(&call.arguments).unwrap_or(text);
+            self.item_frame(out, delta, (item, None), |writer| writer.field("delta", &text));
         }
+        self.item_frame(out, done, (item, None), |writer| writer.field(key, &text));
     }
 }
 
 fn is_custom(asked: &Asked<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     client_form(asked, call) == CallForm::Custom
-}
-
-/// Whether a text only stands for a message without parts.
-pub(super) fn is_no_part(part: &Part<'_>) -> bool {
-    let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
-    part.semantics().has_shape(NO_PARTS) && is_empty
 }

@@ -10,7 +10,6 @@ use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::loss::Report;
 use crate::protocol::Artefact;
 use crate::protocol::Citation;
 use crate::protocol::Delta;
@@ -20,21 +19,23 @@ use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::chars_of;
-use crate::protocol::openai_responses::encode_request::cites_all;
-use crate::protocol::openai_responses::encode_request::write_citation;
-use crate::protocol::openai_responses::encode_response::client_form;
-use crate::protocol::openai_responses::encode_response::handed;
-use crate::protocol::openai_responses::encode_response::is_doubled;
-use crate::protocol::openai_responses::encode_response::is_words;
-use crate::protocol::openai_responses::encode_response::item_id;
-use crate::protocol::openai_responses::encode_response::takes;
-use crate::protocol::openai_responses::encode_response::withhold;
-use crate::protocol::openai_responses::encode_response::write_added_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
-use crate::protocol::openai_responses::encode_stream::done::is_no_part;
+use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
+use crate::protocol::openai_responses::output::Stage;
+use crate::protocol::openai_responses::output::Thing;
+use crate::protocol::openai_responses::output::client_form;
+use crate::protocol::openai_responses::output::handed;
+use crate::protocol::openai_responses::output::is_doubled;
+use crate::protocol::openai_responses::output::is_words;
+use crate::protocol::openai_responses::output::item_id;
+use crate::protocol::openai_responses::output::takes;
+use crate::protocol::openai_responses::output::withhold;
+use crate::protocol::openai_responses::output::write_item;
+use crate::protocol::openai_responses::part::chars_of;
+use crate::protocol::openai_responses::part::cites_all;
+use crate::protocol::openai_responses::part::write_citation;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
@@ -81,23 +82,40 @@ impl OutItem {
     }
 }
 
-/// What a part grows under: the events' names and their index.
+/// The names of the events about a part or a piece, and of their index.
 pub(super) struct Names {
+    pub(super) added: &'static str,
     pub(super) delta: &'static str,
     pub(super) done: &'static str,
+    pub(super) part_done: &'static str,
     pub(super) index: &'static str,
 }
 
 pub(super) const TEXT: Names = Names {
+    added: "response.content_part.added",
     delta: "response.output_text.delta",
     done: "response.output_text.done",
+    part_done: "response.content_part.done",
     index: "content_index",
 };
-pub(super) const REFUSAL: Names = Names {
-    delta: "response.refusal.delta",
-    done: "response.refusal.done",
-    index: "content_index",
-};
+pub(super) const REFUSAL: Names =
+    Names { delta: "response.refusal.delta", done: "response.refusal.done", ..TEXT };
+
+/// The names of the events about what a tool is called with, and the key of the whole.
+pub(super) fn input_names(form: CallForm) -> (&'static str, &'static str, &'static str) {
+    match form {
+        CallForm::Function => (
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "arguments",
+        ),
+        CallForm::Custom => (
+            "response.custom_tool_call_input.delta",
+            "response.custom_tool_call_input.done",
+            "input",
+        ),
+    }
+}
 
 impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
@@ -137,7 +155,7 @@ impl Encoder<'_> {
     }
 
     /// Adds a part to the message before it, or the item that it begins.
-    fn add(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
+    fn add(&mut self, part: Part<'static>, out: &mut String) -> Seat {
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {
@@ -159,7 +177,7 @@ impl Encoder<'_> {
         continues.then_some(last)
     }
 
-    fn continue_item(&mut self, index: usize, part: Part<'static>) -> (usize, usize) {
+    fn continue_item(&mut self, index: usize, part: Part<'static>) -> Seat {
         let item = &mut self.items[index];
         item.states.push(PartState::of(&part));
         item.parts.push(part);
@@ -167,24 +185,24 @@ impl Encoder<'_> {
     }
 
     /// Adds an item that begins with a part.
-    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> (usize, usize) {
+    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> Seat {
         self.finish_closed(out);
         self.interrupted = false;
         let index = self.items.len();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let doubled = is_doubled(&mut losing, &part, &mut self.taken);
-        let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        let id = item_id(&losing, &self.asked, (&part, index)).unwrap_or_default().into_owned();
+        let id = item_id(&self.asked, (&part, index)).into_owned();
+        let parts = vec![part];
+        let stage = Stage::Begun;
+        let thing = Thing { parts: &parts, number: index, handed: None, doubled, stage };
         let mut item = Writer::default();
-        write_added_item(&mut item, &losing, &self.asked, (&part, index, doubled));
+        write_item(&mut item, &mut losing, &self.asked, &thing);
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
             writer.field("item", &Json::trusted(item.into()));
         });
-        let states = vec![PartState::of(&part)];
-        let parts = vec![part];
+        let states = vec![PartState::of(&parts[0])];
         let (begun, finished) = (0, 0);
         self.items.push(OutItem { id, parts, states, json: None, begun, finished, doubled });
         self.unfinished.push(index);
@@ -242,14 +260,14 @@ impl Encoder<'_> {
     }
 
     /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
-    pub(super) fn add_part(&mut self, (item, at): (usize, usize), out: &mut String) {
+    pub(super) fn add_part(&mut self, (item, at): Seat, out: &mut String) {
         if self.items[item].states[at].added {
             return;
         }
         for before in self.items[item].begun..at {
             let part = &self.items[item].parts[before];
             let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
-            if is_text && !self.items[item].states[before].added && !is_no_part(part) {
+            if is_text && !self.items[item].states[before].added {
                 self.add_one((item, before), out);
             }
         }
@@ -258,11 +276,11 @@ impl Encoder<'_> {
         *begun = at.max(*begun);
     }
 
-    fn add_one(&mut self, (item, at): (usize, usize), out: &mut String) {
+    fn add_one(&mut self, (item, at): Seat, out: &mut String) {
         self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
-        let kind = "response.content_part.added";
-        self.item_frame(out, kind, (item, Some(("content_index", at))), |writer| {
+        let position = (item, Some((TEXT.index, at)));
+        self.item_frame(out, TEXT.added, position, |writer| {
             writer.key("part");
             writer.object(|writer| {
                 if is_refusal {
@@ -277,7 +295,7 @@ impl Encoder<'_> {
         });
     }
 
-    fn grow_text(&mut self, (item, at): (usize, usize), text: &Text<'_>, out: &mut String) {
+    fn grow_text(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
         self.add_part((item, at), out);
         let names = match self.items[item].parts[at].content_mut() {
             Content::Text(own) => {
@@ -296,7 +314,7 @@ impl Encoder<'_> {
     /// Writes more of a text, with the log probabilities that came before it.
     pub(super) fn text_delta(
         &mut self,
-        (item, at): (usize, usize),
+        (item, at): Seat,
         (names, text): (&Names, &Text<'_>),
         out: &mut String,
     ) {
@@ -310,23 +328,18 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn grow_call(
-        &mut self,
-        (item, at): (usize, usize),
-        text: &Text<'_>,
-        out: &mut String,
-    ) {
+    pub(super) fn grow_call(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
         let Content::ToolCall(call) = self.items[item].parts[at].content_mut() else { return };
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
         }
-        let kind = match (client_form(&self.asked, call), call.form) {
-            (CallForm::Function, _) => "response.function_call_arguments.delta",
-            (CallForm::Custom, CallForm::Custom) => "response.custom_tool_call_input.delta",
-            // The input stands inside JSON that is not complete yet.
-            (CallForm::Custom, CallForm::Function) => return,
-        };
-        self.item_frame(out, kind, (item, None), |writer| writer.field("delta", text));
+        let (form, own) = (client_form(&self.asked, call), call.form);
+        // Where a function stands for a custom tool, the input is inside JSON that is not complete yet.
+        if form == own || form == CallForm::Function {
+            self.item_frame(out, input_names(form).0, (item, None), |writer| {
+                writer.field("delta", text);
+            });
+        }
     }
 
     pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
@@ -358,7 +371,7 @@ impl Encoder<'_> {
     }
 
     /// Reports what is said of a part after its item was told as complete.
-    fn lose_late(&mut self, (item, at): (usize, usize), kind: NoteKind<'_>) {
+    fn lose_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let lost = (LossKind::Dropped, "sent when its message is complete");
@@ -374,12 +387,7 @@ impl Encoder<'_> {
     }
 
     /// Tells a citation of a part, if it can be told here.
-    pub(super) fn annotate(
-        &mut self,
-        (item, at): (usize, usize),
-        citation: &Citation<'_>,
-        out: &mut String,
-    ) {
+    pub(super) fn annotate(&mut self, (item, at): Seat, citation: &Citation<'_>, out: &mut String) {
         let part = &self.items[item].parts[at];
         let mut annotation = Writer::default();
         if !write_citation(&mut annotation, citation, chars_of(part)) {

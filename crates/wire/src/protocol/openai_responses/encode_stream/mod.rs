@@ -17,8 +17,6 @@ use crate::conversation::Role;
 use crate::conversation::Usage;
 use crate::fault::Fault;
 use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -34,7 +32,6 @@ use crate::protocol::Start;
 use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_response::End;
 use crate::protocol::openai_responses::encode_response::Ending;
-use crate::protocol::openai_responses::encode_response::Head;
 use crate::protocol::openai_responses::encode_response::is_call;
 use crate::protocol::openai_responses::encode_response::is_refusal;
 use crate::protocol::openai_responses::encode_response::report_finish;
@@ -80,11 +77,13 @@ pub struct Encoder<'a> {
     other_answers: Vec<u32>,
 }
 
+/// An item, and the place of a part in it.
+type Seat = (usize, usize);
+
 /// Where a part went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placed {
-    /// An item, and the place in it.
-    At((usize, usize)),
+    At(Seat),
     /// Among those left out, until it says something.
     Waiting(usize),
     /// It has no place here.
@@ -188,16 +187,11 @@ impl<'a> Encoder<'a> {
             return;
         }
         self.stage = Stage::Started;
-        let mut made_up = Response::default();
-        made_up.id.clone_from(&start.id);
-        made_up.created.clone_from(&start.created);
-        made_up.service_tier.clone_from(&start.service_tier);
-        *made_up.semantics_mut() = NodeSemantics::at(start.semantics.place());
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        report_tier(&mut losing, &made_up);
-        start.id = response_id(&losing, &self.asked, start.id.as_ref()).map(Text::into_owned);
+        report_tier(&mut losing, start.service_tier.as_ref(), start.semantics.place());
+        start.id = Some(response_id(&losing, &self.asked, start.id.as_ref()).into_owned());
         self.start = start;
-        let end = End { ending: Ending::InProgress, usage: None, output: Some("[]") };
+        let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
         for kind in ["response.created", "response.in_progress"] {
             self.frame(out, kind, |writer| writer.field("response", &response));
@@ -206,18 +200,11 @@ impl<'a> Encoder<'a> {
 
     /// The response object as it stands.
     fn response(&self, end: &End<'_>) -> Json<'static> {
-        let Start { id, model, created, service_tier, semantics } = &self.start;
-        let head = Head {
-            id: id.as_ref().map(Text::reborrow),
-            model: model.as_ref().map(Text::reborrow),
-            created: created.as_ref().map(Number::reborrow),
-            service_tier: service_tier.as_ref().map(Text::reborrow),
-            semantics,
-        };
         let mut unread = Report::default();
         let losing = Losing::new(self.source, THIS, &mut unread);
         let mut writer = Writer::default();
-        write_response(&mut writer, &losing, &self.asked, (&head, end));
+        let start = (&self.start, &self.start.semantics, end);
+        write_response(&mut writer, &losing, &self.asked, start);
         Json::trusted(writer.into_string().into())
     }
 
@@ -313,10 +300,8 @@ impl<'a> Encoder<'a> {
         let says_refused = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
         let refused =
             self.finish.as_ref().is_some_and(says_refused) && self.parts().any(is_refusal);
-        match Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused) {
-            Ending::Open => Ending::Completed,
-            ending => ending,
-        }
+        let ending = Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused);
+        if ending.status.is_some() { ending } else { Ending::with("completed") }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part<'static>> {
@@ -374,7 +359,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// The part of that number and the item it is in.
-    fn find(&self, part: PartId) -> Option<(usize, usize)> {
+    fn find(&self, part: PartId) -> Option<Seat> {
         match self.places.get(part.0 as usize)? {
             Placed::At(place) => Some(*place),
             Placed::Waiting(_) | Placed::Nowhere => None,

@@ -8,7 +8,6 @@ use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::json::Json;
@@ -20,23 +19,76 @@ use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::Call;
-use crate::protocol::openai_responses::encode_request::Header;
-use crate::protocol::openai_responses::encode_request::item_len;
-use crate::protocol::openai_responses::encode_request::write_call;
-use crate::protocol::openai_responses::encode_request::write_message;
-use crate::protocol::openai_responses::encode_request::write_piece;
-use crate::protocol::openai_responses::encode_request::write_reasoning;
+use crate::protocol::openai_responses::encode_response::Ending;
+use crate::protocol::openai_responses::item::Call;
+use crate::protocol::openai_responses::item::Header;
+use crate::protocol::openai_responses::item::item_len;
+use crate::protocol::openai_responses::item::write_call;
+use crate::protocol::openai_responses::item::write_message;
+use crate::protocol::openai_responses::item::write_reasoning;
 use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::OPENS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 
-/// Whether an item can be made of a part; reports it if not.
-pub(in crate::protocol::openai_responses) fn takes(
+/// The items of an answer as a JSON list.
+pub(super) fn encode_output(
     losing: &mut Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+    asked: &Asked<'_>,
+    (parts, ending): (&[Part<'_>], &Ending<'_>),
+) -> String {
+    let mut writer = Writer::default();
+    let last = parts.iter().rposition(|part| !is_unsaid(losing, part));
+    let last = last.filter(|_| ending.is_early() && !losing.is_same());
+    writer.begin_array();
+    let (mut at, mut number) = (0, 0);
+    let mut taken = HashSet::new();
+    while at < parts.len() {
+        let item = &parts[at..at + output_len(losing, &parts[at..])];
+        if takes(losing, &item[0]) {
+            let handed = report_seals(losing, (at, item.len()), parts);
+            if !item.iter().all(|part| is_unsaid(losing, part)) {
+                let doubled = is_doubled(losing, &item[0], &mut taken);
+                let ends = last.is_some_and(|last| last < at + item.len());
+                let is_cut = ends && is_cut_off(losing, &item[0]);
+                let stage = if is_cut { Stage::Cut } else { Stage::Complete };
+                let thing = Thing { parts: item, number, handed, doubled, stage };
+                write_item(&mut writer, losing, asked, &thing);
+                number += 1;
+            }
+        }
+        at += item.len();
+    }
+    writer.end_array();
+    writer.into_string()
+}
+
+/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
+fn report_seals<'p>(
+    losing: &mut Losing<'_>,
+    (from, len): (usize, usize),
+    parts: &'p [Part<'p>],
+) -> Option<&'p Artefact<'p>> {
+    let next = parts.get(from + len);
+    let handed = next.and_then(|next| handed(losing, &parts[from], next));
+    if handed.is_some() {
+        return handed;
+    }
+    for at in from..from + len {
+        if !is_handed(losing, at, parts) {
+            withhold(losing, &parts[at]);
+        }
+    }
+    None
+}
+
+/// Whether what only its issuer can read of a part went into the thinking before it.
+fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
+    let before = at.checked_sub(1).and_then(|before| parts.get(before));
+    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
+}
+
+/// Whether an item can be made of a part; reports it if not.
+pub(super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool {
     if losing.is_same() {
         return true;
     }
@@ -68,16 +120,10 @@ fn is_picture(media: &Media<'_>) -> bool {
 }
 
 /// The id of item `number`: its own, or one made from the answer's seed.
-pub(in crate::protocol::openai_responses) fn item_id<'i>(
-    losing: &Losing<'_>,
-    asked: &Asked<'_>,
-    (part, number): (&'i Part<'_>, usize),
-) -> Option<Text<'i>> {
-    if losing.is_same() && part.semantics().has_shape(OPENS) {
-        return part.semantics().item()?.id.as_ref().map(Text::reborrow);
-    }
-    let prefix = prefix(asked, part);
-    Some(Text::plain(format!("{prefix}_{}_{number}", asked.seed.to_str())))
+pub(super) fn item_id<'i>(asked: &Asked<'_>, (part, number): (&'i Part<'_>, usize)) -> Text<'i> {
+    let own = part.semantics().item().and_then(|item| item.id.as_ref());
+    let minted = || format!("{}_{}_{number}", prefix(asked, part), asked.seed.to_str());
+    own.map_or_else(|| Text::plain(minted()), Text::reborrow)
 }
 
 fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
@@ -94,10 +140,7 @@ fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
 }
 
 /// The form in which the client knows the tool that is called.
-pub(in crate::protocol::openai_responses) fn client_form(
-    asked: &Asked<'_>,
-    call: &ToolCall<'_>,
-) -> CallForm {
+pub(super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
     match asked.is_custom(&asked.client_name(&call.name)) {
         true => CallForm::Custom,
         false => call.form,
@@ -117,42 +160,52 @@ fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
     }
 }
 
-/// Writes item `number` of an answer, which these parts make.
-pub(in crate::protocol::openai_responses) fn write_item(
+/// Writes an item of an answer.
+pub(super) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
     thing: &Thing<'_>,
 ) {
-    let Thing { parts, number, handed, doubled, cut } = *thing;
+    let Thing { parts, number, handed, doubled, stage } = *thing;
     let Some(first) = parts.first() else { return };
-    if let Content::Opaque(opaque) = first.content()
-        && !first.semantics().has_shape(IN_CONTENT)
-    {
-        return writer.value(&opaque.json);
+    let mut header = Header::of(first.semantics());
+    header.id = Some(item_id(asked, (first, number)));
+    let word = match stage {
+        Stage::Begun => Some("in_progress"),
+        Stage::Complete if header.status.is_none() => Some("completed"),
+        Stage::Complete => None,
+        Stage::Cut => Some("incomplete"),
+    };
+    if let Some(word) = word.filter(|_| has_status(asked, first)) {
+        header.status = Some(Text::literal(word));
     }
-    let semantics = first.semantics();
-    let mut header = Header::own(losing, semantics);
-    if !header.is_own() {
-        header.id = item_id(losing, asked, (first, number));
-        header.status = has_status(asked, first).then_some(Text::literal("completed"));
-    }
-    if cut && has_status(asked, first) {
-        header.status = Some(Text::literal("incomplete"));
-    }
+    // What begins has nothing in it yet.
+    let parts = if stage == Stage::Begun { &[] } else { parts };
     match first.content() {
+        Content::Opaque(opaque) if !first.semantics().has_shape(IN_CONTENT) => {
+            writer.value(&opaque.json);
+        }
         Content::ToolCall(call) => {
-            write_client_call(writer, losing, asked, (&header, first, call, (number, doubled)))
+            let written = client_call_of(asked, call, (number, doubled));
+            match stage {
+                Stage::Begun => {
+                    let arguments = &Arguments::Text(Text::default());
+                    write_call(writer, &header, &Call { arguments, ..written });
+                }
+                Stage::Complete | Stage::Cut => {
+                    write_client_call(writer, losing, &header, (first, call, written));
+                }
+            }
         }
-        Content::Reasoning(_) if losing.is_same() => {
-            let data = semantics.artefact().map(|artefact| artefact.carried_in(THIS));
-            write_reasoning(writer, &header, parts, data.as_ref());
+        Content::Reasoning(_) => {
+            let artefact = first.semantics().artefact().or(handed);
+            let data = artefact.filter(|_| !parts.is_empty()).map(|it| it.carried_in(THIS));
+            write_reasoning(writer, losing, &header, (parts, data.as_ref()));
         }
-        Content::Reasoning(reasoning) => {
-            let artefact = semantics.artefact().or(handed);
-            write_foreign_reasoning(writer, &header, reasoning, artefact);
+        Content::Media(media) if !losing.is_same() => {
+            write_picture(writer, &header, (media, stage));
         }
-        Content::Media(media) if !losing.is_same() => write_picture(writer, &header, media),
         Content::Text(_)
         | Content::Refusal(_)
         | Content::Media(_)
@@ -165,32 +218,34 @@ pub(in crate::protocol::openai_responses) fn write_item(
 }
 
 /// An item in the writing.
-pub(in crate::protocol::openai_responses) struct Thing<'t> {
-    pub(in crate::protocol::openai_responses) parts: &'t [Part<'t>],
+pub(super) struct Thing<'t> {
+    pub(super) parts: &'t [Part<'t>],
     /// Its place in the output.
-    pub(in crate::protocol::openai_responses) number: usize,
+    pub(super) number: usize,
     /// What the part behind it hands to it.
-    pub(in crate::protocol::openai_responses) handed: Option<&'t Artefact<'t>>,
+    pub(super) handed: Option<&'t Artefact<'t>>,
     /// Whether an earlier call has the same id.
-    pub(in crate::protocol::openai_responses) doubled: bool,
-    /// Whether the answer broke off in it.
-    pub(in crate::protocol::openai_responses) cut: bool,
+    pub(super) doubled: bool,
+    pub(super) stage: Stage,
+}
+
+/// How far an item has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Begun,
+    Complete,
+    /// The answer broke off in it.
+    Cut,
 }
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
 /// then what would have followed it.
-pub(in crate::protocol::openai_responses) fn is_cut_off(
-    losing: &Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+pub(super) fn is_cut_off(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
 }
 
 /// Whether a part is a call with arguments that are not whole.
-pub(in crate::protocol::openai_responses) fn is_half_call(
-    losing: &Losing<'_>,
-    part: &Part<'_>,
-) -> bool {
+pub(super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
     no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
@@ -198,7 +253,7 @@ pub(in crate::protocol::openai_responses) fn is_half_call(
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
 /// text nor call has a field for it here.
-pub(in crate::protocol::openai_responses) fn handed<'p>(
+pub(super) fn handed<'p>(
     losing: &Losing<'_>,
     thought: &Part<'_>,
     next: &'p Part<'p>,
@@ -210,7 +265,7 @@ pub(in crate::protocol::openai_responses) fn handed<'p>(
 }
 
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
-pub(in crate::protocol::openai_responses) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
+pub(super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "texts and calls have no field for it here";
@@ -226,7 +281,7 @@ pub(super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
 }
 
 /// Whether a part is what the model says to the user, so that it stands in a message.
-pub(in crate::protocol::openai_responses) fn is_words(part: &Part<'_>) -> bool {
+pub(super) fn is_words(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_) | Content::Refusal(_))
 }
 
@@ -234,13 +289,13 @@ pub(in crate::protocol::openai_responses) fn is_words(part: &Part<'_>) -> bool {
 /// clients take the last message for the whole answer.
 pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
     match losing.is_same() {
-        true => item_len(losing, parts),
+        true => item_len(parts),
         false => parts.iter().take_while(|part| is_words(part)).count().max(1),
     }
 }
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
-pub(in crate::protocol::openai_responses) fn is_doubled(
+pub(super) fn is_doubled(
     losing: &mut Losing<'_>,
     part: &Part<'_>,
     taken: &mut HashSet<String>,
@@ -255,86 +310,16 @@ pub(in crate::protocol::openai_responses) fn is_doubled(
     true
 }
 
-/// Writes item `number` as it stands when its first part begins.
-pub(in crate::protocol::openai_responses) fn write_added_item(
-    writer: &mut Writer,
-    losing: &Losing<'_>,
-    asked: &Asked<'_>,
-    (part, number, doubled): (&Part<'_>, usize, bool),
-) {
-    let mut header = Header::own(losing, part.semantics());
-    header.id = item_id(losing, asked, (part, number));
-    header.status = has_status(asked, part).then_some(Text::literal("in_progress"));
-    match part.content() {
-        Content::ToolCall(call) => {
-            let call = Call {
-                arguments: &Arguments::Text(Text::default()),
-                ..client_call_of(asked, (&header, call, (number, doubled)))
-            };
-            write_call(writer, &header, &call);
-        }
-        Content::Reasoning(_) => {
-            write_reasoning(writer, &header, &[], None);
-        }
-        Content::Opaque(opaque) if !part.semantics().has_shape(IN_CONTENT) => {
-            writer.value(&opaque.json);
-        }
-        Content::Media(_) if !losing.is_same() => writer.object(|writer| {
-            writer.field("type", "image_generation_call");
-            writer.optional("id", header.id.as_ref());
-            writer.field("status", "in_progress");
-        }),
-        Content::Text(_)
-        | Content::Refusal(_)
-        | Content::Media(_)
-        | Content::ToolResult(_)
-        | Content::Opaque(_) => writer.object(|writer| {
-            writer.field("type", "message");
-            writer.optional("id", header.id.as_ref());
-            writer.field("status", "in_progress");
-            writer.field("role", "assistant");
-            writer.optional("phase", header.phase.as_ref());
-            writer.key("content");
-            writer.array(|_| {});
-        }),
-    }
-}
-
-/// Writes another vendor's thinking as a summary, which is what this protocol shows of thinking. What only its issuer
-/// can read rides in the field for that.
-fn write_foreign_reasoning(
-    writer: &mut Writer,
-    header: &Header<'_>,
-    reasoning: &Reasoning<'_>,
-    artefact: Option<&Artefact<'_>>,
-) {
-    writer.object(|writer| {
-        writer.field("type", "reasoning");
-        writer.optional("id", header.id.as_ref());
-        writer.key("summary");
-        writer.array(|writer| {
-            for text in &reasoning.texts {
-                write_piece(writer, "summary_text", text);
-            }
-        });
-        if let Some(artefact) = artefact {
-            writer.field("encrypted_content", &artefact.carried_in(THIS));
-        }
-    });
-}
-
-fn write_picture(writer: &mut Writer, header: &Header<'_>, media: &Media<'_>) {
+/// Writes another vendor's image as one that a tool made.
+fn write_picture(writer: &mut Writer, header: &Header<'_>, (media, stage): (&Media<'_>, Stage)) {
     let Source::Base64 { mime, data } = &media.source else { return writer.null() };
-    writer.object(|writer| {
-        writer.field("type", "image_generation_call");
-        writer.optional("id", header.id.as_ref());
-        writer.optional("status", header.status.as_ref());
-        let mime = mime.as_ref().map(Text::to_str).unwrap_or_default();
-        if let Some(format) = mime.strip_prefix("image/") {
-            writer.field("output_format", format);
-        }
-        writer.field("result", data);
-    });
+    let mime = mime.as_ref().map(Text::to_str).unwrap_or_default();
+    let mut object = header.open(writer, "image_generation_call");
+    if stage != Stage::Begun {
+        object.optional("output_format", mime.strip_prefix("image/"));
+        object.field("result", data);
+    }
+    object.close();
 }
 
 /// A tool's name and namespace as the client knows them.
@@ -355,22 +340,16 @@ fn client_call<'n>(
     (None, name)
 }
 
-/// The id of a call whose upstream gave none.
-fn minted_call_id(asked: &Asked<'_>, number: usize) -> Text<'static> {
-    Text::plain(format!("call_{}_{number}", asked.seed.to_str()))
-}
-
 fn write_client_call(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
-    asked: &Asked<'_>,
-    (header, part, call, number): (&Header<'_>, &Part<'_>, &ToolCall<'_>, (usize, bool)),
+    header: &Header<'_>,
+    (part, call, written): (&Part<'_>, &ToolCall<'_>, Call<'_>),
 ) {
     if call.id.is_none() {
         let reason = "clients pair calls and results by id";
         losing.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
     }
-    let written = client_call_of(asked, (header, call, number));
     let unwrapped = match (written.form, call.form) {
         (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),
         _ => None,
@@ -381,10 +360,7 @@ fn write_client_call(
 }
 
 /// The arguments of a call that came without, from a protocol where that means an empty object.
-pub(in crate::protocol::openai_responses) fn no_arguments<'a>(
-    losing: &Losing<'_>,
-    call: &ToolCall<'_>,
-) -> Option<Arguments<'a>> {
+pub(super) fn no_arguments<'a>(losing: &Losing<'_>, call: &ToolCall<'_>) -> Option<Arguments<'a>> {
     let means_empty =
         losing.source().conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());
@@ -394,19 +370,14 @@ pub(in crate::protocol::openai_responses) fn no_arguments<'a>(
 /// A call as the client knows it.
 fn client_call_of<'c>(
     asked: &'c Asked<'_>,
-    (header, call, (number, doubled)): (&Header<'_>, &'c ToolCall<'_>, (usize, bool)),
+    call: &'c ToolCall<'_>,
+    (number, doubled): (usize, bool),
 ) -> Call<'c> {
-    let ToolCall { id, name, arguments, form: _ } = call;
-    let (namespace, name) = match header.is_own() {
-        true => (None, asked.client_name(name)),
-        false => client_call(asked, name),
+    let (namespace, name) = client_call(asked, &call.name);
+    let id = match &call.id {
+        Some(id) if !doubled => id.reborrow(),
+        Some(_) | None => Text::plain(format!("call_{}_{number}", asked.seed.to_str())),
     };
-    let id = match id {
-        Some(id) if !doubled => Some(id.reborrow()),
-        // An item of our own that states no id has none.
-        None if header.is_own() => None,
-        Some(_) | None => Some(minted_call_id(asked, number)),
-    };
-    let form = client_form(asked, call);
+    let (arguments, form) = (&call.arguments, client_form(asked, call));
     Call { id, name, namespace: namespace.map(Text::reborrow), arguments, form }
 }

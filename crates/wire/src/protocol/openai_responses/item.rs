@@ -10,22 +10,14 @@ use crate::conversation::ReasoningForm;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::arguments;
-use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::part::Side;
+use crate::protocol::openai_responses::part::write_part;
 use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::EMPTY_CONTENT;
 use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::NO_PARTS;
-use crate::protocol::openai_responses::types::NO_SUMMARY;
-use crate::protocol::openai_responses::types::OPENS;
-use crate::protocol::openai_responses::types::STRING;
 use crate::protocol::openai_responses::types::SUMMARY;
-use crate::protocol::openai_responses::types::Shape;
 use crate::protocol::openai_responses::types::THOUGHTS;
-use crate::protocol::openai_responses::types::UNTYPED;
 use crate::protocol::openai_responses::types::namespace_of;
 use crate::protocol::openai_responses::types::piece_scope;
 use crate::protocol::openai_responses::types::unqualified;
@@ -36,47 +28,31 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// What every item may say of itself.
 #[derive(Debug, Default)]
-pub(in crate::protocol::openai_responses) struct Header<'h> {
-    pub(in crate::protocol::openai_responses) id: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) status: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) phase: Option<Text<'h>>,
-    pub(in crate::protocol::openai_responses) extras: Option<&'h Extras<'h>>,
-    pub(in crate::protocol::openai_responses) shape: Shape,
+pub(super) struct Header<'h> {
+    pub(super) id: Option<Text<'h>>,
+    pub(super) status: Option<Text<'h>>,
+    pub(super) phase: Option<Text<'h>>,
+    pub(super) extras: Option<&'h Extras<'h>>,
 }
 
 impl<'h> Header<'h> {
-    /// The header that the wire gave, if this is the protocol that it came from.
-    pub(in crate::protocol::openai_responses) fn own(
-        losing: &Losing<'_>,
-        semantics: &'h NodeSemantics<'_>,
-    ) -> Self {
-        if !losing.is_same() {
-            return Self::default();
-        }
-        let shape = semantics.shape();
+    /// The header that the wire gave; other protocols have none.
+    pub(super) fn of(semantics: &'h NodeSemantics<'_>) -> Self {
         let Some(Item { id, status, phase, extras }) = semantics.item() else {
-            return Self { shape, ..Self::default() };
+            return Self::default();
         };
         Self {
             id: id.as_ref().map(Text::reborrow),
             status: status.as_ref().map(Text::reborrow),
             phase: phase.as_ref().map(Text::reborrow),
             extras: Some(extras),
-            shape,
         }
-    }
-
-    /// Whether the item stood in the input, so that what it does not state is not stated again.
-    pub(in crate::protocol::openai_responses) fn is_own(&self) -> bool {
-        self.shape.has(OPENS)
     }
 
     /// Opens an item of that type.
-    fn open<'w>(&'h self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'h> {
+    pub(super) fn open<'w>(&'h self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'h> {
         let mut object = Object::open(writer, self.extras.map(|extras| (extras, "")));
-        if !self.shape.has(UNTYPED) {
-            object.word("type", kind);
-        }
+        object.word("type", kind);
         object.optional("id", self.id.as_ref());
         object.optional("status", self.status.as_ref());
         object
@@ -101,88 +77,53 @@ pub(super) fn is_content(part: &Part<'_>) -> bool {
 }
 
 /// How many parts from the first on make one item.
-pub(in crate::protocol::openai_responses) fn item_len(
-    losing: &Losing<'_>,
-    parts: &[Part<'_>],
-) -> usize {
+pub(super) fn item_len(parts: &[Part<'_>]) -> usize {
     let Some((first, rest)) = parts.split_first() else { return 0 };
-    let continues = |part: &&Part<'_>| match first.content() {
-        Content::Reasoning(_) => {
-            let is_thought = matches!(part.content(), Content::Reasoning(_));
-            losing.is_same() && is_thought && part.semantics().has_shape(CONTINUES)
-        }
-        _ if is_content(first) => {
-            let opens = losing.is_same() && part.semantics().has_shape(OPENS);
-            is_content(part) && !opens
-        }
-        _ => false,
+    let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+    let is_alike = |part: &Part<'_>| {
+        is_content(first) && is_content(part) || is_thought(first) && is_thought(part)
     };
+    let continues = |part: &&Part<'_>| part.semantics().has_shape(CONTINUES) && is_alike(part);
     1 + rest.iter().take_while(continues).count()
 }
 
 /// Writes a message of these parts, all of which can stand in it.
-pub(in crate::protocol::openai_responses) fn write_message<'p>(
+pub(super) fn write_message<'p>(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     header: &Header<'_>,
     role: &'static str,
-    parts: impl ExactSizeIterator<Item = &'p Part<'p>>,
+    parts: impl Iterator<Item = &'p Part<'p>>,
 ) {
     let side = if role == "assistant" { Side::Output } else { Side::Input };
     let mut object = header.open(writer, "message");
     object.word("role", role);
     object.optional("phase", header.phase.as_ref());
-    write_content(object.key("content"), losing, header.shape, (parts, side));
+    let content = object.key("content");
+    content.array(|writer| parts.for_each(|part| write_part(writer, losing, part, side)));
     object.close();
 }
 
-fn write_content<'p>(
-    writer: &mut Writer,
-    losing: &mut Losing<'_>,
-    shape: Shape,
-    (mut parts, side): (impl ExactSizeIterator<Item = &'p Part<'p>>, Side),
-) {
-    if parts.len() == 1
-        && let Some(part) = parts.next()
-    {
-        return match part.content() {
-            Content::Text(text) if shape.has(NO_PARTS) && text.is_empty() => writer.array(|_| {}),
-            Content::Text(text) if shape.has(STRING) => writer.value(text),
-            _ => writer.array(|writer| write_part(writer, losing, part, side)),
-        };
-    }
-    writer.array(|writer| parts.for_each(|part| write_part(writer, losing, part, side)));
-}
-
 /// The name, the id and the arguments of a call, as the target knows them.
-pub(in crate::protocol::openai_responses) struct Call<'c> {
-    pub(in crate::protocol::openai_responses) id: Option<Text<'c>>,
-    pub(in crate::protocol::openai_responses) name: Text<'c>,
+pub(super) struct Call<'c> {
+    pub(super) id: Text<'c>,
+    pub(super) name: Text<'c>,
     /// The namespace that the name is taken out of, where the item itself does not state one.
-    pub(in crate::protocol::openai_responses) namespace: Option<Text<'c>>,
-    pub(in crate::protocol::openai_responses) arguments: &'c Arguments<'c>,
-    pub(in crate::protocol::openai_responses) form: CallForm,
+    pub(super) namespace: Option<Text<'c>>,
+    pub(super) arguments: &'c Arguments<'c>,
+    pub(super) form: CallForm,
 }
 
-pub(in crate::protocol::openai_responses) fn write_call(
-    writer: &mut Writer,
-    header: &Header<'_>,
-    call: &Call<'_>,
-) {
+pub(super) fn write_call(writer: &mut Writer, header: &Header<'_>, call: &Call<'_>) {
     let (kind, input) = match call.form {
         CallForm::Function => ("function_call", "arguments"),
         CallForm::Custom => ("custom_tool_call", "input"),
     };
     let mut object = header.open(writer, kind);
-    object.optional("call_id", call.id.as_ref());
+    object.field("call_id", &call.id);
     object.optional("namespace", call.namespace.as_ref());
     object.field("name", &header.tool_name(&call.name));
-    match call.arguments {
-        Arguments::Text(text) if header.shape.has(Shape::AS_JSON) => {
-            write_as_json(object.key(input), text);
-        }
-        arguments => arguments::write_string(object.key(input), arguments),
-    }
+    arguments::write_string(object.key(input), call.arguments);
     object.close();
 }
 
@@ -191,39 +132,37 @@ pub(super) fn open_result<'w, 'h>(
     writer: &'w mut Writer,
     header: &'h Header<'_>,
     form: CallForm,
-    (call_id, name): (Option<Text<'_>>, Option<&Text<'_>>),
+    (call_id, name): (Text<'_>, Option<&Text<'_>>),
 ) -> Object<'w, 'h> {
     let kind = match form {
         CallForm::Function => "function_call_output",
         CallForm::Custom => "custom_tool_call_output",
     };
     let mut object = header.open(writer, kind);
-    object.optional("call_id", call_id.as_ref());
+    object.field("call_id", &call_id);
     object.optional("name", name.map(|name| header.tool_name(name)).as_ref());
     object
 }
 
-/// Writes the parts of one reasoning item with the ciphertext that belongs to it.
-pub(in crate::protocol::openai_responses) fn write_reasoning(
+/// Writes the parts of one reasoning item with what seals it. Another vendor's thinking is shown as a summary.
+pub(super) fn write_reasoning(
     writer: &mut Writer,
+    losing: &Losing<'_>,
     header: &Header<'_>,
-    parts: &[Part<'_>],
-    encrypted: Option<&Text<'_>>,
+    (parts, encrypted): (&[Part<'_>], Option<&Text<'_>>),
 ) {
     let mut object = header.open(writer, "reasoning");
-    let pieces = |form: ReasoningForm| {
-        parts.iter().filter_map(move |part| match part.content() {
-            Content::Reasoning(it) if it.form == form => Some(&it.texts),
+    let is_raw = |form: ReasoningForm| losing.is_same() && form == ReasoningForm::Raw;
+    let texts = |raw: bool| {
+        let thoughts = parts.iter().filter_map(move |part| match part.content() {
+            Content::Reasoning(it) if is_raw(it.form) == raw => Some(&it.texts),
             _ => None,
-        })
+        });
+        thoughts.flatten()
     };
-    if !header.shape.has(NO_SUMMARY) || pieces(ReasoningForm::Summary).next().is_some() {
-        let texts = pieces(ReasoningForm::Summary).flatten();
-        write_pieces(object.key("summary"), SUMMARY, texts, header.extras);
-    }
-    if header.shape.has(EMPTY_CONTENT) || pieces(ReasoningForm::Raw).next().is_some() {
-        let texts = pieces(ReasoningForm::Raw).flatten();
-        write_pieces(object.key("content"), THOUGHTS, texts, header.extras);
+    write_pieces(object.key("summary"), SUMMARY, texts(false), header.extras);
+    if texts(true).next().is_some() {
+        write_pieces(object.key("content"), THOUGHTS, texts(true), header.extras);
     }
     object.optional("encrypted_content", encrypted);
     object.close();
@@ -254,11 +193,7 @@ fn write_pieces<'t>(
     });
 }
 
-pub(in crate::protocol::openai_responses) fn write_piece(
-    writer: &mut Writer,
-    kind: &str,
-    text: &Text<'_>,
-) {
+pub(super) fn write_piece(writer: &mut Writer, kind: &str, text: &Text<'_>) {
     writer.object(|writer| {
         writer.field("type", kind);
         writer.field("text", text);

@@ -1,7 +1,5 @@
 //! Writing the parts of a message's content or of a tool's output.
 
-use std::borrow::Cow;
-
 use crate::base64;
 use crate::conversation::Content;
 use crate::conversation::Media;
@@ -16,30 +14,23 @@ use crate::protocol::CacheMarker;
 use crate::protocol::Citation;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
-use crate::protocol::arguments::write_as_json;
 use crate::protocol::losing::Losing;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::types::ANNOTATIONS;
-use crate::protocol::openai_responses::types::BARE_DATA;
-use crate::protocol::openai_responses::types::INPUT_TEXT;
-use crate::protocol::openai_responses::types::NO_LOGPROBS;
-use crate::protocol::openai_responses::types::OUTPUT_TEXT;
 use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::openai_responses::types::string_of;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::openai_responses) enum Side {
+pub(super) enum Side {
     Input,
     Output,
 }
 
 /// The extras of a node, if they may be written: those of another protocol may not.
-pub(in crate::protocol::openai_responses) fn own_extras<'e>(
+pub(super) fn own_extras<'e>(
     losing: &Losing<'_>,
     semantics: &'e NodeSemantics<'_>,
     scope: &'static str,
@@ -82,7 +73,7 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
 }
 
 /// Writes a part that [`is_writable`].
-pub(in crate::protocol::openai_responses) fn write_part(
+pub(super) fn write_part(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     part: &Part<'_>,
@@ -95,6 +86,9 @@ pub(in crate::protocol::openai_responses) fn write_part(
             let mut object = Object::open(writer, own_extras(losing, semantics, ""));
             object.word("type", "refusal");
             object.field("refusal", text);
+            if losing.is_same() {
+                write_cache_marker(&mut object, losing, semantics);
+            }
             object.close();
         }
         Content::Media(media) => write_media(writer, losing, media, semantics),
@@ -104,35 +98,24 @@ pub(in crate::protocol::openai_responses) fn write_part(
 }
 
 /// Writes a text with what is said of it.
-pub(in crate::protocol::openai_responses) fn write_text(
+pub(super) fn write_text(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
     side: Side,
 ) {
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    let is_output = match side {
-        Side::Input => losing.is_same() && semantics.has_shape(OUTPUT_TEXT),
-        Side::Output => !losing.is_same() || !semantics.has_shape(INPUT_TEXT),
-    };
+    let is_output = side == Side::Output;
     object.word("type", if is_output { "output_text" } else { "input_text" });
-    match losing.is_same() && semantics.is_as_json() {
-        true => write_as_json(object.key("text"), text),
-        false => object.field("text", text),
-    }
-    let has_list = losing.is_same() && semantics.has_shape(ANNOTATIONS);
-    let stated = has_list || !semantics.citations().is_empty();
-    let is_ours = !losing.is_same() || !semantics.has_shape(OUTPUT_TEXT);
-    if (losing.is_same() && stated) || (is_output && is_ours) {
+    object.field("text", text);
+    let cites = !semantics.citations().is_empty();
+    if is_output || (cites && losing.is_same()) {
         write_citations(&mut object, losing, (text, semantics));
-    } else if stated {
-        let reason = "only the assistant cites";
-        losing.citations(semantics, LossKind::Dropped, reason);
+    } else if cites {
+        losing.citations(semantics, LossKind::Dropped, "only the assistant cites");
     }
     if let Some(logprobs) = semantics.logprobs() {
         write_logprobs(object.key("logprobs"), losing.source(), &logprobs.entries());
-    } else if losing.is_same() && semantics.has_shape(NO_LOGPROBS) {
-        object.key("logprobs").array(|_| {});
     }
     if losing.is_same() || side == Side::Input {
         write_cache_marker(&mut object, losing, semantics);
@@ -141,11 +124,7 @@ pub(in crate::protocol::openai_responses) fn write_text(
 }
 
 /// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
-pub(in crate::protocol::openai_responses) fn write_logprobs(
-    writer: &mut Writer,
-    source: Protocol,
-    logprobs: &Json<'_>,
-) {
+pub(super) fn write_logprobs(writer: &mut Writer, source: Protocol, logprobs: &Json<'_>) {
     let compact = logprobs.compact();
     // Inside a string the quotes would be escaped, so that only the key itself is met.
     if source == THIS || !compact.contains(r#""bytes":null"#) {
@@ -185,12 +164,12 @@ fn write_citations(
 }
 
 /// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
-pub(in crate::protocol::openai_responses) fn cites_all(citation: &Citation<'_>) -> bool {
+pub(super) fn cites_all(citation: &Citation<'_>) -> bool {
     citation.protocol() != THIS && citation.span().is_none()
 }
 
 /// How long the text of a part is, in characters.
-pub(in crate::protocol::openai_responses) fn chars_of(part: &Part<'_>) -> u64 {
+pub(super) fn chars_of(part: &Part<'_>) -> u64 {
     match part.content() {
         Content::Text(text) => text.to_str().chars().count() as u64,
         _ => 0,
@@ -198,11 +177,7 @@ pub(in crate::protocol::openai_responses) fn chars_of(part: &Part<'_>) -> u64 {
 }
 
 /// Writes a citation of a text of so many characters as an annotation; false if there is no annotation that says the same.
-pub(in crate::protocol::openai_responses) fn write_citation(
-    writer: &mut Writer,
-    citation: &Citation<'_>,
-    chars: u64,
-) -> bool {
+pub(super) fn write_citation(writer: &mut Writer, citation: &Citation<'_>, chars: u64) -> bool {
     if citation.protocol() == THIS {
         writer.value(citation.json());
         return true;
@@ -246,15 +221,14 @@ fn write_media(
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
-    if !losing.is_same() {
-        report_spelling(losing, source, semantics);
-    }
+    report_spelling(losing, source, semantics);
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
             object.word("type", "input_image");
-            write_source(&mut object, source, own(losing, semantics), &IMAGE);
-            write_detail(&mut object, losing, detail.as_ref());
+            write_source(&mut object, source, ("image_url", "image_url"));
+            // The type asks for a detail, and this is what leaving it out means.
+            object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
             if name.is_some() {
                 let reason = "images have no name here";
                 losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
@@ -263,7 +237,7 @@ fn write_media(
         MediaKind::Document => {
             object.word("type", "input_file");
             write_file_name(&mut object, losing, media, semantics);
-            write_source(&mut object, source, own(losing, semantics), &FILE);
+            write_source(&mut object, source, ("file_url", "file_data"));
             object.optional("detail", detail.as_ref());
         }
         MediaKind::Audio => {
@@ -288,15 +262,6 @@ fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &Nod
     }
     if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
         losing.below(semantics.place(), "/type", LossKind::Renamed, "the source is a file");
-    }
-}
-
-/// The type asks for a detail, and `auto` is what leaving it out means.
-fn write_detail(object: &mut Object<'_, '_>, losing: &Losing<'_>, detail: Option<&Text<'_>>) {
-    match detail {
-        Some(detail) => object.field("detail", detail),
-        None if losing.is_same() => {}
-        None => object.word("detail", "auto"),
     }
 }
 
@@ -330,61 +295,23 @@ fn write_file_name(
     }
 }
 
-/// The semantics of a node, if they are this protocol's.
-fn own<'s>(losing: &Losing<'_>, semantics: &'s NodeSemantics<'s>) -> Option<&'s NodeSemantics<'s>> {
-    losing.is_same().then_some(semantics)
-}
-
-/// The keys under which a medium's source stands.
-struct Keys {
-    url: &'static str,
-    data: &'static str,
-}
-
-const IMAGE: Keys = Keys { url: "image_url", data: "image_url" };
-const FILE: Keys = Keys { url: "file_url", data: "file_data" };
-
+/// Writes where a medium is, under the key for addresses or the one for data.
 fn write_source(
     object: &mut Object<'_, '_>,
     source: &Source<'_>,
-    own: Option<&NodeSemantics<'_>>,
-    keys: &Keys,
+    (address, data_key): (&'static str, &'static str),
 ) {
-    let is_bare = own.is_some_and(|own| own.has_shape(BARE_DATA));
     match source {
-        Source::Base64 { data, .. } if is_bare => {
-            object.field(keys.data, data);
-        }
         Source::Base64 { mime, data } => {
-            let mut url = Text::plain(match spelling(own, keys.data, "prefix") {
-                Some(prefix) => prefix,
-                None if own.is_some() => format!("data:{};base64,", type_of(mime, Text::to_str)),
-                None => format!("data:{};base64,", type_of(mime, media_type::proper)),
-            });
+            let mime = mime.as_ref().map_or("application/octet-stream".into(), media_type::proper);
+            let mut url = Text::plain(format!("data:{mime};base64,"));
             url.push(data);
-            object.field(keys.data, &url);
+            object.field(data_key, &url);
         }
-        Source::Text { mime, text } => match spelling(own, keys.data, "url") {
-            Some(url) => object.field(keys.data, &url),
-            None => object.field(keys.data, &text_url(mime.as_ref(), text)),
-        },
-        Source::Url { url, .. } if is_bare => object.field(keys.data, url),
-        Source::Url { url, .. } => object.field(keys.url, url),
+        Source::Text { mime, text } => object.field(data_key, &text_url(mime.as_ref(), text)),
+        Source::Url { url, .. } => object.field(address, url),
         Source::File { id, .. } => object.field("file_id", id),
     }
-}
-
-fn type_of<'m>(
-    mime: &'m Option<Text<'m>>,
-    spelled: impl FnOnce(&'m Text<'m>) -> Cow<'m, str>,
-) -> Cow<'m, str> {
-    mime.as_ref().map_or(Cow::Borrowed("application/octet-stream"), spelled)
-}
-
-/// How a data URL was spelled where that was not the usual way.
-fn spelling(own: Option<&NodeSemantics<'_>>, scope: &str, key: &str) -> Option<String> {
-    let extra = own?.extras()?.within(scope).find(|extra| extra.key == key)?;
-    string_of(&extra.json)
 }
 
 /// Plain text as a data URL.

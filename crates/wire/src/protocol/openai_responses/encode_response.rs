@@ -1,0 +1,336 @@
+//! Writing whole answers, and the response objects that streams begin and end with.
+
+use std::borrow::Cow;
+
+use crate::conversation::Content;
+use crate::conversation::Finish;
+use crate::conversation::FinishKind;
+use crate::conversation::Part;
+use crate::conversation::Response;
+use crate::conversation::Usage;
+use crate::fault::Fault;
+use crate::json::Json;
+use crate::json::Number;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Asked;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::exchange::ANSWER_BYTES;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::protocol::openai_responses::fault::write_response_error;
+use crate::protocol::openai_responses::output::encode_output;
+use crate::protocol::openai_responses::part::own_extras;
+use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::tier_word;
+use crate::protocol::openai_responses::usage::USAGE;
+use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier::Asking;
+
+pub(in crate::protocol) fn encode_response(
+    response: &Response<'_>,
+    source: Protocol,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> String {
+    let mut losing = Losing::new(source, THIS, report);
+    losing.response(response);
+    let candidate = response.candidates.first();
+    for extra in response.candidates.iter().skip(1) {
+        let place = extra.semantics().place();
+        losing.node(place, LossKind::Dropped, "Responses gives one answer");
+    }
+    let parts = candidate.map(|candidate| &*candidate.message.parts);
+    let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
+    let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
+    let ending = Ending::of(finish, response.fault.as_ref(), refused);
+    let output = parts.map(|parts| encode_output(&mut losing, asked, (parts, &ending)));
+    let called = parts.is_some_and(|parts| parts.iter().any(is_call));
+    if let Some(finish) = finish {
+        let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
+        report_finish(&mut losing, (place, called), finish);
+    }
+    let start = Start {
+        id: Some(response_id(&losing, asked, response.id.as_ref())),
+        model: response.model.as_ref().map(Text::reborrow),
+        created: response.created.as_ref().map(Number::reborrow),
+        service_tier: response.service_tier.as_ref().map(Text::reborrow),
+        semantics: NodeSemantics::default(),
+    };
+    let semantics = response.semantics();
+    report_tier(&mut losing, start.service_tier.as_ref(), semantics.place());
+    if let Some(usage) = &response.usage {
+        USAGE.report(usage, &mut losing);
+    }
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
+    let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
+    write_response(&mut writer, &losing, asked, (&start, semantics, &end));
+    writer.into_string()
+}
+
+pub(super) fn is_call(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolCall(_))
+}
+
+pub(super) fn is_refusal(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Refusal(_))
+}
+
+/// Reports a tier that has no name here.
+pub(super) fn report_tier(losing: &mut Losing<'_>, tier: Option<&Text<'_>>, place: Place) {
+    if tier.is_some_and(|tier| tier_word(tier, losing.source(), Asking::Answer).is_none()) {
+        let reason = "only its own vendor has this tier";
+        losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+    }
+}
+
+/// Reports ends that a status says less of; `called` says that a tool was called.
+pub(super) fn report_finish(
+    losing: &mut Losing<'_>,
+    (place, called): (Place, bool),
+    finish: &Finish<'_>,
+) {
+    let reason = match finish.kind {
+        FinishKind::Stop if called => {
+            let reason = "an answer that calls a tool ends with the call";
+            return losing.field(place, Field::FinishReason, LossKind::Repaired, reason);
+        }
+        FinishKind::ToolCalls if !called => "an answer without a call just ends",
+        FinishKind::Stop
+        | FinishKind::ToolCalls
+        | FinishKind::Length
+        | FinishKind::ContentFilter
+        | FinishKind::Failed => return,
+        FinishKind::StopSequence => "Responses does not state that a stop sequence was met",
+        FinishKind::ContextFull => "a full context is returned as an output limit",
+        FinishKind::PromptFilter => "a refused prompt is returned as a filtered answer",
+        FinishKind::Refusal => "a refusal is returned as its text or as a filtered answer",
+        FinishKind::Pause => "a pause is returned as an end",
+        FinishKind::MalformedCall => "an unreadable call is returned as an end",
+        FinishKind::Other => "the target has no such finish reason",
+    };
+    losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+}
+
+/// What is known of an answer when it ends.
+pub(super) struct End<'e> {
+    pub(super) ending: Ending<'e>,
+    pub(super) usage: Option<&'e Usage<'e>>,
+    /// The items as a JSON list; none for an answer that came without.
+    pub(super) output: Option<&'e str>,
+}
+
+/// How an answer ends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ending<'e> {
+    /// None if it has not ended, or the wire's own word for where it stands is among the extras.
+    pub(super) status: Option<Text<'e>>,
+    /// Why it ended before its end.
+    details: Option<Json<'e>>,
+    fault: Option<&'e Fault<'e>>,
+}
+
+impl<'e> Ending<'e> {
+    /// `refused` says that a part is a refusal, so that the end need not tell of it.
+    pub(super) fn of(
+        finish: Option<&'e Finish<'e>>,
+        fault: Option<&'e Fault<'e>>,
+        refused: bool,
+    ) -> Self {
+        let failed = Self { fault, ..Self::with("failed") };
+        let Some(finish) = finish else {
+            return if fault.is_some() { failed } else { Self::default() };
+        };
+        if let Some(status) = finish.raw.as_ref().filter(|raw| is_own_status(&raw.to_str())) {
+            return Self { status: Some(status.reborrow()), details: None, fault };
+        }
+        if fault.is_some() {
+            // One of several answers may be complete when the stream breaks off.
+            return failed;
+        }
+        if let (Some(details), true) = (&finish.details, is_own_reason(finish)) {
+            return Self { details: Some(details.reborrow()), ..Self::with("incomplete") };
+        }
+        match finish.kind {
+            FinishKind::Stop
+            | FinishKind::StopSequence
+            | FinishKind::ToolCalls
+            | FinishKind::Pause
+            | FinishKind::MalformedCall
+            | FinishKind::Other => Self::with("completed"),
+            FinishKind::Refusal if refused => Self::with("completed"),
+            FinishKind::Length | FinishKind::ContextFull => {
+                Self::early(r#"{"reason":"max_output_tokens"}"#)
+            }
+            FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal => {
+                Self::early(r#"{"reason":"content_filter"}"#)
+            }
+            FinishKind::Failed => failed,
+        }
+    }
+
+    pub(super) fn with(status: &'static str) -> Self {
+        Self { status: Some(Text::literal(status)), ..Self::default() }
+    }
+
+    fn early(details: &'static str) -> Self {
+        Self { details: Some(Json::literal(details)), ..Self::with("incomplete") }
+    }
+
+    fn word(&self) -> Cow<'_, str> {
+        self.status.as_ref().map_or("completed".into(), Text::to_str)
+    }
+
+    /// Whether the answer ends before all is said.
+    pub(super) fn is_early(&self) -> bool {
+        self.event() != "response.completed"
+    }
+
+    /// The type of the event that ends a stream in this way.
+    pub(super) fn event(&self) -> &'static str {
+        match &*self.word() {
+            "incomplete" => "response.incomplete",
+            "failed" | "cancelled" => "response.failed",
+            _ => "response.completed",
+        }
+    }
+}
+
+fn is_own_status(word: &str) -> bool {
+    matches!(word, "completed" | "incomplete" | "failed" | "cancelled")
+}
+
+/// Whether the details of an end are this vendor's: a reason and perhaps more.
+fn is_own_reason(finish: &Finish<'_>) -> bool {
+    finish.details.as_ref().is_some_and(|details| {
+        details.reader().peek_tag("reason").is_ok_and(|reason| reason == finish.raw)
+    })
+}
+
+/// Writes a response object.
+pub(super) fn write_response(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
+) {
+    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    write_head(&mut object, (losing, asked), (start, semantics));
+    write_ending(&mut object, losing, &end.ending);
+    match end.output {
+        Some(output) => object.field("output", &Json::trusted(output.into())),
+        None => object.key("output").array(|_| {}),
+    }
+    if let Some(usage) = end.usage {
+        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()));
+    }
+    if !losing.is_same() {
+        if end.usage.is_none() {
+            object.key(USAGE.member).null();
+        }
+        write_settings(&mut object, asked, end);
+    }
+    object.close();
+}
+
+fn write_head(
+    object: &mut Object<'_, '_>,
+    (losing, asked): (&Losing<'_>, &Asked<'_>),
+    (start, semantics): (&Start<'_>, &NodeSemantics<'_>),
+) {
+    let is_foreign = !losing.is_same();
+    object.optional("id", start.id.as_ref());
+    object.word("object", "response");
+    match &start.created {
+        Some(created) => object.field("created_at", created),
+        None => object.optional("created_at", is_foreign.then_some(&asked.created_s)),
+    }
+    match asked.model.as_ref().or(start.model.as_ref()) {
+        Some(model) => object.field("model", model),
+        None => object.optional("model", is_foreign.then_some("")),
+    }
+    // A tier that became known at the end is among the extras and is newer.
+    let later = own_extras(losing, semantics, "").is_some_and(|(extras, scope)| {
+        extras.within(scope).any(|extra| extra.key == "service_tier")
+    });
+    if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {
+        let word = tier_word(tier, losing.source(), Asking::Answer);
+        object.optional("service_tier", word.as_ref());
+    } else if asked.echo.is_some() && is_foreign {
+        object.word("service_tier", "default");
+    }
+}
+
+/// The id of an answer: its own, or for another protocol's one made from the seed. Clients take an id without `resp_` for
+/// something else, and the upstream's id refers to nothing that can be asked for here.
+pub(super) fn response_id<'t>(
+    losing: &Losing<'_>,
+    asked: &Asked<'_>,
+    id: Option<&'t Text<'_>>,
+) -> Text<'t> {
+    let minted = || Text::plain(format!("resp_{}", asked.seed.to_str()));
+    id.filter(|_| losing.is_same()).map_or_else(minted, Text::reborrow)
+}
+
+fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Ending<'_>) {
+    let Ending { status, details, fault } = ending;
+    let is_foreign = !losing.is_same();
+    match status {
+        Some(status) => object.field("status", status),
+        None => object.optional("status", is_foreign.then_some("completed")),
+    }
+    match fault {
+        Some(fault) => write_response_error(object.key("error"), fault),
+        None if !is_foreign => {}
+        None if ending.word() == "failed" => {
+            let error = r#"{"code":"server_error","message":"the model could not answer"}"#;
+            object.field("error", &Json::literal(error));
+        }
+        None => object.key("error").null(),
+    }
+    match details {
+        Some(details) => object.field("incomplete_details", details),
+        None if is_foreign => object.key("incomplete_details").null(),
+        None => {}
+    }
+}
+
+/// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
+/// does not change.
+fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+    match &asked.echo {
+        Some(echo) => {
+            write_completion(object, asked, end);
+            echo.write(object);
+        }
+        None => write_boilerplate(object),
+    }
+}
+
+/// When a response was complete: no other protocol tells, and an answer has one time here.
+fn write_completion(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+    let is_complete = end.ending.word() == "completed";
+    object.field("completed_at", &is_complete.then_some(asked.created_s));
+}
+
+/// The settings that a request did not change.
+fn write_boilerplate(object: &mut Object<'_, '_>) {
+    for key in ["instructions", "max_output_tokens", "previous_response_id"] {
+        object.key(key).null();
+    }
+    object.key("metadata").object(|_| {});
+    object.field("parallel_tool_calls", &true);
+    for key in ["temperature", "top_p"] {
+        object.key(key).null();
+    }
+    object.field("reasoning", &Json::literal(r#"{"effort":null,"summary":null}"#));
+    object.field("text", &Json::literal(r#"{"format":{"type":"text"}}"#));
+    object.field("tool_choice", "auto");
+    object.key("tools").array(|_| {});
+    object.field("truncation", "disabled");
+}
