@@ -107,8 +107,7 @@ impl Calls {
     ) -> Result<()> {
         let mut fragment = Fragment::default();
         fragment.payload(reader, "")?;
-        let semantics = NodeSemantics::at(place.step(Step::FunctionCall))
-            .shaped(shape::LEGACY.with(Shape::RESPELLED));
+        let semantics = NodeSemantics::at(place.step(Step::FunctionCall)).shaped(shape::LEGACY);
         self.add(Key::Legacy, fragment, (candidate, semantics), sink)
     }
 

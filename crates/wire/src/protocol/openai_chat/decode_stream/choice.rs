@@ -6,6 +6,7 @@ use crate::conversation::FinishKind;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
+use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Source;
 use crate::error::Result;
@@ -24,6 +25,7 @@ use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
+use crate::protocol::openai_chat::decode_request::content::read_part;
 use crate::protocol::openai_chat::decode_request::message::details_semantics;
 use crate::protocol::openai_chat::decode_response::citation_of;
 use crate::protocol::openai_chat::decode_response::finish_of;
@@ -33,9 +35,7 @@ use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Ending;
 use crate::protocol::openai_chat::decode_stream::ending::says_something;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
-use crate::protocol::openai_chat::decode_stream::gathered::ChunkText;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
-use crate::protocol::openai_chat::decode_stream::gathered::chunk_text;
 use crate::protocol::openai_chat::decode_stream::note;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::Shape;
@@ -147,7 +147,7 @@ impl Choice {
                     ("reasoning_content" | "reasoning", Kind::String) => {
                         let text = reader.string()?;
                         let shape = match key == "reasoning" {
-                            true => shape::REASONING.with(Shape::RESPELLED),
+                            true => shape::REASONING,
                             false => Shape::default(),
                         };
                         if !std::mem::replace(&mut reasoned, true) {
@@ -298,8 +298,6 @@ impl Choice {
             true => Step::Reasoning,
             false => Step::ReasoningContent,
         };
-        // Reasoning that comes in several turns is one text here, and others tell it in paragraphs.
-        let shape = if self.reasoned { shape.with(Shape::RESPELLED) } else { shape };
         let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);
@@ -347,22 +345,19 @@ impl Choice {
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        let mut semantics = NodeSemantics::at(place);
-        semantics.add_shape(shape::CONTENT_LIST);
-        let kind = NoteKind::Semantics(semantics);
-        sink.send(Event::Note(Note { at: NoteAt::Candidate(self.index), kind }));
         reader.array(|_, reader| {
             let json = reader.raw()?;
-            match chunk_text(&json) {
-                Some(ChunkText::Text(text)) => {
-                    self.grow(Growing::Text, text, place, (sink, &mut None));
+            let part = json.input_reader().and_then(|mut it| read_part(&mut it, place).ok());
+            match part.as_ref().map(Part::content) {
+                Some(Content::Text(text)) => {
+                    self.grow(Growing::Text, text.clone(), place, (sink, &mut None));
                 }
-                Some(ChunkText::Thinking(texts)) => {
-                    for text in texts {
-                        self.reason(text, shape::IN_CONTENT, place, sink);
+                Some(Content::Reasoning(reasoning)) => {
+                    for text in &reasoning.texts {
+                        self.reason(text.clone(), shape::IN_CONTENT, place, sink);
                     }
                 }
-                None => {
+                _ => {
                     self.close_current(sink);
                     let kind = Text::literal("chunk");
                     let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };

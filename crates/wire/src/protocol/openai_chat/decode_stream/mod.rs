@@ -37,8 +37,6 @@ use crate::protocol::openai_chat::decode_stream::pattern::Pattern;
 use crate::protocol::openai_chat::decode_stream::pattern::Said;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -329,9 +327,7 @@ fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<U
     let mut usage = None;
     reader.object(|key, reader| match (&*key, reader.kind()?) {
         ("usage", Kind::Object) => {
-            let mut read = USAGE.decode(reader, place.step(Step::XGroqUsage))?;
-            read.semantics_mut().add_shape(shape::IN_X_GROQ.with(Shape::RESPELLED));
-            usage = Some(read);
+            usage = Some(USAGE.decode(reader, place.step(Step::XGroqUsage))?);
             Ok(())
         }
         _ => reader.skip(),

@@ -17,7 +17,6 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::decode_request::content::audio_type;
 use crate::protocol::openai_chat::types::UNNAMED_FILE;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -29,12 +28,28 @@ pub(in crate::protocol::openai_chat) fn own_extras<'e>(
     semantics.extras().filter(|_| losing.is_same())
 }
 
-/// Whether a part is nothing but text, so that a string can stand for it.
-pub(in crate::protocol::openai_chat) fn is_bare_text(part: &Part<'_>, losing: &Losing<'_>) -> bool {
+/// The text of a part that is written as nothing but text, so that a string can stand for it.
+pub(in crate::protocol::openai_chat) fn bare_text<'p>(
+    part: &'p Part<'_>,
+    losing: &mut Losing<'_>,
+) -> Option<&'p Text<'p>> {
     let semantics = part.semantics();
-    matches!(part.content(), Content::Text(_))
-        && semantics.cache().is_none()
-        && own_extras(losing, semantics).is_none()
+    if semantics.cache().is_some() || own_extras(losing, semantics).is_some() {
+        return None;
+    }
+    match part.content() {
+        Content::Text(text) => Some(text),
+        Content::Media(media) if let Source::Text { text, .. } = &media.source => {
+            report_as_text(semantics, losing);
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let reason = "a plain-text document is sent as text";
+    losing.node(semantics.place(), LossKind::Approximated, reason);
 }
 
 /// Writes one element of a list `content`.
@@ -85,9 +100,7 @@ fn open<'w, 'e>(
 fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
     if let Some(marker) = semantics.cache() {
         if losing.shares_vendor() {
-            let cache_control = semantics.has_shape(shape::CACHE_CONTROL) && losing.is_same();
-            let key = if cache_control { "cache_control" } else { "prompt_cache_breakpoint" };
-            object.field(key, &marker.json);
+            object.field(marker.key, &marker.json);
         } else {
             object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
             if marker.ttl.is_some() {
@@ -118,6 +131,21 @@ fn write_media(
     }
 }
 
+/// Writes a part whose payload is an object under the name of its type.
+fn write_object(
+    writer: &mut Writer,
+    kind: &'static str,
+    (semantics, losing): (&NodeSemantics<'_>, &mut Losing<'_>),
+    members: impl FnOnce(&mut Object<'_, '_>, &mut Losing<'_>),
+) {
+    let mut object = open(writer, kind, semantics, losing);
+    let extras = own_extras(losing, semantics).map(|extras| (extras, kind));
+    let mut inner = Object::open(object.key(kind), extras);
+    members(&mut inner, losing);
+    inner.close();
+    close(object, semantics, losing);
+}
+
 fn write_image(
     writer: &mut Writer,
     media: &Media<'_>,
@@ -126,12 +154,6 @@ fn write_image(
 ) {
     let Media { kind: _, source, detail, name } = media;
     let url = match source {
-        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
-            data_url(None, &Text::default(), semantics, losing)
-        }
-        Source::Base64 { data, .. } if losing.is_same() && semantics.has_shape(shape::RAW_DATA) => {
-            data.reborrow()
-        }
         Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
         Source::Url { url, .. } => url.reborrow(),
         // Nobody comes here with them: see `is_sayable`.
@@ -141,42 +163,32 @@ fn write_image(
         let reason = "Chat has no names of images";
         losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
     }
-    let mut object = open(writer, "image_url", semantics, losing);
-    if semantics.has_shape(shape::BARE) && detail.is_none() {
-        object.field("image_url", &url);
-    } else {
-        let extras = own_extras(losing, semantics).map(|extras| (extras, "image_url"));
-        let mut inner = Object::open(object.key("image_url"), extras);
+    write_object(writer, "image_url", (semantics, losing), |inner, _| {
         inner.field("url", &url);
         inner.optional("detail", detail.as_ref());
-        inner.close();
-    }
-    close(object, semantics, losing);
+    });
 }
 
-/// Whether the extras hold a data URL of this protocol's own that is not base64.
-fn is_whole_url(semantics: &NodeSemantics<'_>, losing: &Losing<'_>) -> bool {
-    losing.is_same() && semantics.has_shape(shape::WHOLE_URL)
+/// The payload of this protocol's own that is not spelled the usual way.
+fn kept<'e>(semantics: &'e NodeSemantics<'e>, losing: &Losing<'_>) -> Option<Text<'e>> {
+    let kept = own_extras(losing, semantics)?.within(DATA_URL).next()?;
+    Some(Text::plain(&*kept.key))
 }
 
-/// Puts a data URL together; an unusual prefix of this protocol's own comes back.
+/// Puts a data URL together, unless it came in another spelling.
 fn data_url<'t>(
     mime: Option<&Text<'_>>,
     data: &Text<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
+    semantics: &'t NodeSemantics<'t>,
+    losing: &Losing<'_>,
 ) -> Text<'t> {
-    let kept = own_extras(losing, semantics)
-        .and_then(|extras| extras.within(DATA_URL).next())
-        .map(|extra| extra.key.to_string());
-    let prefix = kept.unwrap_or_else(|| {
+    kept(semantics, losing).unwrap_or_else(|| {
         let spelled = if losing.is_same() { Text::to_str } else { media_type::proper };
         let mime = mime.map_or("application/octet-stream".into(), spelled);
-        format!("data:{mime};base64,")
-    });
-    let mut url = Text::plain(prefix);
-    url.push(data);
-    url
+        let mut url = Text::plain(format!("data:{mime};base64,"));
+        url.push(data);
+        url
+    })
 }
 
 fn write_audio(
@@ -186,46 +198,21 @@ fn write_audio(
     losing: &mut Losing<'_>,
 ) {
     let (mime, data) = match &media.source {
-        Source::Base64 { mime, data } => (mime, own_prefix(data, semantics, losing)),
+        Source::Base64 { mime, data } => {
+            (mime, kept(semantics, losing).unwrap_or_else(|| data.reborrow()))
+        }
         Source::Url { mime, url } => (mime, url.reborrow()),
         // Nobody comes here with others: see `is_sayable`.
         Source::Text { .. } | Source::File { .. } => return,
     };
-    let is_stated = !is_whole_url(semantics, losing);
-    let format = mime.as_ref().filter(|_| is_stated).map(audio_format);
-    if is_stated
-        && format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow)
-    {
+    let format = mime.as_ref().map(audio_format);
+    if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
         losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
     }
-    let mut object = open(writer, "input_audio", semantics, losing);
-    if semantics.has_shape(shape::BARE) {
-        object.field("input_audio", &data);
-    } else {
-        let extras = own_extras(losing, semantics).map(|extras| (extras, "input_audio"));
-        let mut inner = Object::open(object.key("input_audio"), extras);
+    write_object(writer, "input_audio", (semantics, losing), |inner, _| {
         inner.field("data", &data);
         inner.optional("format", format.as_ref());
-        inner.close();
-    }
-    close(object, semantics, losing);
-}
-
-/// The data behind the prefix of a data URL that came with it.
-fn own_prefix<'t>(
-    data: &'t Text<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &Losing<'_>,
-) -> Text<'t> {
-    let kept = own_extras(losing, semantics).and_then(|extras| extras.within(DATA_URL).next());
-    match kept {
-        Some(prefix) => {
-            let mut url = Text::plain(prefix.key.to_string());
-            url.push(data);
-            url
-        }
-        None => data.reborrow(),
-    }
+    });
 }
 
 fn audio_format(mime: &Text<'_>) -> String {
@@ -270,39 +257,31 @@ fn write_document(
     let Media { kind: _, source, detail: _, name } = media;
     let place = semantics.place();
     let (key, value) = match source {
-        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
-            ("file_data", data_url(None, &Text::default(), semantics, losing))
-        }
-        Source::Base64 { data, .. } if semantics.has_shape(shape::RAW_DATA) => {
-            ("file_data", data.reborrow())
-        }
         Source::Base64 { mime, data } => {
             ("file_data", data_url(mime.as_ref(), data, semantics, losing))
         }
+        Source::Text { .. } if let Some(url) = kept(semantics, losing) => ("file_data", url),
         Source::File { id, .. } if losing.shares_vendor() => ("file_id", id.reborrow()),
         Source::Url { url, .. } if losing.is_same() => ("file_data", url.reborrow()),
         // Nobody comes here with them: see `is_sayable`.
         Source::File { .. } | Source::Url { .. } => return,
         Source::Text { text, .. } => {
-            losing.node(place, LossKind::Approximated, "a plain-text document is sent as text");
+            report_as_text(semantics, losing);
             return write_simple(writer, ("text", text), semantics, losing);
         }
     };
-    let mut object = open(writer, "file", semantics, losing);
-    let extras = own_extras(losing, semantics).map(|extras| (extras, "file"));
-    let mut inner = Object::open(object.key("file"), extras);
-    inner.field(key, &value);
-    match name {
-        Some(name) => inner.field("filename", name),
-        None if losing.is_same() || key == "file_id" => {}
-        None => {
-            inner.field("filename", UNNAMED_FILE);
-            let reason = "Chat wants a name for every file";
-            losing.field(place, Field::MediaName, LossKind::Synthesised, reason);
+    write_object(writer, "file", (semantics, losing), |inner, losing| {
+        inner.field(key, &value);
+        match name {
+            Some(name) => inner.field("filename", name),
+            None if losing.is_same() || key == "file_id" => {}
+            None => {
+                inner.field("filename", UNNAMED_FILE);
+                let reason = "Chat wants a name for every file";
+                losing.field(place, Field::MediaName, LossKind::Synthesised, reason);
+            }
         }
-    }
-    inner.close();
-    close(object, semantics, losing);
+    });
 }
 
 /// Writes reasoning as the chunk of content that some servers give and take.
@@ -313,16 +292,13 @@ fn write_thinking(
     losing: &mut Losing<'_>,
 ) {
     let mut object = open(writer, "thinking", semantics, losing);
-    match reasoning.texts.as_slice() {
-        [text] if semantics.has_shape(shape::BARE) => object.field("thinking", text),
-        texts => object.key("thinking").array(|writer| {
-            for text in texts {
-                writer.object(|object| {
-                    object.word("type", "text");
-                    object.field("text", text);
-                });
-            }
-        }),
-    }
+    object.key("thinking").array(|writer| {
+        for text in &reasoning.texts {
+            writer.object(|object| {
+                object.word("type", "text");
+                object.field("text", text);
+            });
+        }
+    });
     close(object, semantics, losing);
 }

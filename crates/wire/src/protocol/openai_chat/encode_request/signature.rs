@@ -5,16 +5,16 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::types::EXTRA_CONTENT;
 use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
 use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
-/// Writes the signature of a call, if one of Google's models made it. What stood beside it comes back on the same protocol.
+/// Writes the signature of a call, if one of Google's models made it, with what stood beside it in this protocol.
 pub(in crate::protocol::openai_chat) fn write_signature(
     object: &mut Object<'_, '_>,
     semantics: &NodeSemantics<'_>,
-    side: Side,
+    extras: Option<&Extras<'_>>,
 ) {
     let Some(signature) = call_signature(semantics) else { return };
-    let extras = semantics.extras().filter(|_| side == Side::Own);
     let mut outer =
         Object::open(object.key("extra_content"), extras.map(|extras| (extras, EXTRA_CONTENT)));
     let inner = extras.map(|extras| (extras, EXTRA_CONTENT_GOOGLE));
@@ -22,14 +22,6 @@ pub(in crate::protocol::openai_chat) fn write_signature(
     google.field("thought_signature", signature.data());
     google.close();
     outer.close();
-}
-
-/// Whose call it is that is signed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::openai_chat) enum Side {
-    /// It came in this protocol.
-    Own,
-    Foreign,
 }
 
 /// The signature that a call may show in this protocol.

@@ -17,32 +17,6 @@ use crate::target::ReasoningField;
 use crate::target::ReasoningRequest;
 use crate::target::Thinking as Steering;
 
-/// Writes how much this protocol's own request wants the model to think.
-pub(super) fn write_same(
-    object: &mut Object<'_, '_>,
-    thinking: &Thinking<'_>,
-    semantics: &Semantics<'_>,
-) {
-    let Thinking { mode, effort, budget, show } = thinking;
-    if semantics.has_shape(request_shape::REASONING_OBJECT) {
-        let extras = Some((semantics.extras(), "reasoning"));
-        let mut reasoning = Object::open(object.key("reasoning"), extras);
-        reasoning.optional("effort", effort.as_ref());
-        reasoning.optional("max_tokens", budget.as_ref());
-        reasoning.optional("exclude", show.as_ref().map(is_hidden).as_ref());
-        reasoning.close();
-    } else {
-        object.optional("reasoning_effort", effort.as_ref());
-    }
-    if semantics.has_shape(request_shape::THINKING_SWITCH) {
-        let extras = Some((semantics.extras(), "thinking"));
-        let mut switch = Object::open(object.key("thinking"), extras);
-        let disabled = *mode == Some(ThinkingMode::Disabled);
-        switch.field("type", if disabled { "disabled" } else { "enabled" });
-        switch.close();
-    }
-}
-
 fn is_hidden(show: &ThinkingShow<'_>) -> bool {
     match show {
         ThinkingShow::Shown(_) => false,
@@ -51,8 +25,34 @@ fn is_hidden(show: &ThinkingShow<'_>) -> bool {
 }
 
 impl Options<'_, '_> {
+    /// Writes how much this protocol's own request wants the model to think.
+    fn write_own_thinking(&self, object: &mut Object<'_, '_>, own: &Semantics<'_>) {
+        let Thinking { mode, effort, budget, show } = &self.request.thinking;
+        if self.is_shaped(request_shape::REASONING_OBJECT) {
+            let extras = Some((own.extras(), "reasoning"));
+            let mut reasoning = Object::open(object.key("reasoning"), extras);
+            reasoning.optional("effort", effort.as_ref());
+            reasoning.optional("max_tokens", budget.as_ref());
+            reasoning.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+            reasoning.close();
+        } else {
+            object.optional("reasoning_effort", effort.as_ref());
+        }
+        if self.is_shaped(request_shape::THINKING_SWITCH) {
+            let extras = Some((own.extras(), "thinking"));
+            let mut switch = Object::open(object.key("thinking"), extras);
+            let disabled = *mode == Some(ThinkingMode::Disabled);
+            switch.field("type", if disabled { "disabled" } else { "enabled" });
+            switch.close();
+        }
+    }
+
     /// Writes how much to reason, and returns the effort that the model will make.
     pub(super) fn write_thinking(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        if let Some(own) = self.own {
+            self.write_own_thinking(object, own);
+            return None;
+        }
         let family = &self.target.family;
         if !family.chat_tools_while_reasoning && self.tools == HasTools::Yes {
             object.field("reasoning_effort", Effort::None.as_str());

@@ -19,7 +19,8 @@ use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::message::made_up_id;
+use crate::protocol::openai_chat::encode_request::message::words;
 use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
@@ -62,8 +63,6 @@ pub(super) struct Part {
     /// Whether anything of it was written.
     pub(super) is_told: bool,
     pub(super) is_closed: bool,
-    /// Whether its text came as JSON of this protocol and goes so.
-    pub(super) is_json: bool,
 }
 
 #[derive(Debug)]
@@ -107,17 +106,29 @@ impl Encoder<'_> {
     }
 
     /// Writes a chunk with one delta of one choice.
-    pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+    pub(super) fn chunk(&mut self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+        self.choice_frame(index, out, |choice| {
+            choice.literal_key("delta");
+            choice.object(delta);
+            choice.literal_key("finish_reason");
+            choice.null();
+        });
+    }
+
+    /// Writes a chunk that speaks of one choice.
+    pub(super) fn choice_frame(
+        &mut self,
+        index: u32,
+        out: &mut String,
+        members: impl FnOnce(&mut Writer),
+    ) {
         self.frame(out, |writer| {
             writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
                     choice.literal_key("index");
                     choice.value(&index);
-                    choice.literal_key("delta");
-                    choice.object(delta);
-                    choice.literal_key("finish_reason");
-                    choice.null();
+                    members(choice);
                 });
             });
         });
@@ -160,7 +171,6 @@ impl Encoder<'_> {
             citations: Vec::new(),
             is_told: false,
             is_closed: false,
-            is_json: self.is_same() && semantics.is_as_json(),
         });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
@@ -227,7 +237,7 @@ impl Encoder<'_> {
 
     /// Writes what this protocol's own server wants back to go on reasoning, if the node holds that.
     pub(super) fn write_details(
-        &self,
+        &mut self,
         candidate: u32,
         semantics: &NodeSemantics<'_>,
         out: &mut String,
@@ -270,7 +280,7 @@ impl Encoder<'_> {
         let form = if wrapped { CallForm::Custom } else { call.form };
         let id = match &call.id {
             Some(id) => id.reborrow(),
-            None => encode_response::made_up_id(&self.asked, call.part.0 as usize),
+            None => made_up_id(&self.asked, call.part.0 as usize),
         };
         let extras = semantics.extras().filter(|_| self.is_same());
         self.chunk(candidate, out, |delta| {
@@ -286,8 +296,7 @@ impl Encoder<'_> {
                 payload.field("name", &name);
                 payload.field(key, "");
                 payload.close();
-                let side = if extras.is_some() { Side::Own } else { Side::Foreign };
-                write_signature(&mut object, semantics, side);
+                write_signature(&mut object, semantics, extras);
                 object.close();
             });
         });
@@ -348,18 +357,14 @@ impl Encoder<'_> {
         self.losses.add(self.source, at, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                let mut choice = Object::open(writer, Some((extras, "")));
-                choice.field("index", &index);
-                Object::open(choice.key("delta"), Some((extras, "message"))).close();
-                if extras.within("logprobs").next().is_some() {
-                    Object::open(choice.key("logprobs"), Some((extras, "logprobs"))).close();
-                }
-                choice.key("finish_reason").null();
-                choice.close();
-            });
+        self.choice_frame(index, out, |choice| {
+            choice.key("delta");
+            Object::open(choice, Some((extras, "message"))).close();
+            if extras.within("logprobs").next().is_some() {
+                choice.key("logprobs");
+                Object::open(choice, Some((extras, "logprobs"))).close();
+            }
+            extras.within("").for_each(|extra| choice.field(&extra.key, &extra.json));
         });
     }
 
@@ -383,16 +388,10 @@ impl Encoder<'_> {
             word = encode_response::finish_word(finish.kind, said, place, losing);
         });
         let word = own.as_deref().unwrap_or(word);
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                writer.object(|choice| {
-                    choice.field("index", &candidate);
-                    choice.key("delta");
-                    choice.object(|_| {});
-                    choice.field("finish_reason", word);
-                });
-            });
+        self.choice_frame(candidate, out, |choice| {
+            choice.key("delta");
+            choice.object(|_| {});
+            choice.field("finish_reason", word);
         });
     }
 }
@@ -427,12 +426,4 @@ struct NewCall<'c> {
     id: Option<Text<'c>>,
     name: Text<'c>,
     form: CallForm,
-}
-
-/// The names of a call's payload and of its arguments.
-pub(super) fn words(form: CallForm) -> (&'static str, &'static str) {
-    match form {
-        CallForm::Function => ("function", "arguments"),
-        CallForm::Custom => ("custom", "input"),
-    }
 }

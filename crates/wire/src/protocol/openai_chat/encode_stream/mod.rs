@@ -25,7 +25,6 @@ use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -38,7 +37,7 @@ pub struct Encoder<'a> {
     asked: Asked<'a>,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
-    /// Vendor fields of the answer, which every chunk repeats.
+    /// Vendor fields of this protocol's own answer, which the next chunk has.
     extras: Extras<'static>,
     choices: Vec<Choice>,
     /// Which of them has which number.
@@ -72,12 +71,6 @@ impl Losses {
         }
     }
 }
-
-/// So much of vendor fields is said again in every chunk.
-const REPEATED_BYTES_MAX: usize = 1024;
-
-/// And how many they may be.
-const REPEATED_MAX: usize = 32;
 
 impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
@@ -121,23 +114,20 @@ impl<'a> Encoder<'a> {
         self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
-            let is_apart = |usage: &Usage<'_>| usage.semantics().has_shape(shape::IN_X_GROQ);
-            let usage = self.usage.take();
-            if self.is_same() && usage.as_ref().is_some_and(is_apart) {
-                // It stands in a vendor field, which every chunk has.
-                self.frame(out, |writer| {
-                    writer.key("choices");
-                    writer.array(|_| {});
-                });
-            } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
+            let usage = self.usage.take().filter(|_| self.asked.include_usage);
+            if let Some(usage) = &usage {
                 self.losses
-                    .add(self.source, NoteAt::Response, |losing| USAGE.report(&usage, losing));
-                let stating = USAGE.stating(self.source);
+                    .add(self.source, NoteAt::Response, |losing| USAGE.report(usage, losing));
+            }
+            let stating = USAGE.stating(self.source);
+            if usage.is_some() || !self.extras.is_empty() {
                 self.frame(out, |writer| {
                     writer.key("choices");
                     writer.array(|_| {});
-                    writer.key(USAGE.member);
-                    USAGE.write(writer, &usage, None, stating);
+                    if let Some(usage) = &usage {
+                        writer.key(USAGE.member);
+                        USAGE.write(writer, usage, None, stating);
+                    }
                 });
             }
             out.push_str("data: [DONE]\n\n");
@@ -183,42 +173,23 @@ impl<'a> Encoder<'a> {
             }
             losing.semantics(&semantics);
         });
-        self.keep_head(semantics, out);
+        self.keep_head(semantics);
         self.choice(0, out);
     }
 
-    /// Vendor fields of this protocol's own go into every chunk from here on. Where they are more than servers have, they
-    /// go out in a chunk of their own, so that a stream does not grow with their number and with its length.
-    fn keep_head(&mut self, semantics: NodeSemantics<'_>, out: &mut String) {
-        let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
-        let mut repeated = self.extras.clone();
-        repeated.update(extras.clone().into_owned());
-        let bytes: usize = repeated.iter().map(|it| it.key.len() + it.json.as_str().len()).sum();
-        if bytes <= REPEATED_BYTES_MAX && repeated.iter().count() <= REPEATED_MAX {
-            self.extras = repeated;
-            return;
+    /// Keeps vendor fields of this protocol's own for the next chunk.
+    fn keep_head(&mut self, semantics: NodeSemantics<'_>) {
+        if let Some(extras) = semantics.extras().filter(|_| self.is_same()) {
+            self.extras.update(extras.clone().into_owned());
         }
-        // What is said anew is not said twice.
-        let (mut later, mut kept) = (extras.clone(), Extras::default());
-        for extra in self.extras.iter().filter(|extra| later.find(extra).is_none()) {
-            kept.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
-        }
-        self.extras = kept;
-        self.frame(out, |writer| {
-            for extra in extras.within("") {
-                writer.field(&extra.key, &extra.json);
-            }
-            writer.key("choices");
-            writer.array(|_| {});
-        });
     }
 
     /// Writes one chunk: what every chunk begins with, then `rest`.
-    fn frame(&self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
+    fn frame(&mut self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
         sse::data_frame(out, |writer| {
             writer.object(|writer| {
                 writer.raw_members(&self.head);
-                for extra in self.extras.within("") {
+                for extra in std::mem::take(&mut self.extras).within("") {
                     writer.field(&extra.key, &extra.json);
                 }
                 rest(writer);
@@ -238,7 +209,7 @@ impl<'a> Encoder<'a> {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
                 self.losses
                     .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
-                self.keep_head(semantics, out);
+                self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
                 self.note_choice(index, &semantics, out);

@@ -12,9 +12,8 @@ use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
-use crate::protocol::arguments::write_as_json;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::signature::Side;
+use crate::protocol::openai_chat::encode_request::message::words;
 use crate::protocol::openai_chat::encode_request::signature::call_signature;
 use crate::protocol::openai_chat::encode_request::signature::write_signature;
 use crate::protocol::openai_chat::encode_response;
@@ -22,7 +21,6 @@ use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::encode_stream::choice::PartKind;
 use crate::protocol::openai_chat::encode_stream::choice::Written;
-use crate::protocol::openai_chat::encode_stream::choice::words;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
 
@@ -37,10 +35,6 @@ impl Encoder<'_> {
         let logprobs = part.logprobs.take();
         part.is_told = true;
         match &mut part.kind {
-            PartKind::Text if part.is_json => self.chunk(candidate, out, |delta| {
-                delta.key("content");
-                write_as_json(delta, text);
-            }),
             PartKind::Text => {
                 self.count_said(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);
@@ -96,7 +90,7 @@ impl Encoder<'_> {
     }
 
     fn write_text(
-        &self,
+        &mut self,
         index: u32,
         (key, text): (&str, &Text<'_>),
         logprobs: Option<Logprobs<'_>>,
@@ -105,19 +99,13 @@ impl Encoder<'_> {
         let Some(logprobs) = logprobs else {
             return self.chunk(index, out, |delta| delta.field(key, text));
         };
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
-                    choice.object(|delta| delta.field(key, text));
-                    choice.key("logprobs");
-                    choice.object(|it| it.field(key, &logprobs.entries()));
-                    choice.key("finish_reason");
-                    choice.null();
-                });
-            });
+        self.choice_frame(index, out, |choice| {
+            choice.key("delta");
+            choice.object(|delta| delta.field(key, text));
+            choice.key("logprobs");
+            choice.object(|it| it.field(key, &logprobs.entries()));
+            choice.key("finish_reason");
+            choice.null();
         });
     }
 
@@ -152,7 +140,7 @@ impl Encoder<'_> {
     }
 
     /// Writes thinking as the chunk of content that some servers give.
-    fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
+    fn write_thinking(&mut self, index: u32, text: &Text<'_>, out: &mut String) {
         self.chunk(index, out, |delta| {
             delta.key("content");
             delta.array(|writer| {
@@ -171,21 +159,32 @@ impl Encoder<'_> {
     }
 
     fn write_arguments(
-        &self,
+        &mut self,
         index: u32,
         (number, form): (u32, CallForm),
         text: &Text<'_>,
         out: &mut String,
     ) {
         let (kind, key) = words(form);
-        self.chunk(index, out, |delta| {
+        self.write_fragment((index, number), out, |call| {
+            call.key(kind).object(|payload| payload.field(key, text));
+        });
+    }
+
+    /// Writes how a call goes on.
+    fn write_fragment(
+        &mut self,
+        (candidate, number): (u32, u32),
+        out: &mut String,
+        members: impl FnOnce(&mut Object<'_, '_>),
+    ) {
+        self.chunk(candidate, out, |delta| {
             delta.key("tool_calls");
             delta.array(|writer| {
-                writer.object(|call| {
-                    call.field("index", &number);
-                    call.key(kind);
-                    call.object(|payload| payload.field(key, text));
-                });
+                let mut call = Object::open(writer, None);
+                call.field("index", &number);
+                members(&mut call);
+                call.close();
             });
         });
     }
@@ -257,30 +256,15 @@ impl Encoder<'_> {
         if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
             && call_signature(semantics).is_some()
         {
-            return self.write_call_signature((part.candidate, *number), semantics, out);
+            let extras = semantics.extras().filter(|_| self.is_same());
+            return self.write_fragment((part.candidate, *number), out, |call| {
+                write_signature(call, semantics, extras);
+            });
         }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
         if reasons && self.write_details(part.candidate, semantics, out) == Written::Yes {
             self.parts[id.0 as usize].is_told = true;
         }
-    }
-
-    fn write_call_signature(
-        &self,
-        (candidate, number): (u32, u32),
-        semantics: &NodeSemantics<'_>,
-        out: &mut String,
-    ) {
-        let side = if self.is_same() { Side::Own } else { Side::Foreign };
-        self.chunk(candidate, out, |delta| {
-            delta.key("tool_calls");
-            delta.array(|writer| {
-                let mut call = Object::open(writer, None);
-                call.field("index", &number);
-                write_signature(&mut call, semantics, side);
-                call.close();
-            });
-        });
     }
 
     pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
@@ -329,7 +313,7 @@ impl Encoder<'_> {
     }
 
     fn write_citation(
-        &self,
+        &mut self,
         candidate: u32,
         citation: &Citation<'_>,
         stretch: (u64, u64),
