@@ -104,12 +104,6 @@ pub(super) mod request_shape {
     pub(in super::super) const THINKING_SWITCH: Shape = Shape::bit(6);
 }
 
-/// The scope of extras in `extra_content` of a call.
-pub(super) const EXTRA_CONTENT: &str = "extra_content";
-
-/// The scope of extras in `google` of `extra_content`.
-pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
-
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";
 

@@ -35,7 +35,7 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
-use crate::protocol::openai_chat::decode_request::signature::read_signature;
+use crate::protocol::openai_chat::signature::read_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;

@@ -3,7 +3,6 @@
 pub(super) mod content;
 pub(super) mod message;
 mod options;
-pub(super) mod signature;
 mod tools;
 
 use crate::conversation::Request;

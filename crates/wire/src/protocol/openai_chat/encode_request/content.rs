@@ -4,7 +4,6 @@ use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::json::Text;
 use crate::json::Writer;
@@ -58,15 +57,23 @@ pub(in crate::protocol::openai_chat) fn write_part(
     part: &Part<'_>,
     losing: &mut Losing<'_>,
 ) {
-    let semantics = part.semantics();
+    let mut piece = Piece { writer, semantics: part.semantics(), losing };
     match part.content() {
-        Content::Text(text) => write_simple(writer, ("text", text), semantics, losing),
-        Content::Refusal(text) => write_simple(writer, ("refusal", text), semantics, losing),
-        Content::Media(media) => write_media(writer, media, semantics, losing),
-        Content::Reasoning(reasoning) => write_thinking(writer, reasoning, semantics, losing),
+        Content::Text(text) => piece.write("text", |writer| writer.value(text)),
+        Content::Refusal(text) => piece.write("refusal", |writer| writer.value(text)),
+        Content::Media(media) => match media.kind {
+            MediaKind::Image => piece.write_image(media),
+            MediaKind::Audio => piece.write_audio(media),
+            MediaKind::Document => piece.write_document(media),
+            // The walk over the request has reported it.
+            MediaKind::Video => {}
+        },
+        Content::Reasoning(reasoning) => {
+            piece.write("thinking", |writer| write_thinking(writer, &reasoning.texts));
+        }
         Content::Opaque(opaque) => {
             if opaque.protocol == Protocol::OpenaiChat {
-                writer.value(&opaque.json);
+                piece.writer.value(&opaque.json);
             }
         }
         // Calls and results have fields and messages of their own.
@@ -74,144 +81,138 @@ pub(in crate::protocol::openai_chat) fn write_part(
     }
 }
 
-fn write_simple(
-    writer: &mut Writer,
-    (name, text): (&'static str, &Text<'_>),
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let mut object = open(writer, name, semantics, losing);
-    object.field(name, text);
-    close(object, semantics, losing);
-}
-
-fn open<'w, 'e>(
+/// A part in the making.
+struct Piece<'w, 'p, 'r> {
     writer: &'w mut Writer,
-    kind: &str,
-    semantics: &'e NodeSemantics<'e>,
-    losing: &Losing<'_>,
-) -> Object<'w, 'e> {
-    let extras = own_extras(losing, semantics).map(|extras| (extras, ""));
-    let mut object = Object::open(writer, extras);
-    object.field("type", kind);
-    object
+    semantics: &'p NodeSemantics<'p>,
+    losing: &'w mut Losing<'r>,
 }
 
-fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
-    if let Some(marker) = semantics.cache() {
-        if losing.shares_vendor() {
-            object.field(marker.key, &marker.json);
-        } else {
-            object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
-            if marker.ttl.is_some() {
-                losing.below(
-                    semantics.place(),
-                    &format!("/{}/ttl", marker.key),
-                    LossKind::Approximated,
-                    "Chat has other times to keep a prompt cached",
-                );
+impl<'p> Piece<'_, 'p, '_> {
+    /// Writes a part whose payload stands under the name of its type, with what rides on it.
+    fn write(&mut self, kind: &'static str, payload: impl FnOnce(&mut Writer)) {
+        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, ""));
+        let mut object = Object::open(self.writer, extras);
+        object.word("type", kind);
+        payload(object.key(kind));
+        match self.semantics.cache() {
+            None => {}
+            Some(marker) if self.losing.shares_vendor() => object.field(marker.key, &marker.json),
+            Some(marker) => {
+                object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
+                if marker.ttl.is_some() {
+                    let (at, reason) =
+                        (self.semantics.place(), "Chat has other times to keep a prompt cached");
+                    let ttl = format!("/{}/ttl", marker.key);
+                    self.losing.below(at, &ttl, LossKind::Approximated, reason);
+                }
             }
         }
+        object.close();
     }
-    object.close();
-}
 
-fn write_media(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    match media.kind {
-        MediaKind::Image => write_image(writer, media, semantics, losing),
-        MediaKind::Audio => write_audio(writer, media, semantics, losing),
-        MediaKind::Document => write_document(writer, media, semantics, losing),
-        // The walk over the request has reported it.
-        MediaKind::Video => {}
+    /// The same with an object as the payload.
+    fn write_object(&mut self, kind: &'static str, members: impl FnOnce(&mut Object<'_, '_>)) {
+        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, kind));
+        self.write(kind, |writer| {
+            let mut object = Object::open(writer, extras);
+            members(&mut object);
+            object.close();
+        });
     }
-}
 
-/// Writes a part whose payload is an object under the name of its type.
-fn write_object(
-    writer: &mut Writer,
-    kind: &'static str,
-    (semantics, losing): (&NodeSemantics<'_>, &mut Losing<'_>),
-    members: impl FnOnce(&mut Object<'_, '_>, &mut Losing<'_>),
-) {
-    let mut object = open(writer, kind, semantics, losing);
-    let extras = own_extras(losing, semantics).map(|extras| (extras, kind));
-    let mut inner = Object::open(object.key(kind), extras);
-    members(&mut inner, losing);
-    inner.close();
-    close(object, semantics, losing);
-}
-
-fn write_image(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let Media { kind: _, source, detail, name } = media;
-    let url = match source {
-        Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
-        Source::Url { url, .. } => url.reborrow(),
-        // Nobody comes here with them: see `is_sayable`.
-        Source::Text { .. } | Source::File { .. } => return,
-    };
-    if name.is_some() {
-        let reason = "Chat has no names of images";
-        losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
+        self.losing.field(self.semantics.place(), field, kind, reason);
     }
-    write_object(writer, "image_url", (semantics, losing), |inner, _| {
-        inner.field("url", &url);
-        inner.optional("detail", detail.as_ref());
-    });
-}
 
-/// The payload of this protocol's own that is not spelled the usual way.
-fn kept<'e>(semantics: &'e NodeSemantics<'e>, losing: &Losing<'_>) -> Option<Text<'e>> {
-    let kept = own_extras(losing, semantics)?.within(DATA_URL).next()?;
-    Some(Text::plain(&*kept.key))
-}
+    /// The payload of this protocol's own that is not spelled the usual way.
+    fn kept(&self) -> Option<Text<'p>> {
+        let kept = own_extras(self.losing, self.semantics)?.within(DATA_URL).next()?;
+        Some(Text::plain(&*kept.key))
+    }
 
-/// Puts a data URL together, unless it came in another spelling.
-fn data_url<'t>(
-    mime: Option<&Text<'_>>,
-    data: &Text<'_>,
-    semantics: &'t NodeSemantics<'t>,
-    losing: &Losing<'_>,
-) -> Text<'t> {
-    kept(semantics, losing).unwrap_or_else(|| {
-        let spelled = if losing.is_same() { Text::to_str } else { media_type::proper };
-        let mime = mime.map_or("application/octet-stream".into(), spelled);
-        let mut url = Text::plain(format!("data:{mime};base64,"));
-        url.push(data);
-        url
-    })
-}
+    /// Puts a data URL together, unless it came in another spelling.
+    fn data_url(&self, mime: Option<&Text<'_>>, data: &Text<'_>) -> Text<'p> {
+        self.kept().unwrap_or_else(|| {
+            let spelled = if self.losing.is_same() { Text::to_str } else { media_type::proper };
+            let mime = mime.map_or("application/octet-stream".into(), spelled);
+            let mut url = Text::plain(format!("data:{mime};base64,"));
+            url.push(data);
+            url
+        })
+    }
 
-fn write_audio(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let (mime, data) = match &media.source {
-        Source::Base64 { mime, data } => {
-            (mime, kept(semantics, losing).unwrap_or_else(|| data.reborrow()))
+    fn write_image(&mut self, media: &Media<'_>) {
+        let Media { kind: _, source, detail, name } = media;
+        let url = match source {
+            Source::Base64 { mime, data } => self.data_url(mime.as_ref(), data),
+            Source::Url { url, .. } => url.reborrow(),
+            // Nobody comes here with them: see `is_sayable`.
+            Source::Text { .. } | Source::File { .. } => return,
+        };
+        if name.is_some() {
+            self.lose(Field::MediaName, LossKind::Dropped, "Chat has no names of images");
         }
-        Source::Url { mime, url } => (mime, url.reborrow()),
-        // Nobody comes here with others: see `is_sayable`.
-        Source::Text { .. } | Source::File { .. } => return,
-    };
-    let format = mime.as_ref().map(audio_format);
-    if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
-        losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
+        self.write_object("image_url", |inner| {
+            inner.field("url", &url);
+            inner.optional("detail", detail.as_ref());
+        });
     }
-    write_object(writer, "input_audio", (semantics, losing), |inner, _| {
-        inner.field("data", &data);
-        inner.optional("format", format.as_ref());
+
+    fn write_audio(&mut self, media: &Media<'_>) {
+        let (mime, data) = match &media.source {
+            Source::Base64 { mime, data } => (mime, self.kept().unwrap_or_else(|| data.reborrow())),
+            Source::Url { mime, url } => (mime, url.reborrow()),
+            // Nobody comes here with others: see `is_sayable`.
+            Source::Text { .. } | Source::File { .. } => return,
+        };
+        let format = mime.as_ref().map(audio_format);
+        if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
+            let reason = "Chat names sound by its format";
+            self.losing.node(self.semantics.place(), LossKind::Renamed, reason);
+        }
+        self.write_object("input_audio", |inner| {
+            inner.field("data", &data);
+            inner.optional("format", format.as_ref());
+        });
+    }
+
+    fn write_document(&mut self, media: &Media<'_>) {
+        let Media { kind: _, source, detail: _, name } = media;
+        let (key, value) = match source {
+            Source::Base64 { mime, data } => ("file_data", self.data_url(mime.as_ref(), data)),
+            Source::Text { .. } if let Some(url) = self.kept() => ("file_data", url),
+            Source::File { id, .. } if self.losing.shares_vendor() => ("file_id", id.reborrow()),
+            Source::Url { url, .. } if self.losing.is_same() => ("file_data", url.reborrow()),
+            // Nobody comes here with them: see `is_sayable`.
+            Source::File { .. } | Source::Url { .. } => return,
+            Source::Text { text, .. } => {
+                report_as_text(self.semantics, self.losing);
+                return self.write("text", |writer| writer.value(text));
+            }
+        };
+        let is_unnamed = name.is_none() && key == "file_data" && !self.losing.is_same();
+        if is_unnamed {
+            let reason = "Chat wants a name for every file";
+            self.lose(Field::MediaName, LossKind::Synthesised, reason);
+        }
+        let made_up = is_unnamed.then_some(Text::literal(UNNAMED_FILE));
+        self.write_object("file", |inner| {
+            inner.field(key, &value);
+            inner.optional("filename", name.as_ref().or(made_up.as_ref()));
+        });
+    }
+}
+
+/// Writes reasoning as the chunk of content that some servers give and take.
+pub(in crate::protocol::openai_chat) fn write_thinking(writer: &mut Writer, texts: &[Text<'_>]) {
+    writer.array(|writer| {
+        for text in texts {
+            writer.object(|object| {
+                object.word("type", "text");
+                object.field("text", text);
+            });
+        }
     });
 }
 
@@ -246,59 +247,4 @@ pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing
     };
     losing.node(part.semantics().place(), kind, reason);
     false
-}
-
-fn write_document(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let Media { kind: _, source, detail: _, name } = media;
-    let place = semantics.place();
-    let (key, value) = match source {
-        Source::Base64 { mime, data } => {
-            ("file_data", data_url(mime.as_ref(), data, semantics, losing))
-        }
-        Source::Text { .. } if let Some(url) = kept(semantics, losing) => ("file_data", url),
-        Source::File { id, .. } if losing.shares_vendor() => ("file_id", id.reborrow()),
-        Source::Url { url, .. } if losing.is_same() => ("file_data", url.reborrow()),
-        // Nobody comes here with them: see `is_sayable`.
-        Source::File { .. } | Source::Url { .. } => return,
-        Source::Text { text, .. } => {
-            report_as_text(semantics, losing);
-            return write_simple(writer, ("text", text), semantics, losing);
-        }
-    };
-    write_object(writer, "file", (semantics, losing), |inner, losing| {
-        inner.field(key, &value);
-        match name {
-            Some(name) => inner.field("filename", name),
-            None if losing.is_same() || key == "file_id" => {}
-            None => {
-                inner.field("filename", UNNAMED_FILE);
-                let reason = "Chat wants a name for every file";
-                losing.field(place, Field::MediaName, LossKind::Synthesised, reason);
-            }
-        }
-    });
-}
-
-/// Writes reasoning as the chunk of content that some servers give and take.
-fn write_thinking(
-    writer: &mut Writer,
-    reasoning: &Reasoning<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let mut object = open(writer, "thinking", semantics, losing);
-    object.key("thinking").array(|writer| {
-        for text in &reasoning.texts {
-            writer.object(|object| {
-                object.word("type", "text");
-                object.field("text", text);
-            });
-        }
-    });
-    close(object, semantics, losing);
 }

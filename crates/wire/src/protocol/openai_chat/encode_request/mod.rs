@@ -6,7 +6,6 @@ pub(super) mod message;
 mod options;
 mod results;
 mod schema;
-pub(super) mod signature;
 mod thinking;
 mod tools;
 pub(super) mod turns;

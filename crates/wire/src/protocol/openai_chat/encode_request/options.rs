@@ -138,7 +138,7 @@ impl Options<'_, '_> {
     fn drop_identity(&mut self, object: &mut Object<'_, '_>) {
         object.optional("user", self.request.user.as_ref());
         let CacheOptions { key, options, retention } = &self.request.cache;
-        for (field, is_set) in [
+        let fields = [
             (Field::Verbosity, self.request.verbosity.is_some()),
             (Field::SafetyIdentifier, self.request.safety_identifier.is_some()),
             (Field::Store, self.request.store.is_some()),
@@ -147,10 +147,19 @@ impl Options<'_, '_> {
             (Field::CacheKey, key.is_some()),
             (Field::CacheOptions, options.is_some()),
             (Field::CacheRetention, retention.is_some()),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Dropped, "the server does not take it");
-            }
+        ];
+        self.lose_set(&fields, LossKind::Dropped, "the server does not take it");
+    }
+
+    /// Reports what happened to those of several fields that are set.
+    pub(super) fn lose_set(
+        &mut self,
+        fields: &[(Field, bool)],
+        kind: LossKind,
+        reason: &'static str,
+    ) {
+        for (field, _) in fields.iter().filter(|(_, is_set)| *is_set) {
+            self.lose(*field, kind, reason);
         }
     }
 
@@ -187,41 +196,47 @@ impl Options<'_, '_> {
             true => rules.logprobs,
             false => Accepts::Nothing,
         };
-        let sampling = &self.request.sampling;
-        let mut fit = |field, value: &Option<Number<'_>>, rule| {
-            fitted(self.losing, field, value.as_ref(), rule).map(Number::into_owned)
-        };
-        let temperature = fit(Field::Temperature, &sampling.temperature, rules.temperature);
-        let mut top_p = fit(Field::TopP, &sampling.top_p, rules.top_p);
-        let seed = fit(Field::Seed, &sampling.seed, rules.seed);
-        let presence = fit(Field::PresencePenalty, &sampling.presence_penalty, rules.penalties);
-        let frequency = fit(Field::FrequencyPenalty, &sampling.frequency_penalty, rules.penalties);
-        let top_logprobs = fit(Field::TopLogprobs, &sampling.top_logprobs, logprobs);
-        if temperature.is_some() && top_p.is_some() && !rules.temperature_with_top_p {
-            top_p = None;
+        let mut fitted = self.request.sampling.clone();
+        for (field, value, rule) in [
+            (Field::Temperature, &mut fitted.temperature, rules.temperature),
+            (Field::TopP, &mut fitted.top_p, rules.top_p),
+            (Field::Seed, &mut fitted.seed, rules.seed),
+            (Field::PresencePenalty, &mut fitted.presence_penalty, rules.penalties),
+            (Field::FrequencyPenalty, &mut fitted.frequency_penalty, rules.penalties),
+            (Field::TopLogprobs, &mut fitted.top_logprobs, logprobs),
+        ] {
+            *value = value.take().and_then(|value| self.fit(field, value, rule));
+        }
+        if fitted.temperature.is_some() && fitted.top_p.is_some() && !rules.temperature_with_top_p {
+            fitted.top_p = None;
             let reason = "the model does not take it beside a temperature";
             self.lose(Field::TopP, LossKind::Dropped, reason);
         }
-        let mut wants_logprobs = sampling.logprobs.filter(|_| logprobs != Accepts::Nothing);
+        fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
         // How many are told is taken only beside the wish for them.
-        if top_logprobs.is_some() && wants_logprobs.is_none() {
-            wants_logprobs = Some(true);
+        if fitted.top_logprobs.is_some() && fitted.logprobs.is_none() {
+            fitted.logprobs = Some(true);
         }
-        if sampling.logprobs == Some(true) && wants_logprobs.is_none() {
+        if self.request.sampling.logprobs == Some(true) && fitted.logprobs.is_none() {
             self.lose(Field::Logprobs, LossKind::Dropped, "the model does not take it");
         }
-        let fitted = Sampling {
-            temperature,
-            top_p,
-            top_k: None,
-            seed,
-            presence_penalty: presence,
-            frequency_penalty: frequency,
-            candidates: sampling.candidates.as_ref().map(Number::reborrow),
-            logprobs: wants_logprobs,
-            top_logprobs,
-        };
         write_sampling(object, &fitted, self.target.dialect.seed_field);
+    }
+
+    /// The value of a parameter that the model takes; what is changed or left out is reported.
+    fn fit<'n>(&mut self, field: Field, value: Number<'n>, rule: Accepts) -> Option<Number<'n>> {
+        let number = value.as_f64()?;
+        match rule.fit(number) {
+            Some(fit) if fit == number => Some(value),
+            Some(fit) => {
+                self.lose(field, LossKind::Approximated, "the model takes a smaller range");
+                Number::from_f64(fit)
+            }
+            None => {
+                self.lose(field, LossKind::Dropped, "the model does not take it");
+                None
+            }
+        }
     }
 
     fn write_stop(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
@@ -250,16 +265,13 @@ impl Options<'_, '_> {
         };
         if !self.target.dialect.schema_output || !self.target.family.schema_output {
             let reason = "the server takes no schema, only JSON as such";
-            for (field, is_set) in [
+            let fields = [
                 (Field::OutputSchema, output.schema.is_some()),
                 (Field::OutputSchemaName, output.name.is_some()),
                 (Field::OutputSchemaDescription, output.description.is_some()),
                 (Field::OutputSchemaStrict, output.strict.is_some()),
-            ] {
-                if is_set {
-                    self.lose(field, LossKind::Approximated, reason);
-                }
-            }
+            ];
+            self.lose_set(&fields, LossKind::Approximated, reason);
             return write_format(object, &OutputFormat::JsonObject, None);
         }
         let OutputSchema { name, description, schema, strict } = &**output;
@@ -304,28 +316,5 @@ impl Options<'_, '_> {
         }
         let reason = "Chat has other words for the cache";
         self.lose(Field::CacheOptions, LossKind::Dropped, reason);
-    }
-}
-
-/// The value of a parameter that the model takes; what is changed or left out is reported.
-fn fitted<'n>(
-    losing: &mut Losing<'_>,
-    field: Field,
-    value: Option<&'n Number<'_>>,
-    rule: Accepts,
-) -> Option<Number<'n>> {
-    let value = value?;
-    let number = value.as_f64()?;
-    let root = Place::default();
-    match rule.fit(number) {
-        Some(fit) if fit == number => Some(value.reborrow()),
-        Some(fit) => {
-            losing.field(root, field, LossKind::Approximated, "the model takes a smaller range");
-            Number::from_f64(fit)
-        }
-        None => {
-            losing.field(root, field, LossKind::Dropped, "the model does not take it");
-            None
-        }
     }
 }

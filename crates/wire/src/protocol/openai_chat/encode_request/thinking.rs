@@ -93,31 +93,23 @@ impl Options<'_, '_> {
 
     fn explain_unused(&mut self) {
         let Thinking { mode, effort: _, budget, show } = &self.request.thinking;
-        let (mode, budget, show) = (mode.is_some(), budget.is_some(), show.is_some());
+        let fields = [
+            (Field::ThinkingMode, mode.is_some()),
+            (Field::ThinkingBudget, budget.is_some()),
+            (Field::ThinkingShow, show.is_some()),
+        ];
         let reason = "the model does not reason in this request";
-        for (field, is_set) in [
-            (Field::ThinkingMode, mode),
-            (Field::ThinkingBudget, budget),
-            (Field::ThinkingShow, show),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Approximated, reason);
-            }
-        }
+        self.lose_set(&fields, LossKind::Approximated, reason);
     }
 
     fn drop_thinking(&mut self, reason: &'static str) {
         let Thinking { mode, effort, budget, show: _ } = &self.request.thinking;
-        let (mode, effort, budget) = (mode.is_some(), effort.is_some(), budget.is_some());
-        for (field, is_set) in [
-            (Field::ThinkingMode, mode),
-            (Field::ThinkingEffort, effort),
-            (Field::ThinkingBudget, budget),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Dropped, reason);
-            }
-        }
+        let fields = [
+            (Field::ThinkingMode, mode.is_some()),
+            (Field::ThinkingEffort, effort.is_some()),
+            (Field::ThinkingBudget, budget.is_some()),
+        ];
+        self.lose_set(&fields, LossKind::Dropped, reason);
     }
 
     fn report_show(&mut self) {
@@ -247,16 +239,14 @@ impl Options<'_, '_> {
         if asked.is_none() && mode.is_none() && show.is_none() {
             return None;
         }
-        object.key("reasoning").object(|it| match (budget, asked) {
-            (Some(budget), Some(asked)) if asked != Effort::None => {
-                it.field("max_tokens", budget);
-                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+        object.key("reasoning").object(|it| {
+            match (budget, asked) {
+                (Some(budget), Some(asked)) if asked != Effort::None => {
+                    it.field("max_tokens", budget);
+                }
+                (_, asked) => it.optional("effort", asked.map(Effort::as_str)),
             }
-            (_, Some(asked)) => {
-                it.field("effort", asked.as_str());
-                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
-            }
-            (_, None) => it.optional("exclude", show.as_ref().map(is_hidden).as_ref()),
+            it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
         });
         if mode.is_some() {
             self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has an object for it");

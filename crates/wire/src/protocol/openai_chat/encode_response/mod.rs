@@ -11,6 +11,7 @@ use crate::conversation::Finish;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::json::Number;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -56,7 +57,12 @@ pub(in crate::protocol) fn encode_response(
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let own = content::own_extras(&losing, semantics);
     let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
-    write_head(&mut object, response, asked, &mut losing);
+    let Response { id, model, created, service_tier, .. } = response;
+    let (id, model, created, tier) =
+        (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
+    let head = Head { id, model, created, tier };
+    head.write(&mut object, "chat.completion", asked, source);
+    head.report(semantics.place(), asked, &mut losing);
     object.key("choices").array(|writer| {
         let mut answer = Answer { asked, losing: &mut losing, parts_before: 0 };
         for (index, candidate) in response.candidates.iter().enumerate() {
@@ -76,55 +82,60 @@ pub(in crate::protocol) fn encode_response(
     writer.into_string()
 }
 
-fn write_head(
-    object: &mut Object<'_, '_>,
-    response: &Response<'_>,
-    asked: &Asked<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let same = losing.is_same();
-    match &response.id {
-        Some(id) => object.field("id", id),
-        None if same => {}
-        None => object.field("id", &format!("chatcmpl-{}", asked.seed.to_str())),
-    }
-    if !object.is_kept("object") {
-        object.word("object", "chat.completion");
-    }
-    match &response.created {
-        Some(created) => object.field("created", created),
-        None if same => {}
-        None => object.field("created", &asked.created_s),
-    }
-    match asked.model.as_ref().or(response.model.as_ref()) {
-        Some(model) => object.field("model", model),
-        None if same => {}
-        None => {
-            object.field("model", "");
-            report_no_model(response.semantics().place(), losing);
+/// What an answer says of itself, whole or in every chunk of a stream.
+pub(super) struct Head<'h> {
+    pub(super) id: Option<&'h Text<'h>>,
+    pub(super) model: Option<&'h Text<'h>>,
+    pub(super) created: Option<&'h Number<'h>>,
+    pub(super) tier: Option<&'h Text<'h>>,
+}
+
+impl Head<'_> {
+    pub(super) fn write(
+        &self,
+        object: &mut Object<'_, '_>,
+        kind: &'static str,
+        asked: &Asked<'_>,
+        source: Protocol,
+    ) {
+        let same = source == Protocol::OpenaiChat;
+        match self.id {
+            Some(id) => object.field("id", id),
+            None if same => {}
+            None => object.field("id", &format!("chatcmpl-{}", asked.seed.to_str())),
         }
+        if !object.is_kept("object") {
+            object.word("object", kind);
+        }
+        match self.created {
+            Some(created) => object.field("created", created),
+            None if same => {}
+            None => object.field("created", &asked.created_s),
+        }
+        match asked.model.as_ref().or(self.model) {
+            Some(model) => object.field("model", model),
+            None if same => {}
+            None => object.field("model", ""),
+        }
+        let tier = self.tier.and_then(|tier| tier_word(tier, source));
+        object.optional("service_tier", tier.as_ref());
     }
-    if let Some(tier) = &response.service_tier {
-        object.optional("service_tier", tier_word(tier, losing.source()).as_ref());
-        report_tier(tier, response.semantics().place(), losing);
-    }
-}
 
-/// Reports that a model had to be named and none was known.
-pub(super) fn report_no_model(place: Place, losing: &mut Losing<'_>) {
-    losing.field(place, Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
-}
-
-/// Reports a tier that has no name here.
-pub(super) fn report_tier(tier: &Text<'_>, place: Place, losing: &mut Losing<'_>) {
-    if tier_word(tier, losing.source()).is_none() {
-        let reason = "Chat has no such tier";
-        losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+    /// Reports a model that had to be named and was not known, and a tier that has no name here.
+    pub(super) fn report(&self, place: Place, asked: &Asked<'_>, losing: &mut Losing<'_>) {
+        let source = losing.source();
+        let mut lose = |field, kind, reason| losing.field(place, field, kind, reason);
+        if asked.model.is_none() && self.model.is_none() {
+            lose(Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
+        }
+        if self.tier.is_some_and(|tier| tier_word(tier, source).is_none()) {
+            lose(Field::ResponseServiceTier, LossKind::Dropped, "Chat has no such tier");
+        }
     }
 }
 
 /// The name that a tier has here; none if Chat has no such tier.
-pub(super) fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
+fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
     if source == Protocol::OpenaiChat {
         return Some(tier.reborrow());
     }

@@ -21,7 +21,8 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_chat::encode_response;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
@@ -49,20 +50,21 @@ pub struct Encoder<'a> {
 }
 
 /// The report of a stream, in which the same thing stands once however many frames it fills.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Losses {
+    source: Protocol,
     report: Report,
     seen: BTreeSet<(NoteAt, LossKind, String)>,
 }
 
 impl Losses {
     /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
-    fn add(&mut self, source: Protocol, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
-        if source == Protocol::OpenaiChat {
+    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
+        if self.source == Protocol::OpenaiChat {
             return;
         }
         let mut found = Report::default();
-        report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
+        report(&mut Losing::new(self.source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
             if self.seen.insert((at, loss.kind, below.to_owned())) {
@@ -84,7 +86,7 @@ impl<'a> Encoder<'a> {
             parts: Vec::new(),
             usage: None,
             failed: false,
-            losses: Losses::default(),
+            losses: Losses { source, report: Report::default(), seen: BTreeSet::new() },
         }
     }
 
@@ -116,8 +118,7 @@ impl<'a> Encoder<'a> {
             self.begin_unsaid(out);
             let usage = self.usage.take().filter(|_| self.asked.include_usage);
             if let Some(usage) = &usage {
-                self.losses
-                    .add(self.source, NoteAt::Response, |losing| USAGE.report(usage, losing));
+                self.losses.add(NoteAt::Response, |losing| USAGE.report(usage, losing));
             }
             let stating = USAGE.stating(self.source);
             if usage.is_some() || !self.extras.is_empty() {
@@ -140,40 +141,21 @@ impl<'a> Encoder<'a> {
     }
 
     fn start(&mut self, start: Start<'_>, out: &mut String) {
-        let Start { id, model, created, service_tier, semantics } = start;
-        let place = semantics.place();
+        let Start { id, model, created, service_tier, semantics } = &start;
+        let (id, model, created, tier) =
+            (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
+        let head = Head { id, model, created, tier };
         let mut writer = Writer::default();
-        match &id {
-            Some(id) => writer.field("id", id),
-            None => writer.field("id", &format!("chatcmpl-{}", self.asked.seed.to_str())),
-        }
-        writer.field("object", "chat.completion.chunk");
-        match &created {
-            Some(created) => writer.field("created", created),
-            None => writer.field("created", &self.asked.created_s),
-        }
-        let model = self.asked.model.as_ref().or(model.as_ref());
-        let has_no_model = model.is_none() && !self.is_same();
-        match model {
-            Some(model) => writer.field("model", model),
-            None if self.is_same() => {}
-            None => writer.field("model", ""),
-        }
-        if let Some(tier) = &service_tier {
-            let word = encode_response::tier_word(tier, self.source);
-            writer.optional("service_tier", word.as_ref());
-        }
-        self.head = writer.into_string();
-        self.losses.add(self.source, NoteAt::Response, |losing| {
-            if has_no_model {
-                encode_response::report_no_model(place, losing);
-            }
-            if let Some(tier) = &service_tier {
-                encode_response::report_tier(tier, place, losing);
-            }
-            losing.semantics(&semantics);
+        let mut object = Object::open(&mut writer, None);
+        head.write(&mut object, "chat.completion.chunk", &self.asked, self.source);
+        object.close();
+        let members = writer.into_string();
+        self.head = members[1..members.len() - 1].to_owned();
+        self.losses.add(NoteAt::Response, |losing| {
+            head.report(semantics.place(), &self.asked, losing);
+            losing.semantics(semantics);
         });
-        self.keep_head(semantics);
+        self.keep_head(start.semantics);
         self.choice(0, out);
     }
 
@@ -207,8 +189,7 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses
-                    .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
+                self.losses.add(NoteAt::Response, |losing| losing.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -230,7 +211,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(self.source, NoteAt::Response, |losing| losing.usage(usage));
+            self.losses.add(NoteAt::Response, |losing| losing.usage(usage));
         }
     }
 
