@@ -372,6 +372,9 @@ impl Comparison<'_> {
                 json!([{"role": "user", "content": value}])
             }
             (Some(_), Value::String(text)) if text.is_empty() => Value::Null,
+            (Some(key), value) if let Some(usual) = default::usual(self.protocol, key, value) => {
+                usual
+            }
             (Some("model"), Value::String(text)) => {
                 Value::from(text.strip_prefix("models/").unwrap_or(text))
             }

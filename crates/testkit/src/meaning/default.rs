@@ -35,6 +35,23 @@ pub(super) fn parts_of(protocol: Protocol, key: &str, text: &str) -> Option<Valu
     }
 }
 
+/// The usual spelling of a value that a protocol also takes in a shorter or an older one.
+pub(super) fn usual(protocol: Protocol, key: &str, value: &Value) -> Option<Value> {
+    match (protocol, key, value) {
+        // Servers that take the address of an image by itself take the object too.
+        (Protocol::OpenaiChat, "image_url", Value::String(url)) => Some(json!({"url": url})),
+        // The older word of some servers.
+        (Protocol::OpenaiChat, "tool_choice", Value::String(word)) if word == "any" => {
+            Some(json!("required"))
+        }
+        // Some servers give JSON where the protocol has its text.
+        (Protocol::OpenaiChat, "content", Value::Object(_) | Value::Number(_) | Value::Bool(_)) => {
+            Some(json!([{"type": "text", "text": value}]))
+        }
+        _ => None,
+    }
+}
+
 /// What an object says of a field that it leaves out, by what it states.
 pub(super) fn implied(protocol: Protocol, key: &str, object: &Map<String, Value>) -> Value {
     let has = |name: &str| object.contains_key(name) || object.contains_key(&snake(name));
@@ -44,6 +61,12 @@ pub(super) fn implied(protocol: Protocol, key: &str, object: &Map<String, Value>
             if has("responseJsonSchema") || has("responseSchema") =>
         {
             Value::from("application/json")
+        }
+        // A data URL states its type.
+        (Protocol::OpenaiChat, "format") => {
+            let data = object.get("data").and_then(Value::as_str).unwrap_or_default();
+            let stated = data.strip_prefix("data:audio/").and_then(|it| it.split_once(';'));
+            stated.map_or(Value::Null, |(format, _)| Value::from(format))
         }
         _ => Value::Null,
     }
@@ -93,6 +116,8 @@ const CHAT: &[(&str, &str)] = &[
     ("detail", "\"auto\""),
     ("strict", "false"),
     ("modalities", "[\"text\"]"),
+    // Servers that know nothing but functions let their clients leave it out, of tools, calls and choices.
+    ("type", "\"function\""),
 ];
 
 const RESPONSES: &[(&str, &str)] = &[

@@ -213,6 +213,12 @@ impl<'w, 'e> Object<'w, 'e> {
         self.writer.field(key, value);
     }
 
+    /// Whether the field came with another value than the usual one, which is among the extras.
+    pub(in crate::protocol) fn is_kept(&self, key: &str) -> bool {
+        let extras = self.extras.into_iter();
+        extras.flat_map(|(extras, scope)| extras.within(scope)).any(|extra| extra.key == key)
+    }
+
     /// Writes the extras that no field took the place of, and closes the object.
     pub(in crate::protocol) fn close(self) {
         if let Some((extras, scope)) = self.extras {

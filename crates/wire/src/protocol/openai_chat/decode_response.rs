@@ -1,6 +1,7 @@
 //! Reading whole answers. What is not as expected is kept as it is, never refused.
 
 use crate::conversation::Candidate;
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Message;
@@ -20,8 +21,6 @@ use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -30,17 +29,9 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let mut response = Response::default();
     let mut extras = Extras::default();
-    let mut own_object = true;
-    let mut has_choices = false;
     read_object(&mut reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
-        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => {
-            own_object = false;
-            read(reader.skip())
-        }
-        ("choices", Kind::Array) => {
-            has_choices = true;
-            read(read_choices(reader, &mut response.candidates))
-        }
+        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => read(reader.skip()),
+        ("choices", Kind::Array) => read(read_choices(reader, &mut response.candidates)),
         ("usage", Kind::Object) => {
             let place = Place::default().step(Step::Usage);
             read(USAGE.decode(reader, place).map(|usage| response.usage = Some(usage)))
@@ -53,14 +44,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
         _ => read_head(key, reader, &mut response),
     })?;
     reader.finish()?;
-    let semantics = response.semantics_mut();
-    semantics.keep(extras);
-    if own_object {
-        semantics.add_shape(shape::OWN_WORD);
-    }
-    if !has_choices {
-        semantics.add_shape(shape::CHOICES_ABSENT);
-    }
+    response.semantics_mut().keep(extras);
     Ok(response)
 }
 
@@ -99,70 +83,46 @@ fn read_choice<'a>(
     position: usize,
     place: Place,
 ) -> Result<Candidate<'a>> {
-    let mut semantics = NodeSemantics::at(place);
-    let mut usual_index = false;
     let mut finish = None;
-    let mut fields = None;
+    let mut fields = Fields::at(place.step(Step::Message));
     let mut logprobs = None;
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| match (key, reader.kind()?) {
         ("index", Kind::Number)
             if reader.checkpoint().u64().is_ok_and(|it| it == position as u64) =>
         {
-            usual_index = true;
             read(reader.skip())
         }
         ("finish_reason", Kind::String) => {
             finish = Some(finish_of(reader.string()?));
             Ok(Member::Read)
         }
-        ("message", Kind::Object) => {
-            let message = place.step(Step::Message);
-            fields = Some(read_message(reader, message, &mut semantics, extras)?);
-            Ok(Member::Read)
-        }
+        ("message", Kind::Object) => read(read_message(reader, &mut fields, extras)),
         ("logprobs", Kind::Object) => {
             logprobs = Some(reader.raw()?);
             Ok(Member::Read)
         }
         _ => Ok(Member::Unknown),
     })?;
-    if fields.is_none() {
-        semantics.add_shape(shape::MESSAGE_ABSENT);
-    }
-    let mut fields = fields.unwrap_or_else(|| Fields::at(place.step(Step::Message)));
     if let Some(json) = logprobs {
-        semantics.add_shape(shape::LOGPROBS);
         read_logprobs(&json, &mut fields, &mut extras)?;
     }
-    if !usual_index {
-        semantics.add_shape(shape::OWN_WORD);
-    }
-    semantics.keep(extras);
-    let mut parts = fields.into_parts();
-    for part in parts.iter_mut().filter(|part| part.semantics().has_shape(shape::REASONING)) {
-        part.semantics_mut().add_shape(Shape::RESPELLED);
-    }
-    let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
+    let mut candidate = Candidate::new(Message::new(Role::Assistant, fields.into_parts()));
     candidate.finish = finish;
-    *candidate.semantics_mut() = semantics;
+    *candidate.semantics_mut() = NodeSemantics::at(place);
+    candidate.semantics_mut().keep(extras);
     Ok(candidate)
 }
 
-/// Reads the message of a choice. Its extras and shapes are the choice's, because streams have no other place for them.
+/// Reads the message of a choice. Its extras are the choice's, because streams have no other place for them.
 fn read_message<'a>(
     reader: &mut Reader<'a>,
-    place: Place,
-    semantics: &mut NodeSemantics<'a>,
+    fields: &mut Fields<'a>,
     extras: &mut Extras<'a>,
-) -> Result<Fields<'a>> {
-    let mut fields = Fields::at(place);
-    let mut usual_role = false;
-    let mut has_content = false;
+) -> Result<()> {
     let mut annotations = None;
     read_object(reader, "message", extras, |key, reader, _| match (key, reader.kind()?) {
         ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
-            usual_role = true;
             read(reader.skip())
         }
         ("annotations", Kind::Array) => {
@@ -170,28 +130,15 @@ fn read_message<'a>(
             Ok(Member::Read)
         }
         ("content", kind) if is_odd(kind, reader) => {
-            has_content = true;
             fields.json_content(&reader.raw()?);
             Ok(Member::Read)
         }
-        _ => {
-            has_content |= key == "content";
-            lenient(reader, |reader| fields.member(key, reader))
-        }
+        _ => lenient(reader, |reader| fields.member(key, reader)),
     })?;
-    // A stated null is among the extras.
-    has_content |= extras.within("message").any(|extra| extra.key == "content");
-    if !has_content {
-        semantics.add_shape(shape::CONTENT_ABSENT);
+    match annotations {
+        Some(json) => read_annotations(json, fields, extras),
+        None => Ok(()),
     }
-    if !usual_role {
-        semantics.add_shape(shape::OWN_ROLE);
-    }
-    if let Some(json) = annotations {
-        read_annotations(json, &mut fields, semantics, extras)?;
-    }
-    semantics.add_shape(fields.shape);
-    Ok(fields)
 }
 
 /// Whether content is neither a text nor a list of parts.
@@ -229,7 +176,6 @@ fn lenient<'a>(
 fn read_annotations<'a>(
     json: Json<'a>,
     fields: &mut Fields<'a>,
-    semantics: &mut NodeSemantics<'a>,
     extras: &mut Extras<'a>,
 ) -> Result<()> {
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
@@ -238,15 +184,16 @@ fn read_annotations<'a>(
         citations.push(citation_of(reader.raw()?));
         Ok(())
     })?;
-    if citations.is_empty() {
-        semantics.add_shape(shape::ANNOTATIONS_EMPTY);
-    }
-    match fields.text_mut() {
+    match fields.find_mut(is_text) {
         Some(text) => citations.into_iter().for_each(|it| text.semantics_mut().add_citation(it)),
         None if !citations.is_empty() => extras.keep("message", "annotations".into(), json),
         None => {}
     }
     Ok(())
+}
+
+fn is_text(content: &Content<'_>) -> bool {
+    matches!(content, Content::Text(_))
 }
 
 /// A citation with what of it other protocols understand.
@@ -285,8 +232,8 @@ fn read_logprobs<'a>(
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
     read_object(&mut reader, "logprobs", extras, |key, reader, _| {
         let part = match key {
-            "content" => fields.text_mut(),
-            "refusal" => fields.refusal_mut(),
+            "content" => fields.find_mut(is_text),
+            "refusal" => fields.find_mut(|content| matches!(content, Content::Refusal(_))),
             _ => None,
         };
         match part {

@@ -25,14 +25,12 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
         Field::ToolChoice if shape.has(request_shape::FUNCTION_CALL) => "/function_call",
         Field::Seed if shape.has(request_shape::RANDOM_SEED) => "/random_seed",
         Field::ToolsStatedEmpty if shape.has(request_shape::FUNCTIONS) => "/functions",
-        Field::ToolName
-        | Field::ToolDescription
-        | Field::ToolParameters
-        | Field::ToolStrict
-        | Field::ToolOutputSchema
+        Field::ToolName | Field::ToolDescription | Field::ToolParameters | Field::ToolStrict
             if shape.has(request_shape::FUNCTIONS) =>
         {
-            in_function(field)
+            // A function without its wrapper.
+            let pointer = row_of(field).pointer;
+            pointer.strip_prefix("/function").unwrap_or(pointer)
         }
         _ => row_of(field).pointer,
     }
@@ -50,17 +48,6 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
     row_of(field).fate
-}
-
-/// Where a field of a function stands below the function itself.
-fn in_function(field: Field) -> &'static str {
-    match field {
-        Field::ToolName => "/name",
-        Field::ToolDescription => "/description",
-        Field::ToolParameters => "/parameters",
-        Field::ToolStrict => "/strict",
-        _ => "",
-    }
 }
 
 /// What this protocol says to one canonical field.
@@ -84,95 +71,39 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
-    row(Field::MaxOutputTokens, "/max_tokens", depends("depends on what the model supports")),
-    row(Field::Temperature, "/temperature", depends("depends on what the model supports")),
-    row(Field::TopP, "/top_p", depends("depends on what the model supports")),
+    row(Field::MaxOutputTokens, "/max_tokens", BY_MODEL),
+    row(Field::Temperature, "/temperature", BY_MODEL),
+    row(Field::TopP, "/top_p", BY_MODEL),
     row(Field::TopK, "/top_k", dropped("Chat has no top k")),
-    row(Field::Seed, "/seed", depends("depends on what the model supports")),
-    row(Field::PresencePenalty, "/presence_penalty", depends("depends on what the model supports")),
-    row(
-        Field::FrequencyPenalty,
-        "/frequency_penalty",
-        depends("depends on what the model supports"),
-    ),
-    row(Field::Stop, "/stop", depends("depends on what the model supports")),
+    row(Field::Seed, "/seed", BY_MODEL),
+    row(Field::PresencePenalty, "/presence_penalty", BY_MODEL),
+    row(Field::FrequencyPenalty, "/frequency_penalty", BY_MODEL),
+    row(Field::Stop, "/stop", BY_MODEL),
     row(Field::Candidates, "/n", CARRIED),
-    row(Field::Logprobs, "/logprobs", depends("depends on what the model supports")),
-    row(Field::TopLogprobs, "/top_logprobs", depends("depends on what the model supports")),
+    row(Field::Logprobs, "/logprobs", BY_MODEL),
+    row(Field::TopLogprobs, "/top_logprobs", BY_MODEL),
     row(Field::OutputFormat, "/response_format", CARRIED),
-    row(
-        Field::OutputSchema,
-        "/response_format/json_schema/schema",
-        depends("depends on whether the server supports schemas"),
-    ),
-    row(
-        Field::OutputSchemaName,
-        "/response_format/json_schema/name",
-        depends("depends on whether the server supports schemas"),
-    ),
-    row(
-        Field::OutputSchemaDescription,
-        "/response_format/json_schema/description",
-        depends("depends on whether the server supports schemas"),
-    ),
-    row(
-        Field::OutputSchemaStrict,
-        "/response_format/json_schema/strict",
-        depends("depends on whether the server supports schemas"),
-    ),
-    row(Field::Verbosity, "/verbosity", depends("depends on whether the server supports it")),
-    row(
-        Field::ThinkingMode,
-        "/thinking/type",
-        depends("depends on the server's reasoning parameters"),
-    ),
-    row(
-        Field::ThinkingEffort,
-        "/reasoning_effort",
-        depends("depends on the server's reasoning parameters"),
-    ),
-    row(
-        Field::ThinkingBudget,
-        "/reasoning/max_tokens",
-        depends("depends on the server's reasoning parameters"),
-    ),
-    row(
-        Field::ThinkingShow,
-        "/reasoning/exclude",
-        depends("depends on the server's reasoning parameters"),
-    ),
-    row(Field::ToolChoice, "/tool_choice", depends("depends on whether Chat has this choice")),
-    row(
-        Field::ParallelToolCalls,
-        "/parallel_tool_calls",
-        depends("depends on whether Chat has this choice"),
-    ),
-    row(
-        Field::SafetyIdentifier,
-        "/safety_identifier",
-        depends("depends on whether the server supports it"),
-    ),
+    row(Field::OutputSchema, "/response_format/json_schema/schema", BY_SCHEMAS),
+    row(Field::OutputSchemaName, "/response_format/json_schema/name", BY_SCHEMAS),
+    row(Field::OutputSchemaDescription, "/response_format/json_schema/description", BY_SCHEMAS),
+    row(Field::OutputSchemaStrict, "/response_format/json_schema/strict", BY_SCHEMAS),
+    row(Field::Verbosity, "/verbosity", BY_SERVER),
+    row(Field::ThinkingMode, "/thinking/type", BY_REASONING),
+    row(Field::ThinkingEffort, "/reasoning_effort", BY_REASONING),
+    row(Field::ThinkingBudget, "/reasoning/max_tokens", BY_REASONING),
+    row(Field::ThinkingShow, "/reasoning/exclude", BY_REASONING),
+    row(Field::ToolChoice, "/tool_choice", BY_CHOICE),
+    row(Field::ParallelToolCalls, "/parallel_tool_calls", BY_CHOICE),
+    row(Field::SafetyIdentifier, "/safety_identifier", BY_SERVER),
     row(Field::User, "/user", CARRIED),
-    row(Field::Metadata, "/metadata", depends("depends on whether the server supports it")),
+    row(Field::Metadata, "/metadata", BY_SERVER),
     row(Field::ServiceTier, "/service_tier", depends("depends on whether Chat has this tier")),
-    row(Field::Store, "/store", depends("depends on whether the server supports it")),
-    row(Field::CacheKey, "/prompt_cache_key", depends("depends on whether the server supports it")),
-    row(
-        Field::CacheOptions,
-        "/prompt_cache_options",
-        depends("depends on which vendor's spelling it has"),
-    ),
-    row(
-        Field::CacheRetention,
-        "/prompt_cache_retention",
-        depends("depends on whether the server supports it"),
-    ),
-    row(
-        Field::PreviousResponse,
-        "/previous_response_id",
-        dropped("Chat servers keep no conversations"),
-    ),
-    row(Field::Conversation, "/conversation", dropped("Chat servers keep no conversations")),
+    row(Field::Store, "/store", BY_SERVER),
+    row(Field::CacheKey, "/prompt_cache_key", BY_SERVER),
+    row(Field::CacheOptions, "/prompt_cache_options", BY_VENDOR),
+    row(Field::CacheRetention, "/prompt_cache_retention", BY_SERVER),
+    row(Field::PreviousResponse, "/previous_response_id", NO_CONVERSATIONS),
+    row(Field::Conversation, "/conversation", NO_CONVERSATIONS),
     row(
         Field::ToolsStatedEmpty,
         "/tools",
@@ -183,34 +114,26 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::MessageName, "/name", CARRIED),
     // Parts.
     row(Field::Text, "", CARRIED),
-    row(Field::Image, "", depends("depends on the media type and its source")),
-    row(Field::Audio, "", depends("depends on the media type and its source")),
+    row(Field::Image, "", BY_MEDIA),
+    row(Field::Audio, "", BY_MEDIA),
     row(Field::Video, "", dropped("Chat has no video input")),
-    row(Field::Document, "", depends("depends on the media type and its source")),
-    row(
-        Field::MediaDetail,
-        "/image_url/detail",
-        depends("depends on the media type and its source"),
-    ),
-    row(Field::MediaName, "/file/filename", depends("depends on the media type and its source")),
-    row(Field::MediaFile, "/file/file_id", depends("depends on the media type and its source")),
-    row(Field::MediaUrl, "/image_url/url", depends("depends on the media type and its source")),
+    row(Field::Document, "", BY_MEDIA),
+    row(Field::MediaDetail, "/image_url/detail", BY_MEDIA),
+    row(Field::MediaName, "/file/filename", BY_MEDIA),
+    row(Field::MediaFile, "/file/file_id", BY_MEDIA),
+    row(Field::MediaUrl, "/image_url/url", BY_MEDIA),
     row(Field::ToolCall, "", CARRIED),
-    row(Field::CallId, "/id", depends("depends on the ids that the server accepts")),
+    row(Field::CallId, "/id", BY_IDS),
     row(Field::CallName, "/function/name", CARRIED),
     row(Field::CallArguments, "/function/arguments", CARRIED),
     row(Field::CustomCall, "", CARRIED),
     row(Field::ToolResult, "", CARRIED),
-    row(
-        Field::ResultCallId,
-        "/tool_call_id",
-        depends("depends on the ids that the server accepts"),
-    ),
+    row(Field::ResultCallId, "/tool_call_id", BY_IDS),
     row(Field::ResultName, "/name", depends("whether a call names the tool")),
     row(Field::ResultOutput, "/content", CARRIED),
     row(Field::ResultMedia, "/content", depends("depends on the content of the result")),
     row(Field::ResultIsError, "", depends("depends on whether the result is an error")),
-    row(Field::Reasoning, "", depends("depends on whether it is sent to a client or to a server")),
+    row(Field::Reasoning, "", BY_SIDE),
     row(
         Field::Signature,
         "/extra_content/google/thought_signature",
@@ -219,41 +142,25 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Ciphertext, "", withheld("only its issuer can read it")),
     row(Field::Refusal, "", CARRIED),
     row(Field::Opaque, "", dropped("Chat has no counterpart")),
-    row(
-        Field::CacheMarker,
-        "/prompt_cache_breakpoint",
-        depends("depends on which vendor's spelling it has"),
-    ),
+    row(Field::CacheMarker, "/prompt_cache_breakpoint", BY_VENDOR),
     // These two stand beside the text they speak of, in its message and in its choice.
-    row(
-        Field::Citations,
-        "../annotations",
-        depends("depends on whether it is sent to a client or to a server"),
-    ),
-    row(
-        Field::PartLogprobs,
-        "../../logprobs",
-        depends("depends on whether it is sent to a client or to a server"),
-    ),
-    row(Field::ItemId, "", implied("Chat has no items")),
-    row(Field::ItemStatus, "", implied("Chat has no items")),
+    row(Field::Citations, "../annotations", BY_SIDE),
+    row(Field::PartLogprobs, "../../logprobs", BY_SIDE),
+    row(Field::ItemId, "", NO_ITEMS),
+    row(Field::ItemStatus, "", NO_ITEMS),
     row(Field::ItemPhase, "", dropped("Chat has no phases of an answer")),
     // Tools.
     row(Field::Tool, "", CARRIED),
     row(Field::ToolName, "/function/name", depends("depends on the names that the server accepts")),
     row(Field::ToolDescription, "/function/description", CARRIED),
-    row(
-        Field::ToolParameters,
-        "/function/parameters",
-        depends("depends on the keywords of the schema"),
-    ),
-    row(Field::ToolStrict, "/function/strict", depends("depends on the keywords of the schema")),
+    row(Field::ToolParameters, "/function/parameters", BY_KEYWORDS),
+    row(Field::ToolStrict, "/function/strict", BY_KEYWORDS),
     row(Field::ToolOutputSchema, "", dropped("Chat has no output schemas of tools")),
     row(Field::ToolCacheMarker, "", dropped("Chat has no cache markers on tools")),
     row(Field::CustomTool, "", CARRIED),
     row(Field::CustomFormat, "/custom/format", CARRIED),
-    row(Field::HostedTool, "", depends("depends on the hosted tool")),
-    row(Field::NamespaceTool, "", depends("depends on the hosted tool")),
+    row(Field::HostedTool, "", BY_TOOL),
+    row(Field::NamespaceTool, "", BY_TOOL),
     // The response as a whole.
     row(Field::ResponseId, "/id", CARRIED),
     row(Field::ResponseModel, "/model", CARRIED),
@@ -277,6 +184,19 @@ const _: () = {
 };
 
 const CARRIED: Fate = Fate::Carried;
+const BY_MODEL: Fate = depends("depends on what the model supports");
+const BY_SCHEMAS: Fate = depends("depends on whether the server supports schemas");
+const BY_SERVER: Fate = depends("depends on whether the server supports it");
+const BY_REASONING: Fate = depends("depends on the server's reasoning parameters");
+const BY_CHOICE: Fate = depends("depends on whether Chat has this choice");
+const BY_VENDOR: Fate = depends("depends on which vendor's spelling it has");
+const BY_MEDIA: Fate = depends("depends on the media type and its source");
+const BY_SIDE: Fate = depends("depends on whether it is sent to a client or to a server");
+const BY_IDS: Fate = depends("depends on the ids that the server accepts");
+const BY_KEYWORDS: Fate = depends("depends on the keywords of the schema");
+const BY_TOOL: Fate = depends("depends on the hosted tool");
+const NO_CONVERSATIONS: Fate = dropped("Chat servers keep no conversations");
+const NO_ITEMS: Fate = implied("Chat has no items");
 
 const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }

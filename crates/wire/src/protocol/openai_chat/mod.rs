@@ -9,6 +9,7 @@ mod encode_response;
 mod encode_stream;
 mod fault;
 mod losses;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -70,50 +70,18 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
 pub(super) mod shape {
     use super::Shape;
 
-    /// `content` was a list.
-    pub(in super::super) const CONTENT_LIST: Shape = Shape::bit(0);
-    /// An answer had no `content` at all, not even null.
-    pub(in super::super) const CONTENT_ABSENT: Shape = Shape::bit(1);
-    /// `tool_calls` was an empty list.
-    pub(in super::super) const CALLS_EMPTY: Shape = Shape::bit(2);
-    /// `annotations` was an empty list.
-    pub(in super::super) const ANNOTATIONS_EMPTY: Shape = Shape::bit(3);
-    /// The word that is always the same (`role`, `type`, `object`, `index`) was not, and is among the extras.
-    pub(in super::super) const OWN_WORD: Shape = Shape::bit(4);
-    /// The same for the role of an answer's message.
-    pub(in super::super) const OWN_ROLE: Shape = Shape::bit(5);
     /// `function_call` and the role `function`, of before there were tools.
-    pub(in super::super) const LEGACY: Shape = Shape::bit(6);
+    pub(in super::super) const LEGACY: Shape = Shape::bit(0);
     /// The part stands in the list `content`, although its kind has a field of its own as well.
-    pub(in super::super) const IN_CONTENT: Shape = Shape::bit(7);
+    pub(in super::super) const IN_CONTENT: Shape = Shape::bit(1);
     /// The part stands among `tool_calls`.
-    pub(in super::super) const IN_CALLS: Shape = Shape::bit(8);
+    pub(in super::super) const IN_CALLS: Shape = Shape::bit(2);
     /// Reasoning in `reasoning` instead of `reasoning_content`.
-    pub(in super::super) const REASONING: Shape = Shape::bit(9);
-    /// Reasoning in `reasoning_details`, kept as an artefact.
-    pub(in super::super) const DETAILS: Shape = Shape::bit(10);
-    /// The payload was a bare string instead of an object (`image_url`, `input_audio`, `thinking`).
-    pub(in super::super) const BARE: Shape = Shape::bit(11);
-    /// The cache marker was spelled `cache_control`.
-    pub(in super::super) const CACHE_CONTROL: Shape = Shape::bit(12);
-    /// A call without `arguments`.
-    pub(in super::super) const ARGUMENTS_ABSENT: Shape = Shape::bit(13);
-    /// The file data was not a data URL.
-    pub(in super::super) const RAW_DATA: Shape = Shape::bit(14);
+    pub(in super::super) const REASONING: Shape = Shape::bit(3);
     /// The usage had the object `prompt_tokens_details`.
-    pub(in super::super) const PROMPT_DETAILS: Shape = Shape::bit(15);
+    pub(in super::super) const PROMPT_DETAILS: Shape = Shape::bit(4);
     /// The usage had the object `completion_tokens_details`.
-    pub(in super::super) const COMPLETION_DETAILS: Shape = Shape::bit(16);
-    /// The choice had an object `logprobs`.
-    pub(in super::super) const LOGPROBS: Shape = Shape::bit(17);
-    /// The answer had no `choices`.
-    pub(in super::super) const CHOICES_ABSENT: Shape = Shape::bit(18);
-    /// The choice had no `message`.
-    pub(in super::super) const MESSAGE_ABSENT: Shape = Shape::bit(19);
-    /// The usage stands in `x_groq`, as in streams of Groq.
-    pub(in super::super) const IN_X_GROQ: Shape = Shape::bit(21);
-    /// The data URL was not base64 and is kept whole.
-    pub(in super::super) const WHOLE_URL: Shape = Shape::bit(20);
+    pub(in super::super) const COMPLETION_DETAILS: Shape = Shape::bit(5);
 }
 
 /// How the fields of a request may be spelled.
@@ -122,29 +90,19 @@ pub(super) mod request_shape {
 
     /// The limit was `max_completion_tokens`, not `max_tokens`.
     pub(in super::super) const MAX_COMPLETION_TOKENS: Shape = Shape::bit(0);
+    /// The one stop sequence was no list.
     pub(in super::super) const STOP_STRING: Shape = Shape::bit(1);
-    pub(in super::super) const STOP_EMPTY: Shape = Shape::bit(2);
     /// The tools were `functions`.
-    pub(in super::super) const FUNCTIONS: Shape = Shape::bit(3);
+    pub(in super::super) const FUNCTIONS: Shape = Shape::bit(2);
     /// The choice was `function_call`.
-    pub(in super::super) const FUNCTION_CALL: Shape = Shape::bit(4);
-    /// The choice `required` was spelled `any`.
-    pub(in super::super) const CHOICE_ANY: Shape = Shape::bit(5);
+    pub(in super::super) const FUNCTION_CALL: Shape = Shape::bit(3);
     /// Reasoning was steered by an object `reasoning`.
-    pub(in super::super) const REASONING_OBJECT: Shape = Shape::bit(6);
-    /// Reasoning was switched by an object `thinking`.
-    pub(in super::super) const THINKING_SWITCH: Shape = Shape::bit(7);
+    pub(in super::super) const REASONING_OBJECT: Shape = Shape::bit(4);
     /// The seed was `random_seed`.
-    pub(in super::super) const RANDOM_SEED: Shape = Shape::bit(8);
-    /// The choice of a function did not say its type.
-    pub(in super::super) const CHOICE_UNTYPED: Shape = Shape::bit(9);
+    pub(in super::super) const RANDOM_SEED: Shape = Shape::bit(5);
+    /// Reasoning was switched by an object `thinking`.
+    pub(in super::super) const THINKING_SWITCH: Shape = Shape::bit(6);
 }
-
-/// The scope of extras in `extra_content` of a call.
-pub(super) const EXTRA_CONTENT: &str = "extra_content";
-
-/// The scope of extras in `google` of `extra_content`.
-pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
 
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";

@@ -10,6 +10,7 @@ use crate::json::Reader;
 use crate::place::Place;
 use crate::protocol::openai_chat::decode_stream::Chunk;
 use crate::protocol::openai_chat::decode_stream::DONE;
+use crate::protocol::openai_chat::decode_stream::read_groq_usage;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::protocol::watch::has_value;
@@ -52,7 +53,11 @@ fn read(data: &str, progress: &mut Progress) -> Result<()> {
         }
         ("choices", Kind::Array) => reader.array(|_, reader| read_choice(reader, progress)),
         ("usage", Kind::Object) => progress.count(&USAGE, reader),
-        ("x_groq", Kind::Object) => read_groq(reader, progress),
+        ("x_groq", Kind::Object) => {
+            let usage = read_groq_usage(reader, Place::default())?;
+            progress.aside = usage.map(|usage| usage.counts).or(progress.aside.take());
+            Ok(())
+        }
         _ => reader.skip(),
     })
 }
@@ -65,14 +70,4 @@ fn read_choice(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
         progress.candidates.end(number);
     }
     Ok(())
-}
-
-fn read_groq(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
-    reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("usage", Kind::Object) => {
-            progress.aside = Some(USAGE.decode(reader, Place::default())?.counts);
-            Ok(())
-        }
-        _ => reader.skip(),
-    })
 }

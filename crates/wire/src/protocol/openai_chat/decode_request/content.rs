@@ -26,50 +26,45 @@ use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
-use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
-/// The scope of the extra that keeps an unusual prefix of a data URL.
+/// The scope of the extra that keeps a payload which is not spelled the usual way.
 pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
 
-/// Reads `content` of the message at `place` part by part, and says whether it was a list.
+/// Reads `content` of the message at `place` part by part.
 pub(in crate::protocol::openai_chat) fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
     mut add: impl FnMut(Part<'a>),
-) -> Result<Shape> {
+) -> Result<()> {
     if reader.kind()? != Kind::Array {
         let text = Part::new(Content::Text(reader.string()?));
         add(text.with_semantics(NodeSemantics::at(place.step(Step::Content))));
-        return Ok(Shape::default());
+        return Ok(());
     }
     reader.array(|index, reader| {
         add(read_part(reader, place.element(Step::Content, index))?);
         Ok(())
-    })?;
-    Ok(shape::CONTENT_LIST)
+    })
 }
 
+/// The types of parts whose payload stands under the name of the type.
+const KNOWN: [&str; 6] = ["text", "refusal", "image_url", "input_audio", "file", "thinking"];
+
 /// Reads one part of a list. A part that the conversation has no word for is kept whole.
-fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+pub(in crate::protocol::openai_chat) fn read_part<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
     if reader.kind()? != Kind::Object {
         return read_opaque(reader, NodeSemantics::at(place), Text::default());
     }
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    let name = match &*kind.to_str() {
-        "text" => Some("text"),
-        "refusal" => Some("refusal"),
-        "image_url" => Some("image_url"),
-        "input_audio" => Some("input_audio"),
-        "file" => Some("file"),
-        "thinking" => Some("thinking"),
-        _ => None,
-    };
-    if let Some(name) = name
+    if let Some(name) = KNOWN.into_iter().find(|name| kind == *name)
         && let Some(part) = read_known(reader, unread, name, place)?
     {
         return Ok(part);
@@ -107,9 +102,7 @@ fn read_known<'a>(
                 semantics.set_cache(marker(CacheMarker::OPENAI, reader.raw()?));
             }
             "cache_control" => control = Some(reader.raw()?),
-            _ if key == name => {
-                payload = read_payload(reader, name, extras, &mut semantics)?;
-            }
+            _ if key == name => payload = read_payload(reader, name, extras)?,
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
@@ -119,7 +112,6 @@ fn read_known<'a>(
         // Servers that front Anthropic take its own marker; it counts where OpenAI's is not given.
         Some(json) if semantics.cache().is_none() => {
             semantics.set_cache(marker(CacheMarker::ANTHROPIC, json));
-            semantics.add_shape(shape::CACHE_CONTROL.with(Shape::RESPELLED));
         }
         Some(json) => extras.keep("", "cache_control".into(), json),
         None => {}
@@ -137,27 +129,21 @@ fn read_payload<'a>(
     reader: &mut Reader<'a>,
     name: &'static str,
     extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
 ) -> Result<Option<Content<'a>>> {
     Ok(match name {
         "text" => Some(Content::Text(reader.string()?)),
         "refusal" => Some(Content::Refusal(reader.string()?)),
-        "image_url" => read_image(reader, extras, semantics)?,
-        "input_audio" => read_audio(reader, extras, semantics)?,
-        "file" => read_file(reader, extras, semantics)?,
-        _ => read_thinking(reader, semantics)?,
+        "image_url" => read_image(reader, extras)?,
+        "input_audio" => read_audio(reader, extras)?,
+        "file" => read_file(reader, extras)?,
+        _ => read_thinking(reader)?,
     })
 }
 
-fn read_image<'a>(
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Result<Option<Content<'a>>> {
+fn read_image<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
     let mut url = None;
     let mut detail = None;
     if reader.kind()? == Kind::String {
-        semantics.add_shape(shape::BARE);
         url = Some(reader.string()?);
     } else {
         read_object(reader, "image_url", extras, |key, reader, _| {
@@ -169,17 +155,12 @@ fn read_image<'a>(
             Ok(Member::Read)
         })?;
     }
-    let Some(url) = url else { return Ok(None) };
-    Ok(Some(media(MediaKind::Image, source(url, extras, semantics), detail, None)))
+    Ok(url.map(|url| media(MediaKind::Image, source(url, extras), detail, None)))
 }
 
 /// A data URL holds its bytes; every other URL says where they are.
-fn source<'a>(
-    url: Text<'a>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Source<'a> {
-    match read_data_url(&url, extras, semantics) {
+fn source<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
+    match read_data_url(&url, extras) {
         Some(Source::Text { mime, text }) => {
             let data = Text::plain(base64::encode(text.to_str().as_bytes()));
             Source::Base64 { mime, data }
@@ -187,7 +168,7 @@ fn source<'a>(
         Some(source) => source,
         None => match media_type::of_bare_image(&url.to_str()) {
             Some(mime) => {
-                semantics.add_shape(shape::RAW_DATA.with(Shape::RESPELLED));
+                keep_payload(&url, extras);
                 Source::Base64 { mime: Some(Text::literal(mime)), data: url }
             }
             None => Source::Url { mime: None, url },
@@ -195,44 +176,48 @@ fn source<'a>(
     }
 }
 
-/// What a data URL holds; none if it is no data URL.
-fn read_data_url<'a>(
-    url: &Text<'a>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Option<Source<'a>> {
-    let url = url.clone().into_str();
+/// What a data URL holds, which is kept if it is not spelled the usual way; none if it is no data URL.
+fn read_data_url<'a>(text: &Text<'a>, extras: &mut Extras<'a>) -> Option<Source<'a>> {
+    let (source, spelling) = data_url(text)?;
+    if spelling == Spelling::Unusual {
+        keep_payload(text, extras);
+    }
+    Some(source)
+}
+
+/// How a data URL is spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// A type in base64, and nothing else.
+    Usual,
+    Unusual,
+}
+
+fn data_url<'a>(text: &Text<'a>) -> Option<(Source<'a>, Spelling)> {
+    let url = text.clone().into_str();
     if !url.get(..5)?.eq_ignore_ascii_case("data:") {
         return None;
     }
     let comma = url.find(',')?;
     let settings = url.get(5..comma)?;
-    match settings.rsplit_once(';') {
-        Some((settings, coding)) if coding.eq_ignore_ascii_case("base64") => {
-            let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
-            let usual = url.starts_with("data:") && &url[mime_end..comma] == ";base64";
-            if !usual {
-                keep_url(&url[..=comma], extras);
-                semantics.add_shape(Shape::RESPELLED);
-            }
-            let data = slice(&url, comma + 1..url.len());
-            Some(Source::Base64 { mime: Some(slice(&url, 5..mime_end)), data })
-        }
-        _ => {
-            let source = percent_decoded(settings, &url[comma + 1..])?;
-            keep_url(&url, extras);
-            semantics.add_shape(shape::WHOLE_URL.with(Shape::RESPELLED));
-            Some(source)
-        }
-    }
+    let in_base64 = settings.rsplit_once(';').filter(|(_, it)| it.eq_ignore_ascii_case("base64"));
+    let Some((settings, _)) = in_base64 else {
+        let source = percent_decoded(settings, &url[comma + 1..])?;
+        return Some((source, Spelling::Unusual));
+    };
+    let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
+    let spelling = match url.starts_with("data:") && &url[mime_end..comma] == ";base64" {
+        true => Spelling::Usual,
+        false => Spelling::Unusual,
+    };
+    let data = slice(&url, comma + 1..url.len());
+    Some((Source::Base64 { mime: Some(slice(&url, 5..mime_end)), data }, spelling))
 }
 
-/// Keeps a data URL, or a prefix of one that is not spelled the usual way, as the name of an extra without a value: it
-/// comes back on the same protocol, and elsewhere the part is reported as spelled anew.
-fn keep_url(url: &str, extras: &mut Extras<'_>) {
-    if let Ok(nothing) = Json::parse("null") {
-        extras.keep(DATA_URL, url.to_owned().into(), nothing);
-    }
+/// Keeps a payload that is not spelled the usual way as the name of an extra without a value, which comes back on the same
+/// protocol: servers that take such a spelling may take no other.
+fn keep_payload<'a>(text: &Text<'a>, extras: &mut Extras<'a>) {
+    extras.keep(DATA_URL, text.clone().into_str(), Json::literal("null"));
 }
 
 /// The bytes of a data URL that spells them with percent signs: text as it is, all else in base64.
@@ -270,15 +255,10 @@ fn slice<'a>(text: &Cow<'a, str>, range: Range<usize>) -> Text<'a> {
     }
 }
 
-fn read_audio<'a>(
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Result<Option<Content<'a>>> {
+fn read_audio<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
     let mut data = None;
     let mut mime = None;
     if reader.kind()? == Kind::String {
-        semantics.add_shape(shape::BARE);
         data = Some(reader.string()?);
     } else {
         read_object(reader, "input_audio", extras, |key, reader, _| {
@@ -290,40 +270,23 @@ fn read_audio<'a>(
             Ok(Member::Read)
         })?;
     }
-    let Some(data) = data else { return Ok(None) };
-    let source = audio_source(data, mime, extras, semantics);
-    Ok(Some(media(MediaKind::Audio, source, None, None)))
+    let source = data.map(|data| audio_source(data, mime, extras));
+    Ok(source.map(|source| media(MediaKind::Audio, source, None, None)))
 }
 
 /// Sound is bare base64; some servers take a data URL or an address in its place.
-fn audio_source<'a>(
-    data: Text<'a>,
-    mime: Option<Text<'a>>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Source<'a> {
-    let whole = data.clone().into_str();
-    if media_type::is_address(&whole) {
-        semantics.add_shape(Shape::RESPELLED);
+fn audio_source<'a>(data: Text<'a>, mime: Option<Text<'a>>, extras: &mut Extras<'a>) -> Source<'a> {
+    if media_type::is_address(&data.to_str()) {
         return Source::Url { mime, url: data };
     }
-    let Some((stated, comma)) = data_prefix(&whole) else { return Source::Base64 { mime, data } };
-    keep_url(&whole[..=comma], extras);
-    semantics.add_shape(Shape::RESPELLED);
-    if mime.is_none() {
-        semantics.add_shape(shape::WHOLE_URL);
+    match data_url(&data) {
+        Some((Source::Base64 { mime: stated, data: bytes }, _)) => {
+            keep_payload(&data, extras);
+            let stated = stated.filter(|stated| !stated.is_empty());
+            Source::Base64 { mime: mime.or(stated), data: bytes }
+        }
+        _ => Source::Base64 { mime, data },
     }
-    let stated = (!stated.is_empty()).then(|| Text::plain(stated.to_owned()));
-    Source::Base64 { mime: mime.or(stated), data: slice(&whole, comma + 1..whole.len()) }
-}
-
-/// The type that a data URL in base64 states, and where its comma is.
-fn data_prefix(url: &str) -> Option<(&str, usize)> {
-    let comma = url.find(',')?;
-    let (scheme, settings) = url[..comma].split_once(':')?;
-    let (settings, coding) = settings.rsplit_once(';')?;
-    let is_data = scheme.eq_ignore_ascii_case("data") && coding.eq_ignore_ascii_case("base64");
-    is_data.then(|| (settings.split(';').next().unwrap_or_default(), comma))
 }
 
 /// The media type of a format of sound.
@@ -331,11 +294,7 @@ pub(in crate::protocol::openai_chat) fn audio_type(format: &str) -> Text<'static
     Text::plain(format!("audio/{format}"))
 }
 
-fn read_file<'a>(
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Result<Option<Content<'a>>> {
+fn read_file<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
     let mut id = None;
     let mut data = None;
     let mut name = None;
@@ -350,9 +309,9 @@ fn read_file<'a>(
     })?;
     let source = match (id, data) {
         (Some(id), None) => Source::File { mime: None, id },
-        (None, Some(data)) => match read_data_url(&data, extras, semantics) {
+        (None, Some(data)) => match read_data_url(&data, extras) {
             Some(source) => source,
-            None => bare_file(data, name.as_ref(), semantics),
+            None => bare_file(data, name.as_ref(), extras),
         },
         (Some(_), Some(_)) | (None, None) => return Ok(None),
     };
@@ -360,17 +319,12 @@ fn read_file<'a>(
 }
 
 /// Files are data URLs; some servers take an address or bare base64 in their place, whose type the name tells.
-fn bare_file<'a>(
-    data: Text<'a>,
-    name: Option<&Text<'_>>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Source<'a> {
+fn bare_file<'a>(data: Text<'a>, name: Option<&Text<'_>>, extras: &mut Extras<'a>) -> Source<'a> {
     let mime = name.and_then(|name| media_type::of_name(&name.to_str())).map(Text::literal);
     if media_type::is_address(&data.to_str()) {
-        semantics.add_shape(Shape::RESPELLED);
         return Source::Url { mime, url: data };
     }
-    semantics.add_shape(shape::RAW_DATA.with(Shape::RESPELLED));
+    keep_payload(&data, extras);
     Source::Base64 { mime, data }
 }
 
@@ -384,16 +338,11 @@ fn media<'a>(
 }
 
 /// Reads the payload of a `thinking` chunk: a list of texts, or one string.
-fn read_thinking<'a>(
-    reader: &mut Reader<'a>,
-    semantics: &mut NodeSemantics<'a>,
-) -> Result<Option<Content<'a>>> {
-    let mut texts = Vec::new();
+fn read_thinking<'a>(reader: &mut Reader<'a>) -> Result<Option<Content<'a>>> {
     if reader.kind()? == Kind::String {
-        semantics.add_shape(shape::BARE);
-        texts.push(reader.string()?);
-        return Ok(Some(reasoning(texts)));
+        return Ok(Some(reasoning(vec![reader.string()?])));
     }
+    let mut texts = Vec::new();
     let mut plain = true;
     reader.array(|_, reader| {
         match read_plain_text(reader)? {

@@ -35,7 +35,7 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
-use crate::protocol::openai_chat::decode_request::signature::read_signature;
+use crate::protocol::openai_chat::signature::read_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
@@ -52,115 +52,63 @@ pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'
 
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let mut fields = Fields::at(place);
-    let mut name = None;
-    let mut call_id = None;
+    let (mut name, mut call_id) = (None, None);
     let mut extras = Extras::default();
     // The role decides how other fields are read, wherever it stands.
-    let (first, unread) = read_first(reader, "role", Speaker::named);
-    let speaker = match first {
-        Some(speaker) => Some(speaker),
-        None => peek_speaker(reader)?,
-    };
-    let is_function = speaker == Some(Speaker::Function);
-    let answers = speaker == Some(Speaker::Tool) || is_function;
-    let assistant = speaker == Some(Speaker::Assistant);
-    let mut role = first.map(Speaker::role);
+    let (first, unread) = read_first(reader, "role", speaker);
+    let known = if first.is_some() { first } else { peek_speaker(reader)? };
+    let (role, shape) = known.unwrap_or_default();
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
-            "role" => {
-                let mut ahead = reader.checkpoint();
-                let Some(known) = Speaker::named(&ahead.string()?.to_str()) else {
-                    return Ok(Member::Unknown);
-                };
-                role = Some(known.role());
-                *reader = ahead;
-            }
+            "role" if known.is_some() => reader.skip()?,
             "name" => name = Some(reader.string()?),
-            "tool_call_id" if answers => call_id = Some(reader.string()?),
-            _ if assistant || key == "content" => return fields.member(key, reader),
+            "tool_call_id" if role == Role::Tool => call_id = Some(reader.string()?),
+            _ if role == Role::Assistant || key == "content" => return fields.member(key, reader),
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
-    let mut semantics = NodeSemantics::at(place).shaped(fields.shape);
+    let mut semantics = NodeSemantics::at(place);
     semantics.keep(extras);
-    if role.is_none() {
-        semantics.add_shape(shape::OWN_WORD);
-    }
-    if is_function {
-        semantics.add_shape(shape::LEGACY.with(Shape::RESPELLED));
-    }
-    let role = role.unwrap_or_default();
     let mut parts = fields.into_parts();
-    if answers {
-        // Only some servers take media here; the others want them of a user, and that is how they come back.
-        if parts.iter().any(|part| matches!(part.content(), Content::Media(_))) {
-            semantics.add_shape(Shape::RESPELLED);
-        }
+    if role == Role::Tool {
         let output = ResultOutput::Parts(std::mem::take(&mut parts));
-        let result = ToolResult {
-            call_id,
-            name: name.take(),
-            output,
-            is_error: None,
-            form: CallForm::Function,
-        };
+        let (name, form) = (name.take(), CallForm::Function);
+        let result = ToolResult { call_id, name, output, is_error: None, form };
         let part = Part::new(Content::ToolResult(Box::new(result)));
-        parts.push(part.with_semantics(semantics.spelled_alike(place)));
+        parts.push(part.with_semantics(NodeSemantics::at(place).shaped(shape)));
     }
     let mut message = Message::new(role, parts).with_semantics(semantics);
     message.name = name;
     Ok(message)
 }
 
-/// The role of a message, wherever it stands; none for a word that nobody knows.
-fn peek_speaker(reader: &Reader<'_>) -> Result<Option<Speaker>> {
+/// Who speaks in a message, wherever it says so; none for a word that nobody knows.
+fn peek_speaker(reader: &Reader<'_>) -> Result<Option<(Role, Shape)>> {
     match reader.peek_tag("role")? {
-        Some(word) => Ok(Speaker::named(&word.to_str())),
+        Some(word) => Ok(speaker(&word.to_str())),
         None => Err(Error::new(ErrorKind::Missing, "expected `role`, found none")),
     }
 }
 
-/// The vendor's words for who speaks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    System,
-    Developer,
-    User,
-    Assistant,
-    Tool,
-    /// The older word for a tool.
-    Function,
-}
-
-impl Speaker {
-    fn named(word: &str) -> Option<Self> {
-        Some(match word {
-            "system" => Self::System,
-            "developer" => Self::Developer,
-            "user" => Self::User,
-            "assistant" => Self::Assistant,
-            "tool" => Self::Tool,
-            "function" => Self::Function,
-            _ => return None,
-        })
-    }
-
-    fn role(self) -> Role {
-        match self {
-            Self::System => Role::System,
-            Self::Developer => Role::Developer,
-            Self::User => Role::User,
-            Self::Assistant => Role::Assistant,
-            Self::Tool | Self::Function => Role::Tool,
-        }
-    }
+fn speaker(word: &str) -> Option<(Role, Shape)> {
+    let role = match word {
+        "system" => Role::System,
+        "developer" => Role::Developer,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        // The older word for a tool.
+        "function" => return Some((Role::Tool, shape::LEGACY)),
+        _ => return None,
+    };
+    Some((role, Shape::default()))
 }
 
 /// The parts of a message, which stand in fields of their own.
+#[derive(Default)]
 pub(in crate::protocol::openai_chat) struct Fields<'a> {
     place: Place,
-    pub(in crate::protocol::openai_chat) shape: Shape,
     /// Those that came in the order of the conversation, as they mostly do.
     parts: Parts<'a>,
     /// Where the parts of each field end among them.
@@ -168,8 +116,6 @@ pub(in crate::protocol::openai_chat) struct Fields<'a> {
     /// Those that came behind parts which they stand before. They are put there once, when all have come: moving the others
     /// for each of them would take the square of the time.
     late: Vec<(Slot, Part<'a>)>,
-    refusal: Option<Part<'a>>,
-    audio: Option<Part<'a>>,
     has_reasoning_text: bool,
 }
 
@@ -189,16 +135,7 @@ const SLOTS: [Slot; FIELDS] =
 
 impl<'a> Fields<'a> {
     pub(in crate::protocol::openai_chat) fn at(place: Place) -> Self {
-        Self {
-            place,
-            shape: Shape::default(),
-            parts: Parts::default(),
-            ends: [0; FIELDS],
-            late: Vec::new(),
-            refusal: None,
-            audio: None,
-            has_reasoning_text: false,
-        }
+        Self { place, ..Self::default() }
     }
 
     fn add(&mut self, slot: Slot, part: Part<'a>) {
@@ -217,20 +154,14 @@ impl<'a> Fields<'a> {
     ) -> Result<Member> {
         let place = self.place;
         match key {
-            "content" => {
-                let shape = read_content(reader, place, |part| self.add(Slot::Content, part))?;
-                self.shape = self.shape.with(shape);
-            }
+            "content" => read_content(reader, place, |part| self.add(Slot::Content, part))?,
             "reasoning_content" if !self.has_reasoning_text => {
-                let text = reader.string()?;
-                let part = reasoning_text(text, place.step(Step::ReasoningContent));
-                self.add(Slot::Reasoning, part);
-                self.has_reasoning_text = true;
+                let semantics = NodeSemantics::at(place.step(Step::ReasoningContent));
+                self.reasoning(reader.string()?, semantics);
             }
             "reasoning" if !self.has_reasoning_text && reader.kind()? == Kind::String => {
-                let part = reasoning_text(reader.string()?, place.step(Step::Reasoning));
-                self.add(Slot::Reasoning, with_shape(part, shape::REASONING));
-                self.has_reasoning_text = true;
+                let semantics = NodeSemantics::at(place.step(Step::Reasoning));
+                self.reasoning(reader.string()?, semantics.shaped(shape::REASONING));
             }
             "reasoning_details" if reader.kind()? == Kind::Array => {
                 let place = place.step(Step::ReasoningDetails);
@@ -239,14 +170,16 @@ impl<'a> Fields<'a> {
             "refusal" => {
                 let part = Part::new(Content::Refusal(reader.string()?));
                 let semantics = NodeSemantics::at(place.step(Step::Refusal));
-                self.refusal = Some(part.with_semantics(semantics));
+                self.add(Slot::Refusal, part.with_semantics(semantics));
             }
             "audio" => return self.audio(reader),
-            "tool_calls" => self.calls(reader)?,
+            "tool_calls" => reader.array(|index, reader| {
+                self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
+                Ok(())
+            })?,
             "function_call" => {
                 let place = place.step(Step::FunctionCall);
                 self.add(Slot::Calls, read_function_call(reader, place)?);
-                self.shape = self.shape.with(Shape::RESPELLED);
             }
             _ => return Ok(Member::Unknown),
         }
@@ -261,47 +194,37 @@ impl<'a> Fields<'a> {
         self.add(Slot::Content, part);
     }
 
+    fn reasoning(&mut self, text: Text<'a>, semantics: NodeSemantics<'a>) {
+        let reasoning = Reasoning { form: ReasoningForm::Raw, texts: vec![text] };
+        let part = Part::new(Content::Reasoning(Box::new(reasoning)));
+        self.add(Slot::Reasoning, part.with_semantics(semantics));
+        self.has_reasoning_text = true;
+    }
+
     fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         match read_audio(&mut ahead, self.place.step(Step::Audio))? {
             Some(part) => {
                 *reader = ahead;
-                self.audio = Some(part);
+                self.add(Slot::Audio, part);
                 Ok(Member::Read)
             }
             None => Ok(Member::Unknown),
         }
     }
 
-    fn calls(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let place = self.place;
-        let mut is_empty = true;
-        reader.array(|index, reader| {
-            self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
-            is_empty = false;
-            Ok(())
-        })?;
-        if is_empty {
-            self.shape = self.shape.with(shape::CALLS_EMPTY);
-        }
-        Ok(())
-    }
-
-    /// The text that annotations and log probabilities speak of.
-    pub(in crate::protocol::openai_chat) fn text_mut(&mut self) -> Option<&mut Part<'a>> {
+    /// The first part of a kind.
+    pub(in crate::protocol::openai_chat) fn find_mut(
+        &mut self,
+        is_wanted: fn(&Content<'a>) -> bool,
+    ) -> Option<&mut Part<'a>> {
         let late = self.late.iter_mut().map(|(_, part)| part);
-        let all = self.parts.iter_mut().chain(late);
-        // Texts stand in the content alone.
-        all.into_iter().find(|part| matches!(part.content(), Content::Text(_)))
-    }
-
-    pub(in crate::protocol::openai_chat) fn refusal_mut(&mut self) -> Option<&mut Part<'a>> {
-        self.refusal.as_mut()
+        self.parts.iter_mut().chain(late).find(|part| is_wanted(part.content()))
     }
 
     /// All parts in the order of the conversation.
     pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
-        if self.late.is_empty() && self.refusal.is_none() && self.audio.is_none() {
+        if self.late.is_empty() {
             return self.parts;
         }
         let slot_of = |index| SLOTS[self.ends.partition_point(|end| *end <= index)];
@@ -312,21 +235,9 @@ impl<'a> Fields<'a> {
             .map(|(index, part)| (slot_of(index), part))
             .collect();
         all.extend(self.late);
-        all.extend(self.refusal.map(|part| (Slot::Refusal, part)));
-        all.extend(self.audio.map(|part| (Slot::Audio, part)));
         all.sort_by_key(|(slot, _)| *slot);
         all.into_iter().map(|(_, part)| part).collect()
     }
-}
-
-fn with_shape(mut part: Part<'_>, shape: Shape) -> Part<'_> {
-    part.semantics_mut().add_shape(shape);
-    part
-}
-
-fn reasoning_text(text: Text<'_>, place: Place) -> Part<'_> {
-    let reasoning = Reasoning { form: ReasoningForm::Raw, texts: vec![text] };
-    Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(NodeSemantics::at(place))
 }
 
 /// What a server wants back unchanged to go on reasoning: only that server can read it.
@@ -344,7 +255,7 @@ pub(in crate::protocol::openai_chat) fn details_semantics(
     place: Place,
 ) -> NodeSemantics<'_> {
     let data = Text::plain(json.as_str().to_owned());
-    let mut semantics = NodeSemantics::at(place).shaped(shape::DETAILS);
+    let mut semantics = NodeSemantics::at(place);
     semantics.set_artefact(Artefact::new(Protocol::OpenaiChat, ArtefactKind::Ciphertext, data));
     semantics
 }
@@ -396,9 +307,6 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
     };
     let mut call = CallFields { id, form, ..CallFields::default() };
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
-    if kind.is_none() {
-        semantics.add_shape(shape::OWN_WORD);
-    }
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, extras| {
         match key {
@@ -461,7 +369,7 @@ fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<
 struct CallFields<'a> {
     id: Option<Text<'a>>,
     name: Option<Text<'a>>,
-    arguments: Option<Arguments<'a>>,
+    arguments: Option<Text<'a>>,
     form: CallForm,
     shape: Shape,
 }
@@ -477,18 +385,13 @@ impl<'a> CallFields<'a> {
         read_object(reader, scope, extras, |key, reader, _| {
             match (key, reader.kind()?) {
                 ("name", _) => self.name = Some(reader.string()?),
-                ("arguments", Kind::String) if !custom => {
-                    self.arguments = Some(Arguments::Text(reader.string()?));
-                }
                 // Some servers give the arguments as the object that they are.
-                ("arguments", _) if !custom => {
-                    let text = reader.raw()?.to_text().into_owned();
-                    self.arguments = Some(Arguments::Text(text));
+                ("arguments", kind) if !custom && kind != Kind::String => {
+                    self.arguments = Some(reader.raw()?.to_text().into_owned());
                     self.shape = Shape::AS_JSON;
                 }
-                ("input", _) if custom => {
-                    self.arguments = Some(Arguments::Text(reader.string()?));
-                }
+                ("arguments", _) if !custom => self.arguments = Some(reader.string()?),
+                ("input", _) if custom => self.arguments = Some(reader.string()?),
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)
@@ -499,10 +402,7 @@ impl<'a> CallFields<'a> {
         let Self { id, name, arguments, form, shape } = self;
         let name = name?;
         semantics.add_shape(shape);
-        let arguments = arguments.unwrap_or_else(|| {
-            semantics.add_shape(shape::ARGUMENTS_ABSENT);
-            Arguments::Text(Text::default())
-        });
+        let arguments = Arguments::Text(arguments.unwrap_or_default());
         Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
     }
 }
@@ -540,6 +440,5 @@ mod tests {
             assert_eq!(told(&fields.join(",")), all);
         }
         assert_eq!(told(&[calls, content].join(",")), ["a", "b", "f", "g"]);
-        assert_eq!(told(&[refusal, refusal].join(",")), ["no"]);
     }
 }

@@ -3,7 +3,6 @@
 pub(super) mod content;
 pub(super) mod message;
 mod options;
-pub(super) mod signature;
 mod tools;
 
 use crate::conversation::Request;
@@ -16,6 +15,7 @@ use crate::protocol::Exchange;
 use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
+use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
@@ -31,13 +31,24 @@ pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exch
     decoding.finish()
 }
 
+/// Fields that say the same as another one.
+const LATER: [&str; 7] = [
+    "max_tokens",
+    "functions",
+    "function_call",
+    "random_seed",
+    "reasoning",
+    "thinking",
+    "web_search_options",
+];
+
 /// A request in the making.
 #[derive(Default)]
 struct Decoding<'a> {
     request: Request<'a>,
     semantics: Semantics<'a>,
     has_messages: bool,
-    /// Fields that say the same as another one; the other one wins wherever it stands.
+    /// Those of [`LATER`] that were given; the other one wins wherever it stands.
     later: Vec<(&'static str, Json<'a>)>,
 }
 
@@ -52,15 +63,12 @@ impl<'a> Decoding<'a> {
             "model" => request.model = Some(reader.string()?),
             "stream" => request.stream = Some(reader.boolean()?),
             "tools" => self.tools(reader)?,
-            "tool_choice" => {
-                request.tool_choice = Some(tools::read_choice(reader, &mut self.semantics)?)
-            }
+            "tool_choice" => request.tool_choice = Some(tools::read_choice(reader)?),
             "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
             "max_completion_tokens" => {
-                return self.limit(reader, request_shape::MAX_COMPLETION_TOKENS);
+                request.max_output_tokens = Some(reader.number()?);
+                self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
             }
-            "max_tokens" | "functions" | "function_call" | "random_seed" | "reasoning"
-            | "thinking" | "web_search_options" => self.keep_for_later(key, reader)?,
             "stop" => self.stop(reader)?,
             "response_format" => return options::read_format(reader, request, &mut self.semantics),
             "verbosity" => request.verbosity = Some(reader.string()?),
@@ -97,7 +105,9 @@ impl<'a> Decoding<'a> {
     fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         let json = ahead.raw()?;
-        if !crate::protocol::openai_chat::ChatSemantics::DECLARED.iter().any(|it| it.path == key)
+        if let Some(name) = LATER.into_iter().find(|name| *name == key) {
+            self.later.push((name, json));
+        } else if !ChatSemantics::DECLARED.iter().any(|it| it.path == key)
             || self.semantics.chat_mut().take(key, json).is_err()
         {
             return Ok(Member::Unknown);
@@ -114,37 +124,10 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    fn limit(
-        &mut self,
-        reader: &mut Reader<'a>,
-        shape: crate::protocol::openai_chat::types::Shape,
-    ) -> Result<Member> {
-        self.request.max_output_tokens = Some(reader.number()?);
-        self.semantics.add_shape(shape);
-        Ok(Member::Read)
-    }
-
     fn stop(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (stop, shape) = options::read_stop(reader)?;
         self.request.stop = stop;
         self.semantics.add_shape(shape);
-        Ok(())
-    }
-
-    fn keep_for_later(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
-        const NAMES: [&str; 7] = [
-            "max_tokens",
-            "functions",
-            "function_call",
-            "random_seed",
-            "reasoning",
-            "thinking",
-            "web_search_options",
-        ];
-        let json = reader.raw()?;
-        if let Some(name) = NAMES.into_iter().find(|name| *name == key) {
-            self.later.push((name, json));
-        }
         Ok(())
     }
 

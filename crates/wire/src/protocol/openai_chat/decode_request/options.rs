@@ -38,8 +38,7 @@ pub(super) fn read_stop<'a>(reader: &mut Reader<'a>) -> Result<(Vec<Text<'a>>, S
         stop.push(reader.string()?);
         Ok(())
     })?;
-    let shape = if stop.is_empty() { request_shape::STOP_EMPTY } else { Shape::default() };
-    Ok((stop, shape))
+    Ok((stop, Shape::default()))
 }
 
 /// Reads `response_format`; a type that this version does not know stays unread.

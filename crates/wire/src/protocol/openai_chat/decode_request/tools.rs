@@ -24,12 +24,8 @@ use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
 
 pub(super) fn read_tools<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
     let mut tools = Vec::new();
@@ -59,14 +55,11 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let (kind, unread) = read_tag(reader, "type")?;
     let mut semantics = NodeSemantics::at(place);
     let payload = match kind.as_ref().map(Text::to_str).as_deref() {
-        Some("function") => "function",
         Some("custom") => "custom",
+        Some("function") => "function",
         Some(_) => "",
         // Servers that know nothing but functions let their clients leave the type out.
-        None => {
-            semantics.add_shape(shape::OWN_WORD.with(Shape::RESPELLED));
-            "function"
-        }
+        None => "function",
     };
     let kind = kind.unwrap_or_default();
     if payload.is_empty() {
@@ -91,10 +84,6 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         return Ok(read_hosted(reader, kind)?.with_semantics(NodeSemantics::at(place)));
     };
     semantics.keep(extras);
-    if name_of(&tool).is_some_and(|name| name.to_str().chars().count() > NAME_CHARS_MAX) {
-        // Others may take it as it is, and then it comes back shorter.
-        semantics.add_shape(Shape::RESPELLED);
-    }
     Ok(Tool::new(tool).with_semantics(semantics))
 }
 
@@ -103,17 +92,6 @@ fn read_hosted<'a>(reader: &mut Reader<'a>, kind: Text<'a>) -> Result<Tool<'a>> 
     let service = service(&kind);
     let tool = HostedTool { protocol: Protocol::OpenaiChat, service, kind, json };
     Ok(Tool::new(ToolKind::Hosted(tool)))
-}
-
-/// How long the vendor itself lets the names of tools be.
-const NAME_CHARS_MAX: usize = 64;
-
-fn name_of<'t, 'a>(tool: &'t ToolKind<'a>) -> Option<&'t Text<'a>> {
-    match tool {
-        ToolKind::Function(function) => Some(&function.name),
-        ToolKind::Custom(custom) => Some(&custom.name),
-        _ => None,
-    }
 }
 
 fn service(kind: &Text<'_>) -> HostedService {
@@ -201,29 +179,16 @@ fn read_format<'a>(reader: &mut Reader<'a>) -> Result<CustomFormat<'a>> {
 }
 
 /// Reads `tool_choice`; what has no word in the conversation is kept whole.
-pub(super) fn read_choice<'a>(
-    reader: &mut Reader<'a>,
-    semantics: &mut Semantics<'a>,
-) -> Result<ToolChoice<'a>> {
+pub(super) fn read_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     let json = reader.raw()?;
     let known = match json.kind() {
         Kind::String => match json.as_str() {
             "\"auto\"" => Some(ToolChoice::Auto),
             "\"none\"" => Some(ToolChoice::None),
-            "\"required\"" => Some(ToolChoice::Required),
-            "\"any\"" => {
-                semantics.add_shape(request_shape::CHOICE_ANY);
-                Some(ToolChoice::Required)
-            }
+            "\"required\"" | "\"any\"" => Some(ToolChoice::Required),
             _ => None,
         },
-        Kind::Object => json.input_reader().and_then(|mut it| {
-            let choice = read_choice_object(&mut it).ok()?;
-            if json.reader().peek_tag("type").ok().flatten().is_none() {
-                semantics.add_shape(request_shape::CHOICE_UNTYPED);
-            }
-            Some(choice)
-        }),
+        Kind::Object => json.input_reader().and_then(|mut it| read_choice_object(&mut it).ok()),
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
             return Err(Error::new(
                 ErrorKind::Type,

@@ -20,8 +20,8 @@ use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::openai_chat::decode_request::signature::read_signature;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
+use crate::protocol::openai_chat::signature::read_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Artefact;
@@ -107,8 +107,7 @@ impl Calls {
     ) -> Result<()> {
         let mut fragment = Fragment::default();
         fragment.payload(reader, "")?;
-        let semantics = NodeSemantics::at(place.step(Step::FunctionCall))
-            .shaped(shape::LEGACY.with(Shape::RESPELLED));
+        let semantics = NodeSemantics::at(place.step(Step::FunctionCall)).shaped(shape::LEGACY);
         self.add(Key::Legacy, fragment, (candidate, semantics), sink)
     }
 
@@ -150,9 +149,9 @@ impl Calls {
             let kind = NoteKind::Semantics(semantics);
             sink.send(Event::Note(Note { at: NoteAt::Part(*part), kind }));
         }
-        let was_complete = call.progress.is_complete();
+        let was_complete = call.progress.is_complete;
         call.grow(arguments.unwrap_or_default(), sink);
-        if !was_complete && call.progress.is_complete() {
+        if !was_complete && call.progress.is_complete {
             self.complete.push(position);
         }
         Ok(())
@@ -304,48 +303,27 @@ impl<'f> Fragment<'f> {
 #[derive(Debug, Default)]
 struct Progress {
     depth: usize,
-    state: ProgressState,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum ProgressState {
-    #[default]
-    Nothing,
-    Within,
-    InString,
-    AfterBackslash,
-    Complete,
+    is_in_string: bool,
+    is_escaped: bool,
+    is_complete: bool,
 }
 
 impl Progress {
-    fn is_complete(&self) -> bool {
-        self.state == ProgressState::Complete
-    }
-
     fn add(&mut self, text: &str) {
         for byte in text.bytes() {
-            self.state = match (&self.state, byte) {
-                (ProgressState::InString, b'\\') => ProgressState::AfterBackslash,
-                (ProgressState::InString, b'"') => ProgressState::Within,
-                (ProgressState::InString | ProgressState::AfterBackslash, _) => {
-                    ProgressState::InString
+            match byte {
+                _ if self.is_complete => return,
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.is_in_string => self.is_escaped = true,
+                b'"' if self.depth > 0 => self.is_in_string = !self.is_in_string,
+                _ if self.is_in_string => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    self.is_complete = self.depth == 0;
                 }
-                (ProgressState::Within, b'"') => ProgressState::InString,
-                (ProgressState::Nothing | ProgressState::Within, b'{' | b'[') => {
-                    self.depth += 1;
-                    ProgressState::Within
-                }
-                (ProgressState::Within, b'}' | b']') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    match self.depth {
-                        0 => ProgressState::Complete,
-                        _ => ProgressState::Within,
-                    }
-                }
-                (ProgressState::Within, _) => ProgressState::Within,
-                (ProgressState::Nothing, _) => ProgressState::Nothing,
-                (ProgressState::Complete, _) => ProgressState::Complete,
-            };
+                _ => {}
+            }
         }
     }
 }

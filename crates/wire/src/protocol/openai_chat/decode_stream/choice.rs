@@ -6,6 +6,7 @@ use crate::conversation::FinishKind;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Opaque;
+use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Source;
 use crate::error::Result;
@@ -24,6 +25,7 @@ use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
+use crate::protocol::openai_chat::decode_request::content::read_part;
 use crate::protocol::openai_chat::decode_request::message::details_semantics;
 use crate::protocol::openai_chat::decode_response::citation_of;
 use crate::protocol::openai_chat::decode_response::finish_of;
@@ -33,9 +35,7 @@ use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Ending;
 use crate::protocol::openai_chat::decode_stream::ending::says_something;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
-use crate::protocol::openai_chat::decode_stream::gathered::ChunkText;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
-use crate::protocol::openai_chat::decode_stream::gathered::chunk_text;
 use crate::protocol::openai_chat::decode_stream::note;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::Shape;
@@ -43,7 +43,7 @@ use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 
 /// A choice that is being told.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) index: u32,
     /// The text, refusal or reasoning that grows.
@@ -55,21 +55,13 @@ pub(super) struct Choice {
     details: Details,
     audio: Option<Audio>,
     told: Told,
-    /// Which of the fields that whole answers state were stated without saying anything.
-    nulls: Nulls,
+    /// Whether the content was stated, if only as an empty text.
+    has_content: bool,
     /// Whether there was any reasoning.
     reasoned: bool,
     ending: Ending,
     /// Where it was spoken of last.
     place: Place,
-}
-
-#[derive(Debug, Default)]
-struct Nulls {
-    logprobs: bool,
-    refusal: bool,
-    /// Whether the content was stated, if only as an empty text.
-    content: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,20 +73,7 @@ enum Growing {
 
 impl Choice {
     pub(super) fn new(index: u32) -> Self {
-        Self {
-            index,
-            current: None,
-            text: None,
-            refusal: None,
-            calls: Calls::default(),
-            details: Details::default(),
-            audio: None,
-            told: Told::default(),
-            nulls: Nulls::default(),
-            reasoned: false,
-            ending: Ending::default(),
-            place: Place::default(),
-        }
+        Self { index, ..Self::default() }
     }
 
     /// Whether its end was told, passed on or not.
@@ -116,9 +95,6 @@ impl Choice {
             Ending::Told(told) => told.hear(chunk.delta.as_ref())?,
             Ending::Past => return self.tell_late((chunk.delta, chunk.logprobs), place, sink),
         }
-        if chunk.has_null_logprobs && !std::mem::replace(&mut self.nulls.logprobs, true) {
-            self.tell_null(("", "logprobs"), place, sink)?;
-        }
         let place = place.step(Step::Delta);
         self.place = place;
         let mut logprobs = chunk.logprobs;
@@ -127,29 +103,17 @@ impl Choice {
             delta.object(|key, reader| {
                 let kind = reader.kind()?;
                 match (&*key, kind) {
-                    ("refusal", Kind::Null) => {
-                        if !std::mem::replace(&mut self.nulls.refusal, true) {
-                            self.tell_null(("message", "refusal"), place, sink)?;
-                        }
-                        reader.skip()
-                    }
                     (_, Kind::Null) | ("role", _) => reader.skip(),
-                    ("content", Kind::String) => {
-                        let text = reader.string()?;
-                        self.grow(Growing::Text, text, place, (sink, &mut logprobs));
-                        Ok(())
-                    }
-                    ("refusal", Kind::String) => {
-                        let text = reader.string()?;
-                        self.grow(Growing::Refusal, text, place, (sink, &mut logprobs));
+                    ("content" | "refusal", Kind::String) => {
+                        let is_text = key == "content";
+                        let kind = if is_text { Growing::Text } else { Growing::Refusal };
+                        self.grow(kind, reader.string()?, place, (sink, &mut logprobs));
                         Ok(())
                     }
                     ("reasoning_content" | "reasoning", Kind::String) => {
+                        let is_usual = key == "reasoning_content";
+                        let shape = if is_usual { Shape::default() } else { shape::REASONING };
                         let text = reader.string()?;
-                        let shape = match key == "reasoning" {
-                            true => shape::REASONING.with(Shape::RESPELLED),
-                            false => Shape::default(),
-                        };
                         if !std::mem::replace(&mut reasoned, true) {
                             self.reason(text, shape, place, sink);
                         }
@@ -240,18 +204,6 @@ impl Choice {
         }
     }
 
-    /// Tells a null that whole answers state too.
-    fn tell_null(
-        &self,
-        field: (&'static str, &str),
-        place: Place,
-        sink: &mut Sink<'_, '_>,
-    ) -> Result<()> {
-        let null = Json::parse("null")?;
-        sink.send(note(NoteAt::Candidate(self.index), place, field, null));
-        Ok(())
-    }
-
     /// Tells a vendor field, if it is news.
     fn tell<'f>(
         &mut self,
@@ -275,7 +227,7 @@ impl Choice {
         (sink, logprobs): (&mut Sink<'_, 'f>, &mut Option<Json<'f>>),
     ) {
         if text.is_empty() {
-            self.nulls.content |= kind == Growing::Text;
+            self.has_content |= kind == Growing::Text;
             return;
         }
         let (opening, place) = match kind {
@@ -298,8 +250,6 @@ impl Choice {
             true => Step::Reasoning,
             false => Step::ReasoningContent,
         };
-        // Reasoning that comes in several turns is one text here, and others tell it in paragraphs.
-        let shape = if self.reasoned { shape.with(Shape::RESPELLED) } else { shape };
         let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);
@@ -347,22 +297,19 @@ impl Choice {
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        let mut semantics = NodeSemantics::at(place);
-        semantics.add_shape(shape::CONTENT_LIST);
-        let kind = NoteKind::Semantics(semantics);
-        sink.send(Event::Note(Note { at: NoteAt::Candidate(self.index), kind }));
         reader.array(|_, reader| {
             let json = reader.raw()?;
-            match chunk_text(&json) {
-                Some(ChunkText::Text(text)) => {
-                    self.grow(Growing::Text, text, place, (sink, &mut None));
+            let part = json.input_reader().and_then(|mut it| read_part(&mut it, place).ok());
+            match part.as_ref().map(Part::content) {
+                Some(Content::Text(text)) => {
+                    self.grow(Growing::Text, text.clone(), place, (sink, &mut None));
                 }
-                Some(ChunkText::Thinking(texts)) => {
-                    for text in texts {
-                        self.reason(text, shape::IN_CONTENT, place, sink);
+                Some(Content::Reasoning(reasoning)) => {
+                    for text in &reasoning.texts {
+                        self.reason(text.clone(), shape::IN_CONTENT, place, sink);
                     }
                 }
-                None => {
+                _ => {
                     self.close_current(sink);
                     let kind = Text::literal("chunk");
                     let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
@@ -464,7 +411,7 @@ impl Choice {
         }
         // An answer of an empty text is not an answer without one.
         let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
-        if says_nothing && self.nulls.content && !self.reasoned {
+        if says_nothing && self.has_content && !self.reasoned {
             let part = sink.open(self.index, Opening::Text, NodeSemantics::at(place));
             sink.close(part);
         }

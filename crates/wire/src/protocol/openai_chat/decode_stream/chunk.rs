@@ -13,8 +13,6 @@ pub(in crate::protocol::openai_chat) struct Chunk<'f> {
     pub(in crate::protocol::openai_chat) delta: Option<Reader<'f>>,
     pub(in crate::protocol::openai_chat) finish: Option<Text<'f>>,
     pub(in crate::protocol::openai_chat) logprobs: Option<Json<'f>>,
-    /// Whether `logprobs` was a stated null.
-    pub(in crate::protocol::openai_chat) has_null_logprobs: bool,
     pub(in crate::protocol::openai_chat) others: Vec<(String, Json<'f>)>,
 }
 
@@ -24,10 +22,7 @@ impl<'f> Chunk<'f> {
         reader.object(|key, reader| {
             let kind = reader.kind()?;
             match (&*key, kind) {
-                (key, Kind::Null) => {
-                    chunk.has_null_logprobs |= key == "logprobs";
-                    reader.skip()?;
-                }
+                (_, Kind::Null) => reader.skip()?,
                 ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
                 ("delta", Kind::Object) => {
                     chunk.delta = Some(reader.checkpoint());

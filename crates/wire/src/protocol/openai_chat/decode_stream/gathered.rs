@@ -168,34 +168,3 @@ impl Audio {
         Some((self.data, semantics))
     }
 }
-
-/// What a chunk of content says.
-pub(super) enum ChunkText<'f> {
-    Text(Text<'f>),
-    Thinking(Vec<Text<'f>>),
-}
-
-/// The text of a chunk of content that is nothing but text or thinking.
-pub(super) fn chunk_text<'f>(json: &Json<'f>) -> Option<ChunkText<'f>> {
-    let mut reader = json.input_reader()?;
-    let kind = reader.peek_tag("type").ok()??;
-    let mut text = None;
-    let mut thinking = Vec::new();
-    reader
-        .object(|key, reader| match (&*key, reader.kind()?) {
-            ("text", Kind::String) => reader.string().map(|it| text = Some(it)),
-            ("thinking", Kind::Array) => reader.array(|_, reader| {
-                if let Some(text) = reader.peek_tag("text")? {
-                    thinking.push(text);
-                }
-                reader.skip()
-            }),
-            _ => reader.skip(),
-        })
-        .ok()?;
-    match (&*kind.to_str(), text) {
-        ("text", Some(text)) => Some(ChunkText::Text(text)),
-        ("thinking", None) => Some(ChunkText::Thinking(thinking)),
-        _ => None,
-    }
-}

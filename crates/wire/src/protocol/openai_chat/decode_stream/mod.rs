@@ -37,8 +37,6 @@ use crate::protocol::openai_chat::decode_stream::pattern::Pattern;
 use crate::protocol::openai_chat::decode_stream::pattern::Said;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -193,7 +191,7 @@ impl Decoder {
     fn begin<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
         let mut start = Start::default();
         let mut extras = Extras::default();
-        let mut speaks = Speaks::default();
+        let (mut answers, mut fails) = (false, false);
         Reader::new(data).object(|key, reader| {
             let kind = reader.kind()?;
             match (&*key, kind) {
@@ -207,9 +205,11 @@ impl Decoder {
                     start.service_tier = Some(reader.string()?);
                 }
                 ("object" | "obfuscation", _) => reader.skip()?,
-                ("choices" | "usage" | "error", _) => {
-                    let json = reader.raw()?;
-                    speaks.hear(&key, &json);
+                ("choices", _) => answers |= reader.raw()?.compact() != "[]",
+                ("usage" | "error", _) => {
+                    answers |= key == "usage";
+                    fails |= key == "error";
+                    reader.skip()?;
                 }
                 _ => {
                     let json = reader.raw()?;
@@ -222,7 +222,7 @@ impl Decoder {
         let mut semantics = NodeSemantics::at(place);
         semantics.keep(extras);
         let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
-        if !speaks.answer && (speaks.error || unnamed) {
+        if !answers && (fails || unnamed) {
             self.early.merge(semantics.into_owned());
             return Ok(());
         }
@@ -325,13 +325,14 @@ impl Decoder {
 }
 
 /// Reads the usage that Groq states in a field of its own, if it does.
-fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<Usage<'f>>> {
+pub(super) fn read_groq_usage<'f>(
+    reader: &mut Reader<'f>,
+    place: Place,
+) -> Result<Option<Usage<'f>>> {
     let mut usage = None;
     reader.object(|key, reader| match (&*key, reader.kind()?) {
         ("usage", Kind::Object) => {
-            let mut read = USAGE.decode(reader, place.step(Step::XGroqUsage))?;
-            read.semantics_mut().add_shape(shape::IN_X_GROQ.with(Shape::RESPELLED));
-            usage = Some(read);
+            usage = Some(USAGE.decode(reader, place.step(Step::XGroqUsage))?);
             Ok(())
         }
         _ => reader.skip(),
@@ -341,23 +342,6 @@ fn read_groq_usage<'f>(reader: &mut Reader<'f>, place: Place) -> Result<Option<U
 
 /// The word for the end of a stream.
 pub(super) const DONE: &str = "[DONE]";
-
-/// What a first chunk speaks of.
-#[derive(Default)]
-struct Speaks {
-    answer: bool,
-    error: bool,
-}
-
-impl Speaks {
-    fn hear(&mut self, key: &str, json: &Json<'_>) {
-        match key {
-            "error" => self.error = true,
-            "usage" => self.answer = true,
-            _ => self.answer |= json.compact() != "[]",
-        }
-    }
-}
 
 /// Vendor fields and the last value that was told of each.
 #[derive(Debug, Default)]

@@ -14,10 +14,10 @@ use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
-use crate::protocol::openai_chat::encode_request::signature::call_signature;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
+use crate::protocol::openai_chat::signature::call_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -57,22 +57,9 @@ impl Turns<'_, '_> {
         let mut object = Object::open(writer, None);
         object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
-        let text: Few<&Part<'_>> =
-            told.iter().copied().filter(|part| message::stands_in_content(part)).collect();
-        let elsewhere = told
-            .iter()
-            .any(|part| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_)));
-        match (text.is_empty(), elsewhere) {
-            (true, true) => object.key("content").null(),
-            (true, false) => object.word("content", ""),
-            (false, _) => {
-                message::write_content(&mut object, &text, Shape::default(), self.losing);
-            }
-        }
         let names = Names::Fitted(self.calls, &positions);
         let signed = self.target.reads_google_signatures();
-        Fields { parts: &told, shape: Shape::default(), names: &names, signed }
-            .write_beside(&mut object);
+        Fields { parts: &told, names, signed }.write(&mut object, self.losing);
         object.close();
     }
 

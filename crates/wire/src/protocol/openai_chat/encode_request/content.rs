@@ -4,7 +4,6 @@ use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::json::Text;
 use crate::json::Writer;
@@ -17,7 +16,6 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::decode_request::content::audio_type;
 use crate::protocol::openai_chat::types::UNNAMED_FILE;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -29,12 +27,28 @@ pub(in crate::protocol::openai_chat) fn own_extras<'e>(
     semantics.extras().filter(|_| losing.is_same())
 }
 
-/// Whether a part is nothing but text, so that a string can stand for it.
-pub(in crate::protocol::openai_chat) fn is_bare_text(part: &Part<'_>, losing: &Losing<'_>) -> bool {
+/// The text of a part that is written as nothing but text, so that a string can stand for it.
+pub(in crate::protocol::openai_chat) fn bare_text<'p>(
+    part: &'p Part<'_>,
+    losing: &mut Losing<'_>,
+) -> Option<&'p Text<'p>> {
     let semantics = part.semantics();
-    matches!(part.content(), Content::Text(_))
-        && semantics.cache().is_none()
-        && own_extras(losing, semantics).is_none()
+    if semantics.cache().is_some() || own_extras(losing, semantics).is_some() {
+        return None;
+    }
+    match part.content() {
+        Content::Text(text) => Some(text),
+        Content::Media(media) if let Source::Text { text, .. } = &media.source => {
+            report_as_text(semantics, losing);
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+    let reason = "a plain-text document is sent as text";
+    losing.node(semantics.place(), LossKind::Approximated, reason);
 }
 
 /// Writes one element of a list `content`.
@@ -43,15 +57,23 @@ pub(in crate::protocol::openai_chat) fn write_part(
     part: &Part<'_>,
     losing: &mut Losing<'_>,
 ) {
-    let semantics = part.semantics();
+    let mut piece = Piece { writer, semantics: part.semantics(), losing };
     match part.content() {
-        Content::Text(text) => write_simple(writer, ("text", text), semantics, losing),
-        Content::Refusal(text) => write_simple(writer, ("refusal", text), semantics, losing),
-        Content::Media(media) => write_media(writer, media, semantics, losing),
-        Content::Reasoning(reasoning) => write_thinking(writer, reasoning, semantics, losing),
+        Content::Text(text) => piece.write("text", |writer| writer.value(text)),
+        Content::Refusal(text) => piece.write("refusal", |writer| writer.value(text)),
+        Content::Media(media) => match media.kind {
+            MediaKind::Image => piece.write_image(media),
+            MediaKind::Audio => piece.write_audio(media),
+            MediaKind::Document => piece.write_document(media),
+            // The walk over the request has reported it.
+            MediaKind::Video => {}
+        },
+        Content::Reasoning(reasoning) => {
+            piece.write("thinking", |writer| write_thinking(writer, &reasoning.texts));
+        }
         Content::Opaque(opaque) => {
             if opaque.protocol == Protocol::OpenaiChat {
-                writer.value(&opaque.json);
+                piece.writer.value(&opaque.json);
             }
         }
         // Calls and results have fields and messages of their own.
@@ -59,173 +81,139 @@ pub(in crate::protocol::openai_chat) fn write_part(
     }
 }
 
-fn write_simple(
-    writer: &mut Writer,
-    (name, text): (&'static str, &Text<'_>),
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let mut object = open(writer, name, semantics, losing);
-    object.field(name, text);
-    close(object, semantics, losing);
-}
-
-fn open<'w, 'e>(
+/// A part in the making.
+struct Piece<'w, 'p, 'r> {
     writer: &'w mut Writer,
-    kind: &str,
-    semantics: &'e NodeSemantics<'e>,
-    losing: &Losing<'_>,
-) -> Object<'w, 'e> {
-    let extras = own_extras(losing, semantics).map(|extras| (extras, ""));
-    let mut object = Object::open(writer, extras);
-    object.field("type", kind);
-    object
+    semantics: &'p NodeSemantics<'p>,
+    losing: &'w mut Losing<'r>,
 }
 
-fn close(mut object: Object<'_, '_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
-    if let Some(marker) = semantics.cache() {
-        if losing.shares_vendor() {
-            let cache_control = semantics.has_shape(shape::CACHE_CONTROL) && losing.is_same();
-            let key = if cache_control { "cache_control" } else { "prompt_cache_breakpoint" };
-            object.field(key, &marker.json);
-        } else {
-            object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
-            if marker.ttl.is_some() {
-                losing.below(
-                    semantics.place(),
-                    &format!("/{}/ttl", marker.key),
-                    LossKind::Approximated,
-                    "Chat has other times to keep a prompt cached",
-                );
+impl<'p> Piece<'_, 'p, '_> {
+    /// Writes a part whose payload stands under the name of its type, with what rides on it.
+    fn write(&mut self, kind: &'static str, payload: impl FnOnce(&mut Writer)) {
+        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, ""));
+        let mut object = Object::open(self.writer, extras);
+        object.word("type", kind);
+        payload(object.key(kind));
+        match self.semantics.cache() {
+            None => {}
+            Some(marker) if self.losing.shares_vendor() => object.field(marker.key, &marker.json),
+            Some(marker) => {
+                object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
+                if marker.ttl.is_some() {
+                    let (at, reason) =
+                        (self.semantics.place(), "Chat has other times to keep a prompt cached");
+                    let ttl = format!("/{}/ttl", marker.key);
+                    self.losing.below(at, &ttl, LossKind::Approximated, reason);
+                }
             }
         }
+        object.close();
     }
-    object.close();
-}
 
-fn write_media(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    match media.kind {
-        MediaKind::Image => write_image(writer, media, semantics, losing),
-        MediaKind::Audio => write_audio(writer, media, semantics, losing),
-        MediaKind::Document => write_document(writer, media, semantics, losing),
-        // The walk over the request has reported it.
-        MediaKind::Video => {}
+    /// The same with an object as the payload.
+    fn write_object(&mut self, kind: &'static str, members: impl FnOnce(&mut Object<'_, '_>)) {
+        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, kind));
+        self.write(kind, |writer| {
+            let mut object = Object::open(writer, extras);
+            members(&mut object);
+            object.close();
+        });
     }
-}
 
-fn write_image(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let Media { kind: _, source, detail, name } = media;
-    let url = match source {
-        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
-            data_url(None, &Text::default(), semantics, losing)
-        }
-        Source::Base64 { data, .. } if losing.is_same() && semantics.has_shape(shape::RAW_DATA) => {
-            data.reborrow()
-        }
-        Source::Base64 { mime, data } => data_url(mime.as_ref(), data, semantics, losing),
-        Source::Url { url, .. } => url.reborrow(),
-        // Nobody comes here with them: see `is_sayable`.
-        Source::Text { .. } | Source::File { .. } => return,
-    };
-    if name.is_some() {
-        let reason = "Chat has no names of images";
-        losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
+        self.losing.field(self.semantics.place(), field, kind, reason);
     }
-    let mut object = open(writer, "image_url", semantics, losing);
-    if semantics.has_shape(shape::BARE) && detail.is_none() {
-        object.field("image_url", &url);
-    } else {
-        let extras = own_extras(losing, semantics).map(|extras| (extras, "image_url"));
-        let mut inner = Object::open(object.key("image_url"), extras);
-        inner.field("url", &url);
-        inner.optional("detail", detail.as_ref());
-        inner.close();
+
+    /// The payload of this protocol's own that is not spelled the usual way.
+    fn kept(&self) -> Option<Text<'p>> {
+        let kept = own_extras(self.losing, self.semantics)?.within(DATA_URL).next()?;
+        Some(Text::plain(&*kept.key))
     }
-    close(object, semantics, losing);
-}
 
-/// Whether the extras hold a data URL of this protocol's own that is not base64.
-fn is_whole_url(semantics: &NodeSemantics<'_>, losing: &Losing<'_>) -> bool {
-    losing.is_same() && semantics.has_shape(shape::WHOLE_URL)
-}
-
-/// Puts a data URL together; an unusual prefix of this protocol's own comes back.
-fn data_url<'t>(
-    mime: Option<&Text<'_>>,
-    data: &Text<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) -> Text<'t> {
-    let kept = own_extras(losing, semantics)
-        .and_then(|extras| extras.within(DATA_URL).next())
-        .map(|extra| extra.key.to_string());
-    let prefix = kept.unwrap_or_else(|| {
-        let spelled = if losing.is_same() { Text::to_str } else { media_type::proper };
-        let mime = mime.map_or("application/octet-stream".into(), spelled);
-        format!("data:{mime};base64,")
-    });
-    let mut url = Text::plain(prefix);
-    url.push(data);
-    url
-}
-
-fn write_audio(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let (mime, data) = match &media.source {
-        Source::Base64 { mime, data } => (mime, own_prefix(data, semantics, losing)),
-        Source::Url { mime, url } => (mime, url.reborrow()),
-        // Nobody comes here with others: see `is_sayable`.
-        Source::Text { .. } | Source::File { .. } => return,
-    };
-    let is_stated = !is_whole_url(semantics, losing);
-    let format = mime.as_ref().filter(|_| is_stated).map(audio_format);
-    if is_stated
-        && format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow)
-    {
-        losing.node(semantics.place(), LossKind::Renamed, "Chat names sound by its format");
-    }
-    let mut object = open(writer, "input_audio", semantics, losing);
-    if semantics.has_shape(shape::BARE) {
-        object.field("input_audio", &data);
-    } else {
-        let extras = own_extras(losing, semantics).map(|extras| (extras, "input_audio"));
-        let mut inner = Object::open(object.key("input_audio"), extras);
-        inner.field("data", &data);
-        inner.optional("format", format.as_ref());
-        inner.close();
-    }
-    close(object, semantics, losing);
-}
-
-/// The data behind the prefix of a data URL that came with it.
-fn own_prefix<'t>(
-    data: &'t Text<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &Losing<'_>,
-) -> Text<'t> {
-    let kept = own_extras(losing, semantics).and_then(|extras| extras.within(DATA_URL).next());
-    match kept {
-        Some(prefix) => {
-            let mut url = Text::plain(prefix.key.to_string());
+    /// Puts a data URL together, unless it came in another spelling.
+    fn data_url(&self, mime: Option<&Text<'_>>, data: &Text<'_>) -> Text<'p> {
+        self.kept().unwrap_or_else(|| {
+            let spelled = if self.losing.is_same() { Text::to_str } else { media_type::proper };
+            let mime = mime.map_or("application/octet-stream".into(), spelled);
+            let mut url = Text::plain(format!("data:{mime};base64,"));
             url.push(data);
             url
-        }
-        None => data.reborrow(),
+        })
     }
+
+    fn write_image(&mut self, media: &Media<'_>) {
+        let Media { kind: _, source, detail, name } = media;
+        let url = match source {
+            Source::Base64 { mime, data } => self.data_url(mime.as_ref(), data),
+            Source::Url { url, .. } => url.reborrow(),
+            // Nobody comes here with them: see `is_sayable`.
+            Source::Text { .. } | Source::File { .. } => return,
+        };
+        if name.is_some() {
+            self.lose(Field::MediaName, LossKind::Dropped, "Chat has no names of images");
+        }
+        self.write_object("image_url", |inner| {
+            inner.field("url", &url);
+            inner.optional("detail", detail.as_ref());
+        });
+    }
+
+    fn write_audio(&mut self, media: &Media<'_>) {
+        let (mime, data) = match &media.source {
+            Source::Base64 { mime, data } => (mime, self.kept().unwrap_or_else(|| data.reborrow())),
+            Source::Url { mime, url } => (mime, url.reborrow()),
+            // Nobody comes here with others: see `is_sayable`.
+            Source::Text { .. } | Source::File { .. } => return,
+        };
+        let format = mime.as_ref().map(audio_format);
+        if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
+            let reason = "Chat names sound by its format";
+            self.losing.node(self.semantics.place(), LossKind::Renamed, reason);
+        }
+        self.write_object("input_audio", |inner| {
+            inner.field("data", &data);
+            inner.optional("format", format.as_ref());
+        });
+    }
+
+    fn write_document(&mut self, media: &Media<'_>) {
+        let Media { kind: _, source, detail: _, name } = media;
+        let (key, value) = match source {
+            Source::Base64 { mime, data } => ("file_data", self.data_url(mime.as_ref(), data)),
+            Source::Text { .. } if let Some(url) = self.kept() => ("file_data", url),
+            Source::File { id, .. } if self.losing.shares_vendor() => ("file_id", id.reborrow()),
+            Source::Url { url, .. } if self.losing.is_same() => ("file_data", url.reborrow()),
+            // Nobody comes here with them: see `is_sayable`.
+            Source::File { .. } | Source::Url { .. } => return,
+            Source::Text { text, .. } => {
+                report_as_text(self.semantics, self.losing);
+                return self.write("text", |writer| writer.value(text));
+            }
+        };
+        let is_unnamed = name.is_none() && key == "file_data" && !self.losing.is_same();
+        if is_unnamed {
+            let reason = "Chat wants a name for every file";
+            self.lose(Field::MediaName, LossKind::Synthesised, reason);
+        }
+        let made_up = is_unnamed.then_some(Text::literal(UNNAMED_FILE));
+        self.write_object("file", |inner| {
+            inner.field(key, &value);
+            inner.optional("filename", name.as_ref().or(made_up.as_ref()));
+        });
+    }
+}
+
+/// Writes reasoning as the chunk of content that some servers give and take.
+pub(in crate::protocol::openai_chat) fn write_thinking(writer: &mut Writer, texts: &[Text<'_>]) {
+    writer.array(|writer| {
+        for text in texts {
+            writer.object(|object| {
+                object.word("type", "text");
+                object.field("text", text);
+            });
+        }
+    });
 }
 
 fn audio_format(mime: &Text<'_>) -> String {
@@ -259,70 +247,4 @@ pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing
     };
     losing.node(part.semantics().place(), kind, reason);
     false
-}
-
-fn write_document(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let Media { kind: _, source, detail: _, name } = media;
-    let place = semantics.place();
-    let (key, value) = match source {
-        Source::Base64 { .. } | Source::Text { .. } if is_whole_url(semantics, losing) => {
-            ("file_data", data_url(None, &Text::default(), semantics, losing))
-        }
-        Source::Base64 { data, .. } if semantics.has_shape(shape::RAW_DATA) => {
-            ("file_data", data.reborrow())
-        }
-        Source::Base64 { mime, data } => {
-            ("file_data", data_url(mime.as_ref(), data, semantics, losing))
-        }
-        Source::File { id, .. } if losing.shares_vendor() => ("file_id", id.reborrow()),
-        Source::Url { url, .. } if losing.is_same() => ("file_data", url.reborrow()),
-        // Nobody comes here with them: see `is_sayable`.
-        Source::File { .. } | Source::Url { .. } => return,
-        Source::Text { text, .. } => {
-            losing.node(place, LossKind::Approximated, "a plain-text document is sent as text");
-            return write_simple(writer, ("text", text), semantics, losing);
-        }
-    };
-    let mut object = open(writer, "file", semantics, losing);
-    let extras = own_extras(losing, semantics).map(|extras| (extras, "file"));
-    let mut inner = Object::open(object.key("file"), extras);
-    inner.field(key, &value);
-    match name {
-        Some(name) => inner.field("filename", name),
-        None if losing.is_same() || key == "file_id" => {}
-        None => {
-            inner.field("filename", UNNAMED_FILE);
-            let reason = "Chat wants a name for every file";
-            losing.field(place, Field::MediaName, LossKind::Synthesised, reason);
-        }
-    }
-    inner.close();
-    close(object, semantics, losing);
-}
-
-/// Writes reasoning as the chunk of content that some servers give and take.
-fn write_thinking(
-    writer: &mut Writer,
-    reasoning: &Reasoning<'_>,
-    semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
-) {
-    let mut object = open(writer, "thinking", semantics, losing);
-    match reasoning.texts.as_slice() {
-        [text] if semantics.has_shape(shape::BARE) => object.field("thinking", text),
-        texts => object.key("thinking").array(|writer| {
-            for text in texts {
-                writer.object(|object| {
-                    object.word("type", "text");
-                    object.field("text", text);
-                });
-            }
-        }),
-    }
-    close(object, semantics, losing);
 }

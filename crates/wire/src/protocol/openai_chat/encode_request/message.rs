@@ -1,77 +1,64 @@
-//! Writing messages: the fields of one, and a list of them in the order that Chat demands.
+//! Writing the fields of a message, which requests and answers have alike.
 
+use crate::conversation::Arguments;
+use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Media;
+use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::Role;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
+use crate::protocol::Asked;
+use crate::protocol::Protocol;
 use crate::protocol::arguments;
-use crate::protocol::arguments::write_as_json;
 use crate::protocol::calls::Calls;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
-use crate::protocol::openai_chat::encode_request::signature::Side;
-use crate::protocol::openai_chat::encode_request::signature::write_signature;
-use crate::protocol::openai_chat::types::Shape;
+use crate::protocol::openai_chat::encode_request::turns::Few;
+use crate::protocol::openai_chat::signature::write_signature;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
 use crate::roles::wire_role;
 
-/// Writes a message of this protocol's own as it was.
-pub(super) fn write_same(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {
-    let semantics = message.semantics();
-    let parts: Vec<&Part<'_>> = message.parts.iter().collect();
-    if let [part] = parts.as_slice()
+/// Writes a message of this protocol's own: nothing of it moves.
+pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {
+    let extras = message.semantics().extras();
+    let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
+    if let [part] = &*message.parts
         && let Content::ToolResult(result) = part.content()
         && message.role == Role::Tool
     {
-        return write_same_result(writer, result, part.semantics(), (message, losing));
+        let is_legacy = part.semantics().has_shape(shape::LEGACY);
+        object.word("role", if is_legacy { "function" } else { "tool" });
+        object.optional("name", result.name.as_ref());
+        object.optional("tool_call_id", result.call_id.as_ref());
+        match &result.output {
+            ResultOutput::Parts(parts) => {
+                let parts: Few<&Part<'_>> = parts.iter().collect();
+                write_content(&mut object, &parts, losing);
+            }
+            ResultOutput::Object { response, .. } => {
+                object.field("content", &response.to_text());
+            }
+        }
+        return object.close();
     }
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
-    if !semantics.has_shape(shape::OWN_WORD) {
-        object.field("role", role_word(message.role));
+    if !object.is_kept("role") {
+        object.word("role", role_word(message.role));
     }
     object.optional("name", message.name.as_ref());
-    let mut fields =
-        Fields { parts: &parts, shape: semantics.shape(), names: &Names::Own, signed: true };
-    fields.write(&mut object, losing);
-    object.close();
-}
-
-fn write_same_result(
-    writer: &mut Writer,
-    result: &ToolResult<'_>,
-    part: &NodeSemantics<'_>,
-    (message, losing): (&Message<'_>, &mut Losing<'_>),
-) {
-    let mut object = Object::open(writer, message.semantics().extras().map(|extras| (extras, "")));
-    let legacy = part.has_shape(shape::LEGACY);
-    object.field("role", if legacy { "function" } else { "tool" });
-    object.optional("name", result.name.as_ref());
-    object.optional("tool_call_id", result.call_id.as_ref());
-    match &result.output {
-        ResultOutput::Parts(parts) => {
-            let parts: Vec<&Part<'_>> = parts.iter().collect();
-            write_content(&mut object, &parts, part.shape(), losing);
-        }
-        ResultOutput::Object { response, .. } => {
-            arguments::write_string(
-                object.key("content"),
-                &crate::conversation::Arguments::Json(response.reborrow()),
-            );
-        }
-    }
+    let parts: Few<&Part<'_>> = message.parts.iter().collect();
+    Fields { parts: &parts, names: Names::Own, signed: true }.write(&mut object, losing);
     object.close();
 }
 
@@ -82,22 +69,16 @@ pub(super) fn role_word(role: Role) -> &'static str {
     }
 }
 
-/// Writes `content`: a string where that says all, else a list; nothing where there is nothing to say.
+/// Writes `content`: a string where that says all, else a list.
 pub(in crate::protocol::openai_chat) fn write_content(
     object: &mut Object<'_, '_>,
     parts: &[&Part<'_>],
-    shape: Shape,
     losing: &mut Losing<'_>,
 ) {
     match parts {
-        [] if !shape.has(shape::CONTENT_LIST) => {}
-        [part] if !shape.has(shape::CONTENT_LIST) && content::is_bare_text(part, losing) => {
-            let is_json = losing.is_same() && part.semantics().is_as_json();
-            match part.content() {
-                Content::Text(text) if is_json => write_as_json(object.key("content"), text),
-                Content::Text(text) => object.field("content", text),
-                _ => {}
-            }
+        [] => object.word("content", ""),
+        [part] if let Some(text) = content::bare_text(part, losing) => {
+            object.field("content", text);
         }
         parts => object.key("content").array(|writer| {
             parts.iter().for_each(|part| content::write_part(writer, part, losing));
@@ -106,56 +87,89 @@ pub(in crate::protocol::openai_chat) fn write_content(
 }
 
 /// Under which names and ids calls are written.
+#[derive(Clone, Copy)]
 pub(in crate::protocol::openai_chat) enum Names<'c> {
     /// Their own.
     Own,
     /// Those that the receiving server takes, by the positions of the parts.
     Fitted(&'c Calls<'c>, &'c [Position]),
+    /// Those that the client knows, with the number of the first part.
+    Asked(&'c Asked<'c>, usize),
 }
 
 /// The fields of a message that hold its parts.
 pub(in crate::protocol::openai_chat) struct Fields<'p, 'n> {
     pub(in crate::protocol::openai_chat) parts: &'p [&'p Part<'p>],
-    pub(in crate::protocol::openai_chat) shape: Shape,
-    pub(in crate::protocol::openai_chat) names: &'n Names<'n>,
-    /// Whether the receiving server reads the signatures of Google's models.
+    pub(in crate::protocol::openai_chat) names: Names<'n>,
+    /// Whether the receiver reads the signatures of Google's models.
     pub(in crate::protocol::openai_chat) signed: bool,
 }
 
 impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write(
-        &mut self,
+        &self,
         object: &mut Object<'_, '_>,
         losing: &mut Losing<'_>,
     ) {
-        let content: Vec<&Part<'_>> =
+        let content: Few<&Part<'_>> =
             self.parts.iter().copied().filter(|part| stands_in_content(part)).collect();
-        write_content(object, &content, self.shape, losing);
+        let is_elsewhere =
+            |part: &&Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_));
+        match content.is_empty() && self.parts.iter().any(is_elsewhere) {
+            true => object.key("content").null(),
+            false => write_content(object, &content, losing),
+        }
         self.write_beside(object);
     }
 
     /// Writes what stands beside the content.
     pub(in crate::protocol::openai_chat) fn write_beside(&self, object: &mut Object<'_, '_>) {
-        write_reasoning(object, self.parts);
-        for part in self.parts {
-            match part.content() {
-                Content::Refusal(text) if !stands_in_content(part) => object.field("refusal", text),
-                Content::Media(media) if !stands_in_content(part) => {
-                    write_audio(object, media, part.semantics());
-                }
-                _ => {}
+        let is_shown = match self.names {
+            Names::Own | Names::Fitted(..) => true,
+            Names::Asked(asked, _) => asked.show_reasoning,
+        };
+        if is_shown {
+            self.write_reasoning(object);
+        }
+        let beside = || self.parts.iter().filter(|part| !stands_in_content(part));
+        let refusals = beside().filter_map(|part| match part.content() {
+            Content::Refusal(text) => Some(text),
+            _ => None,
+        });
+        object.optional("refusal", joined(refusals, "").as_ref());
+        for part in beside().filter(|_| matches!(self.names, Names::Own)) {
+            if let Content::Media(media) = part.content() {
+                write_audio(object, media, part.semantics());
             }
         }
         self.write_calls(object);
     }
 
+    /// Writes reasoning that has fields of its own.
+    fn write_reasoning(&self, object: &mut Object<'_, '_>) {
+        let mut key = "reasoning_content";
+        let mut texts: Few<&Text<'_>> = Few::new();
+        for part in self.parts.iter().filter(|part| !stands_in_content(part)) {
+            let Content::Reasoning(reasoning) = part.content() else { continue };
+            if let Some(json) = details(part) {
+                object.field("reasoning_details", &json);
+            }
+            if texts.is_empty() && part.semantics().has_shape(shape::REASONING) {
+                key = "reasoning";
+            }
+            texts.extend(&reasoning.texts);
+        }
+        object.optional(key, joined(texts.into_iter(), "\n\n").as_ref());
+    }
+
     fn write_calls(&self, object: &mut Object<'_, '_>) {
+        let is_legacy = |part: &Part<'_>| part.semantics().has_shape(shape::LEGACY);
         let is_call = |part: &Part<'_>| match part.content() {
-            Content::ToolCall(_) => !part.semantics().has_shape(shape::LEGACY),
+            Content::ToolCall(_) => !is_legacy(part),
             Content::Opaque(_) => part.semantics().has_shape(shape::IN_CALLS),
             _ => false,
         };
-        if self.shape.has(shape::CALLS_EMPTY) || self.parts.iter().any(|part| is_call(part)) {
+        if self.parts.iter().any(|part| is_call(part)) {
             object.key("tool_calls").array(|writer| {
                 for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| is_call(part))
                 {
@@ -163,86 +177,119 @@ impl Fields<'_, '_> {
                 }
             });
         }
-        let legacy = self.parts.iter().find(|part| {
-            part.semantics().has_shape(shape::LEGACY)
-                && matches!(part.content(), Content::ToolCall(_) | Content::Opaque(_))
-        });
-        match legacy.map(|part| (part.content(), part.semantics())) {
-            Some((Content::ToolCall(call), semantics)) => {
-                write_payload(object.key("function_call"), call, &call.name, (semantics, ""));
+        for part in self.parts.iter().filter(|part| is_legacy(part)) {
+            match part.content() {
+                Content::ToolCall(call) => {
+                    let writer = object.key("function_call");
+                    self.write_payload(writer, call, (&call.name, call.form), (part, ""));
+                }
+                Content::Opaque(opaque) => object.field("function_call", &opaque.json),
+                _ => {}
             }
-            Some((Content::Opaque(opaque), _)) => object.field("function_call", &opaque.json),
-            _ => {}
         }
     }
 
     fn write_call(&self, writer: &mut Writer, index: usize, part: &Part<'_>) {
-        let semantics = part.semantics();
         let call = match part.content() {
             Content::ToolCall(call) => call,
             Content::Opaque(opaque) => return writer.value(&opaque.json),
             _ => return,
         };
-        let own = matches!(self.names, Names::Own);
-        let extras = semantics.extras().filter(|_| own);
+        let (id, name, form) = self.names.of(index, call);
+        let extras = self.extras(part);
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-        let (id, name) = match self.names {
-            Names::Own => (call.id.as_ref().map(Text::reborrow), call.name.reborrow()),
-            Names::Fitted(calls, positions) => {
-                let id = positions.get(index).map(|at| calls.call_id(*at, call));
-                (id, calls.name(&call.name))
-            }
-        };
         object.optional("id", id.as_ref());
-        let kind = payload_name(call);
-        if !(own && semantics.has_shape(shape::OWN_WORD)) {
-            object.word("type", kind);
-        }
-        let blank = NodeSemantics::default();
-        let semantics = if own { semantics } else { &blank };
-        write_payload(object.key(kind), call, &name, (semantics, kind));
-        match self.names {
-            Names::Own => write_signature(&mut object, part.semantics(), Side::Own),
-            Names::Fitted(..) if self.signed => {
-                write_signature(&mut object, part.semantics(), Side::Foreign);
-            }
-            Names::Fitted(..) => {}
+        let (kind, _) = words(form);
+        object.word("type", kind);
+        self.write_payload(object.key(kind), call, (&name, form), (part, kind));
+        if self.signed {
+            write_signature(&mut object, part.semantics(), extras);
         }
         object.close();
     }
-}
 
-fn payload_name(call: &ToolCall<'_>) -> &'static str {
-    match call.form {
-        crate::conversation::CallForm::Function => "function",
-        crate::conversation::CallForm::Custom => "custom",
+    /// Writes the name and the arguments of a call.
+    fn write_payload(
+        &self,
+        writer: &mut Writer,
+        call: &ToolCall<'_>,
+        (name, form): (&Text<'_>, CallForm),
+        (part, scope): (&Part<'_>, &'static str),
+    ) {
+        let mut object = Object::open(writer, self.extras(part).map(|extras| (extras, scope)));
+        object.field("name", name);
+        let writer = object.key(words(form).1);
+        let input = || arguments::custom_input(&call.arguments);
+        match (self.names, &call.arguments) {
+            // A custom tool that was offered as a function.
+            (Names::Asked(..), _)
+                if form != call.form
+                    && let Some(input) = input() =>
+            {
+                writer.value(&input);
+            }
+            (Names::Asked(..), Arguments::Text(text))
+                if form == CallForm::Function && text.is_blank() =>
+            {
+                writer.value("{}");
+            }
+            (_, arguments) => arguments::write_string(writer, arguments),
+        }
+        object.close();
+    }
+
+    fn extras<'e>(&self, part: &'e Part<'e>) -> Option<&'e crate::protocol::semantics::Extras<'e>> {
+        part.semantics().extras().filter(|_| matches!(self.names, Names::Own))
     }
 }
 
-/// Writes the name and the arguments of a call.
-fn write_payload(
-    writer: &mut Writer,
-    call: &ToolCall<'_>,
-    name: &Text<'_>,
-    (semantics, scope): (&NodeSemantics<'_>, &'static str),
-) {
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, scope)));
-    object.field("name", name);
-    let key = match call.form {
-        crate::conversation::CallForm::Function => "arguments",
-        crate::conversation::CallForm::Custom => "input",
-    };
-    match &call.arguments {
-        crate::conversation::Arguments::Text(text) if semantics.is_as_json() => {
-            write_as_json(object.key(key), text);
-        }
-        arguments => {
-            if !semantics.has_shape(shape::ARGUMENTS_ABSENT) {
-                arguments::write_string(object.key(key), arguments);
+impl Names<'_> {
+    /// The id, the name and the form under which a call is written.
+    fn of<'t>(
+        &'t self,
+        index: usize,
+        call: &'t ToolCall<'_>,
+    ) -> (Option<Text<'t>>, Text<'t>, CallForm) {
+        match self {
+            Self::Own => (call.id.as_ref().map(Text::reborrow), call.name.reborrow(), call.form),
+            Self::Fitted(calls, positions) => {
+                let id = positions.get(index).map(|at| calls.call_id(*at, call));
+                (id, calls.name(&call.name), call.form)
+            }
+            Self::Asked(asked, first) => {
+                let name = asked.client_name(&call.name);
+                let form = if asked.is_custom(&name) { CallForm::Custom } else { call.form };
+                let id = call.id.as_ref().map(Text::reborrow);
+                (Some(id.unwrap_or_else(|| made_up_id(asked, first + index))), name, form)
             }
         }
     }
-    object.close();
+}
+
+/// The id of a call that came without one.
+pub(in crate::protocol::openai_chat) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {
+    Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
+}
+
+/// The names of a call's payload and of its arguments.
+pub(in crate::protocol::openai_chat) fn words(form: CallForm) -> (&'static str, &'static str) {
+    match form {
+        CallForm::Function => ("function", "arguments"),
+        CallForm::Custom => ("custom", "input"),
+    }
+}
+
+/// All texts as one; none if there is none.
+pub(in crate::protocol::openai_chat) fn joined<'t>(
+    mut texts: impl Iterator<Item = &'t Text<'t>>,
+    between: &'static str,
+) -> Option<Text<'t>> {
+    let mut joined = texts.next()?.reborrow();
+    for text in texts {
+        joined.push(&Text::plain(between));
+        joined.push(text);
+    }
+    Some(joined)
 }
 
 /// Whether a part belongs into `content` rather than into a field of its own.
@@ -261,7 +308,7 @@ pub(in crate::protocol::openai_chat) fn stands_in_content(part: &Part<'_>) -> bo
 
 /// Whether this is the assistant's own voice: sound of an answer, which comes without a format.
 fn is_spoken(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
-    media.kind == crate::conversation::MediaKind::Audio
+    media.kind == MediaKind::Audio
         && !semantics.has_shape(shape::IN_CONTENT)
         && matches!(media.source, Source::File { .. } | Source::Base64 { mime: None, .. })
 }
@@ -277,40 +324,9 @@ fn write_audio(object: &mut Object<'_, '_>, media: &Media<'_>, semantics: &NodeS
     audio.close();
 }
 
-/// Writes reasoning that has fields of its own.
-fn write_reasoning(object: &mut Object<'_, '_>, parts: &[&Part<'_>]) {
-    let mut text: Option<(&'static str, Text<'_>)> = None;
-    for part in parts.iter().filter(|part| !stands_in_content(part)) {
-        let semantics = part.semantics();
-        let Content::Reasoning(reasoning) = part.content() else { continue };
-        if let Some(json) = details(part) {
-            object.field("reasoning_details", &json);
-            continue;
-        }
-        let key = match semantics.has_shape(shape::REASONING) {
-            true => "reasoning",
-            false => "reasoning_content",
-        };
-        for piece in &reasoning.texts {
-            match &mut text {
-                Some((_, text)) => {
-                    text.push(&Text::plain("\n\n"));
-                    text.push(piece);
-                }
-                None => text = Some((key, piece.reborrow())),
-            }
-        }
-    }
-    if let Some((key, text)) = text {
-        object.field(key, &text);
-    }
-}
-
 /// What a server wants back to go on reasoning, if the part holds that.
 pub(in crate::protocol::openai_chat) fn details<'p>(part: &'p Part<'_>) -> Option<Json<'p>> {
     let artefact = part.semantics().artefact()?;
-    if artefact.issuer() != crate::protocol::Protocol::OpenaiChat {
-        return None;
-    }
-    Json::parse_text(artefact.data()).ok()
+    let is_own = artefact.issuer() == Protocol::OpenaiChat;
+    is_own.then(|| Json::parse_text(artefact.data()).ok()).flatten()
 }

@@ -12,11 +12,10 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::limit_name;
 use crate::protocol::openai_chat::encode_request::schema;
-use crate::protocol::openai_chat::encode_request::thinking;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
@@ -30,32 +29,6 @@ const STOP_MAX: usize = 4;
 
 /// The name of a schema that came without one.
 const UNNAMED_SCHEMA: &str = "response";
-
-/// Writes the options of this protocol's own request.
-pub(super) fn write_same(
-    object: &mut Object<'_, '_>,
-    request: &Request<'_>,
-    semantics: &Semantics<'_>,
-) {
-    object.optional("stream", request.stream.as_ref());
-    object.optional(limit_name(semantics), request.max_output_tokens.as_ref());
-    let seed = match semantics.has_shape(request_shape::RANDOM_SEED) {
-        true => "random_seed",
-        false => "seed",
-    };
-    write_sampling(object, &request.sampling, seed);
-    match request.stop.as_slice() {
-        [] if !semantics.has_shape(request_shape::STOP_EMPTY) => {}
-        [stop] if semantics.has_shape(request_shape::STOP_STRING) => object.field("stop", stop),
-        stop => object.field("stop", stop),
-    }
-    write_format(object, &request.output, Some(semantics.extras()));
-    thinking::write_same(object, &request.thinking, semantics);
-    write_identity(object, request);
-    object.optional("metadata", request.metadata.as_ref());
-    object.optional("service_tier", request.service_tier.as_ref());
-    object.optional("prompt_cache_options", request.cache.options.as_ref());
-}
 
 fn write_sampling(object: &mut Object<'_, '_>, sampling: &Sampling<'_>, seed_name: &'static str) {
     let Sampling {
@@ -121,7 +94,7 @@ fn write_format(
     format.close();
 }
 
-/// The options of another protocol's request, written for one target.
+/// The options of a request, written for one target.
 pub(super) struct Options<'t, 'r> {
     pub(super) request: &'t Request<'t>,
     pub(super) target: &'t Target,
@@ -129,12 +102,15 @@ pub(super) struct Options<'t, 'r> {
     pub(super) tools: HasTools,
     /// The language of the output schema.
     pub(super) language: Dialect,
+    /// What this protocol's own request meant besides; its options stay as they are.
+    pub(super) own: Option<&'t Semantics<'t>>,
 }
 
 impl Options<'_, '_> {
     pub(super) fn write(mut self, object: &mut Object<'_, '_>) {
         object.optional("stream", self.request.stream.as_ref());
-        if self.request.stream == Some(true) && self.target.dialect.stream_options {
+        let is_own = self.own.is_some();
+        if self.request.stream == Some(true) && self.target.dialect.stream_options && !is_own {
             object.key("stream_options").object(|it| it.field("include_usage", &true));
             let reason = "the usage of a stream is sent only on request";
             let root = Place::default();
@@ -145,7 +121,7 @@ impl Options<'_, '_> {
         self.write_sampling(object, effort);
         self.write_stop(object, effort);
         self.write_format(object);
-        if !knows_all_fields(&self.target.dialect) {
+        if !knows_all_fields(&self.target.dialect) && !is_own {
             return self.drop_identity(object);
         }
         write_identity(object, self.request);
@@ -154,11 +130,15 @@ impl Options<'_, '_> {
         self.write_cache_options(object);
     }
 
+    pub(super) fn is_shaped(&self, shape: Shape) -> bool {
+        self.own.is_some_and(|own| own.has_shape(shape))
+    }
+
     /// Reports what a server would refuse because it does not know it; the end user is known everywhere.
     fn drop_identity(&mut self, object: &mut Object<'_, '_>) {
         object.optional("user", self.request.user.as_ref());
         let CacheOptions { key, options, retention } = &self.request.cache;
-        for (field, is_set) in [
+        let fields = [
             (Field::Verbosity, self.request.verbosity.is_some()),
             (Field::SafetyIdentifier, self.request.safety_identifier.is_some()),
             (Field::Store, self.request.store.is_some()),
@@ -167,10 +147,19 @@ impl Options<'_, '_> {
             (Field::CacheKey, key.is_some()),
             (Field::CacheOptions, options.is_some()),
             (Field::CacheRetention, retention.is_some()),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Dropped, "the server does not take it");
-            }
+        ];
+        self.lose_set(&fields, LossKind::Dropped, "the server does not take it");
+    }
+
+    /// Reports what happened to those of several fields that are set.
+    pub(super) fn lose_set(
+        &mut self,
+        fields: &[(Field, bool)],
+        kind: LossKind,
+        reason: &'static str,
+    ) {
+        for (field, _) in fields.iter().filter(|(_, is_set)| *is_set) {
+            self.lose(*field, kind, reason);
         }
     }
 
@@ -179,64 +168,84 @@ impl Options<'_, '_> {
     }
 
     fn write_limit(&mut self, object: &mut Object<'_, '_>) {
-        let name = self.target.token_limit().as_str();
+        let name = match self.own {
+            Some(_) if self.is_shaped(request_shape::MAX_COMPLETION_TOKENS) => {
+                "max_completion_tokens"
+            }
+            Some(_) => "max_tokens",
+            None => self.target.token_limit().as_str(),
+        };
         match (&self.request.max_output_tokens, self.target.max_output_tokens) {
             (Some(limit), _) => object.field(name, limit),
-            (None, Some(limit)) => {
+            (None, Some(limit)) if self.own.is_none() => {
                 object.field(name, &limit);
                 self.lose(Field::MaxOutputTokens, LossKind::Synthesised, "the operator's limit");
             }
-            (None, None) => {}
+            (None, _) => {}
         }
     }
 
     fn write_sampling(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
+        if self.own.is_some() {
+            let is_random = self.is_shaped(request_shape::RANDOM_SEED);
+            let seed = if is_random { "random_seed" } else { "seed" };
+            return write_sampling(object, &self.request.sampling, seed);
+        }
         let rules = *self.target.family.sampling_for(effort);
         let logprobs = match self.target.dialect.logprobs {
             true => rules.logprobs,
             false => Accepts::Nothing,
         };
-        let sampling = &self.request.sampling;
-        let mut fit = |field, value: &Option<Number<'_>>, rule| {
-            fitted(self.losing, field, value.as_ref(), rule).map(Number::into_owned)
-        };
-        let temperature = fit(Field::Temperature, &sampling.temperature, rules.temperature);
-        let mut top_p = fit(Field::TopP, &sampling.top_p, rules.top_p);
-        let seed = fit(Field::Seed, &sampling.seed, rules.seed);
-        let presence = fit(Field::PresencePenalty, &sampling.presence_penalty, rules.penalties);
-        let frequency = fit(Field::FrequencyPenalty, &sampling.frequency_penalty, rules.penalties);
-        let top_logprobs = fit(Field::TopLogprobs, &sampling.top_logprobs, logprobs);
-        if temperature.is_some() && top_p.is_some() && !rules.temperature_with_top_p {
-            top_p = None;
+        let mut fitted = self.request.sampling.clone();
+        for (field, value, rule) in [
+            (Field::Temperature, &mut fitted.temperature, rules.temperature),
+            (Field::TopP, &mut fitted.top_p, rules.top_p),
+            (Field::Seed, &mut fitted.seed, rules.seed),
+            (Field::PresencePenalty, &mut fitted.presence_penalty, rules.penalties),
+            (Field::FrequencyPenalty, &mut fitted.frequency_penalty, rules.penalties),
+            (Field::TopLogprobs, &mut fitted.top_logprobs, logprobs),
+        ] {
+            *value = value.take().and_then(|value| self.fit(field, value, rule));
+        }
+        if fitted.temperature.is_some() && fitted.top_p.is_some() && !rules.temperature_with_top_p {
+            fitted.top_p = None;
             let reason = "the model does not take it beside a temperature";
             self.lose(Field::TopP, LossKind::Dropped, reason);
         }
-        let mut wants_logprobs = sampling.logprobs.filter(|_| logprobs != Accepts::Nothing);
+        fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
         // How many are told is taken only beside the wish for them.
-        if top_logprobs.is_some() && wants_logprobs.is_none() {
-            wants_logprobs = Some(true);
+        if fitted.top_logprobs.is_some() && fitted.logprobs.is_none() {
+            fitted.logprobs = Some(true);
         }
-        if sampling.logprobs == Some(true) && wants_logprobs.is_none() {
+        if self.request.sampling.logprobs == Some(true) && fitted.logprobs.is_none() {
             self.lose(Field::Logprobs, LossKind::Dropped, "the model does not take it");
         }
-        let fitted = Sampling {
-            temperature,
-            top_p,
-            top_k: None,
-            seed,
-            presence_penalty: presence,
-            frequency_penalty: frequency,
-            candidates: sampling.candidates.as_ref().map(Number::reborrow),
-            logprobs: wants_logprobs,
-            top_logprobs,
-        };
         write_sampling(object, &fitted, self.target.dialect.seed_field);
+    }
+
+    /// The value of a parameter that the model takes; what is changed or left out is reported.
+    fn fit<'n>(&mut self, field: Field, value: Number<'n>, rule: Accepts) -> Option<Number<'n>> {
+        let number = value.as_f64()?;
+        match rule.fit(number) {
+            Some(fit) if fit == number => Some(value),
+            Some(fit) => {
+                self.lose(field, LossKind::Approximated, "the model takes a smaller range");
+                Number::from_f64(fit)
+            }
+            None => {
+                self.lose(field, LossKind::Dropped, "the model does not take it");
+                None
+            }
+        }
     }
 
     fn write_stop(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
         let stop = &self.request.stop;
         if stop.is_empty() {
             return;
+        }
+        if self.own.is_some() {
+            return object.field("stop", stop.as_slice());
         }
         if self.target.family.sampling_for(effort).stop == Accepts::Nothing {
             return self.lose(Field::Stop, LossKind::Dropped, "the model takes no stop sequences");
@@ -249,21 +258,20 @@ impl Options<'_, '_> {
     }
 
     fn write_format(&mut self, object: &mut Object<'_, '_>) {
-        let OutputFormat::JsonSchema(output) = &self.request.output else {
-            return write_format(object, &self.request.output, None);
+        let extras = self.own.map(|own| own.extras());
+        let output = match &self.request.output {
+            OutputFormat::JsonSchema(output) if extras.is_none() => output,
+            output => return write_format(object, output, extras),
         };
         if !self.target.dialect.schema_output || !self.target.family.schema_output {
             let reason = "the server takes no schema, only JSON as such";
-            for (field, is_set) in [
+            let fields = [
                 (Field::OutputSchema, output.schema.is_some()),
                 (Field::OutputSchemaName, output.name.is_some()),
                 (Field::OutputSchemaDescription, output.description.is_some()),
                 (Field::OutputSchemaStrict, output.strict.is_some()),
-            ] {
-                if is_set {
-                    self.lose(field, LossKind::Approximated, reason);
-                }
-            }
+            ];
+            self.lose_set(&fields, LossKind::Approximated, reason);
             return write_format(object, &OutputFormat::JsonObject, None);
         }
         let OutputSchema { name, description, schema, strict } = &**output;
@@ -287,6 +295,7 @@ impl Options<'_, '_> {
     fn write_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.request.service_tier else { return };
         match &*tier.to_str() {
+            _ if self.own.is_some() => object.field("service_tier", tier),
             "auto" | "default" | "flex" | "scale" | "priority" | "fast" => {
                 object.field("service_tier", tier);
             }
@@ -307,28 +316,5 @@ impl Options<'_, '_> {
         }
         let reason = "Chat has other words for the cache";
         self.lose(Field::CacheOptions, LossKind::Dropped, reason);
-    }
-}
-
-/// The value of a parameter that the model takes; what is changed or left out is reported.
-fn fitted<'n>(
-    losing: &mut Losing<'_>,
-    field: Field,
-    value: Option<&'n Number<'_>>,
-    rule: Accepts,
-) -> Option<Number<'n>> {
-    let value = value?;
-    let number = value.as_f64()?;
-    let root = Place::default();
-    match rule.fit(number) {
-        Some(fit) if fit == number => Some(value.reborrow()),
-        Some(fit) => {
-            losing.field(root, field, LossKind::Approximated, "the model takes a smaller range");
-            Number::from_f64(fit)
-        }
-        None => {
-            losing.field(root, field, LossKind::Dropped, "the model does not take it");
-            None
-        }
     }
 }

@@ -20,7 +20,6 @@ use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::words::in_words;
 use crate::protocol::words::remnant;
 
@@ -102,10 +101,7 @@ impl Turns<'_, '_> {
 
     fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
         let texts: Few<&Part<'_>> = texts.iter().collect();
-        match texts.is_empty() {
-            true => object.word("content", ""),
-            false => message::write_content(object, &texts, Shape::default(), self.losing),
-        }
+        message::write_content(object, &texts, self.losing);
     }
 
     fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
@@ -144,8 +140,7 @@ impl Turns<'_, '_> {
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
                 let words = in_words(part);
                 if words.is_some() {
-                    let reason = "a plain-text document is sent as text";
-                    self.losing.node(place, LossKind::Approximated, reason);
+                    content::report_as_text(part.semantics(), self.losing);
                 }
                 texts.extend(words);
             }

@@ -57,6 +57,9 @@ pub(super) fn translated_parameters<'s>(
     place: Place,
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
+    if losing.is_same() {
+        return schema.0.reborrow();
+    }
     let translated = translated(schema, strict, (place, Field::ToolParameters), losing);
     let strictness = match strict {
         Some(true) => Strictness::Strict,

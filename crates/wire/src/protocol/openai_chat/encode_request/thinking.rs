@@ -17,32 +17,6 @@ use crate::target::ReasoningField;
 use crate::target::ReasoningRequest;
 use crate::target::Thinking as Steering;
 
-/// Writes how much this protocol's own request wants the model to think.
-pub(super) fn write_same(
-    object: &mut Object<'_, '_>,
-    thinking: &Thinking<'_>,
-    semantics: &Semantics<'_>,
-) {
-    let Thinking { mode, effort, budget, show } = thinking;
-    if semantics.has_shape(request_shape::REASONING_OBJECT) {
-        let extras = Some((semantics.extras(), "reasoning"));
-        let mut reasoning = Object::open(object.key("reasoning"), extras);
-        reasoning.optional("effort", effort.as_ref());
-        reasoning.optional("max_tokens", budget.as_ref());
-        reasoning.optional("exclude", show.as_ref().map(is_hidden).as_ref());
-        reasoning.close();
-    } else {
-        object.optional("reasoning_effort", effort.as_ref());
-    }
-    if semantics.has_shape(request_shape::THINKING_SWITCH) {
-        let extras = Some((semantics.extras(), "thinking"));
-        let mut switch = Object::open(object.key("thinking"), extras);
-        let disabled = *mode == Some(ThinkingMode::Disabled);
-        switch.field("type", if disabled { "disabled" } else { "enabled" });
-        switch.close();
-    }
-}
-
 fn is_hidden(show: &ThinkingShow<'_>) -> bool {
     match show {
         ThinkingShow::Shown(_) => false,
@@ -51,8 +25,34 @@ fn is_hidden(show: &ThinkingShow<'_>) -> bool {
 }
 
 impl Options<'_, '_> {
+    /// Writes how much this protocol's own request wants the model to think.
+    fn write_own_thinking(&self, object: &mut Object<'_, '_>, own: &Semantics<'_>) {
+        let Thinking { mode, effort, budget, show } = &self.request.thinking;
+        if self.is_shaped(request_shape::REASONING_OBJECT) {
+            let extras = Some((own.extras(), "reasoning"));
+            let mut reasoning = Object::open(object.key("reasoning"), extras);
+            reasoning.optional("effort", effort.as_ref());
+            reasoning.optional("max_tokens", budget.as_ref());
+            reasoning.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+            reasoning.close();
+        } else {
+            object.optional("reasoning_effort", effort.as_ref());
+        }
+        if self.is_shaped(request_shape::THINKING_SWITCH) {
+            let extras = Some((own.extras(), "thinking"));
+            let mut switch = Object::open(object.key("thinking"), extras);
+            let disabled = *mode == Some(ThinkingMode::Disabled);
+            switch.field("type", if disabled { "disabled" } else { "enabled" });
+            switch.close();
+        }
+    }
+
     /// Writes how much to reason, and returns the effort that the model will make.
     pub(super) fn write_thinking(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
+        if let Some(own) = self.own {
+            self.write_own_thinking(object, own);
+            return None;
+        }
         let family = &self.target.family;
         if !family.chat_tools_while_reasoning && self.tools == HasTools::Yes {
             object.field("reasoning_effort", Effort::None.as_str());
@@ -93,31 +93,23 @@ impl Options<'_, '_> {
 
     fn explain_unused(&mut self) {
         let Thinking { mode, effort: _, budget, show } = &self.request.thinking;
-        let (mode, budget, show) = (mode.is_some(), budget.is_some(), show.is_some());
+        let fields = [
+            (Field::ThinkingMode, mode.is_some()),
+            (Field::ThinkingBudget, budget.is_some()),
+            (Field::ThinkingShow, show.is_some()),
+        ];
         let reason = "the model does not reason in this request";
-        for (field, is_set) in [
-            (Field::ThinkingMode, mode),
-            (Field::ThinkingBudget, budget),
-            (Field::ThinkingShow, show),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Approximated, reason);
-            }
-        }
+        self.lose_set(&fields, LossKind::Approximated, reason);
     }
 
     fn drop_thinking(&mut self, reason: &'static str) {
         let Thinking { mode, effort, budget, show: _ } = &self.request.thinking;
-        let (mode, effort, budget) = (mode.is_some(), effort.is_some(), budget.is_some());
-        for (field, is_set) in [
-            (Field::ThinkingMode, mode),
-            (Field::ThinkingEffort, effort),
-            (Field::ThinkingBudget, budget),
-        ] {
-            if is_set {
-                self.lose(field, LossKind::Dropped, reason);
-            }
-        }
+        let fields = [
+            (Field::ThinkingMode, mode.is_some()),
+            (Field::ThinkingEffort, effort.is_some()),
+            (Field::ThinkingBudget, budget.is_some()),
+        ];
+        self.lose_set(&fields, LossKind::Dropped, reason);
     }
 
     fn report_show(&mut self) {
@@ -247,16 +239,14 @@ impl Options<'_, '_> {
         if asked.is_none() && mode.is_none() && show.is_none() {
             return None;
         }
-        object.key("reasoning").object(|it| match (budget, asked) {
-            (Some(budget), Some(asked)) if asked != Effort::None => {
-                it.field("max_tokens", budget);
-                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
+        object.key("reasoning").object(|it| {
+            match (budget, asked) {
+                (Some(budget), Some(asked)) if asked != Effort::None => {
+                    it.field("max_tokens", budget);
+                }
+                (_, asked) => it.optional("effort", asked.map(Effort::as_str)),
             }
-            (_, Some(asked)) => {
-                it.field("effort", asked.as_str());
-                it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
-            }
-            (_, None) => it.optional("exclude", show.as_ref().map(is_hidden).as_ref()),
+            it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
         });
         if mode.is_some() {
             self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has an object for it");

@@ -27,84 +27,24 @@ use crate::protocol::losing::Losing;
 use crate::protocol::namespaces;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::content::own_extras;
 use crate::protocol::openai_chat::encode_request::schema;
+use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
 use crate::target::ForcedToolChoice;
 use crate::target::Target;
 
 const WEB_SEARCH: &str = "web_search_options";
 
-/// Writes the tools of this protocol's own request.
-pub(super) fn write_same(
-    object: &mut Object<'_, '_>,
-    request: &Request<'_>,
-    semantics: &Semantics<'_>,
-) {
-    let (search, tools): (Vec<&Tool<'_>>, Vec<&Tool<'_>>) =
-        request.tools.iter().partition(|tool| is_search_option(tool));
-    let legacy = semantics.has_shape(request_shape::FUNCTIONS);
-    if !tools.is_empty() || semantics.tools_stated_empty() {
-        object.key(if legacy { "functions" } else { "tools" }).array(|writer| {
-            for tool in tools {
-                match (&tool.kind, legacy) {
-                    (ToolKind::Function(function), true) => {
-                        write_function(writer, function, &function.name, (tool.semantics(), ""));
-                    }
-                    _ => write_same_tool(writer, tool),
-                }
-            }
-        });
-    }
-    for tool in search {
-        if let ToolKind::Hosted(hosted) = &tool.kind {
-            object.field(WEB_SEARCH, &hosted.json);
-        }
-    }
-    write_same_choice(object, request, semantics);
-    object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
-}
-
-fn is_search_option(tool: &Tool<'_>) -> bool {
-    matches!(&tool.kind, ToolKind::Hosted(hosted) if hosted.kind == WEB_SEARCH)
-}
-
-fn write_same_tool(writer: &mut Writer, tool: &Tool<'_>) {
-    let semantics = tool.semantics();
-    let extras = semantics.extras().map(|extras| (extras, ""));
-    match &tool.kind {
-        ToolKind::Function(function) => {
-            let mut object = Object::open(writer, extras);
-            if !semantics.has_shape(shape::OWN_WORD) {
-                object.word("type", "function");
-            }
-            let inner = (semantics, "function");
-            write_function(object.key("function"), function, &function.name, inner);
-            object.close();
-        }
-        ToolKind::Custom(custom) => {
-            let mut object = Object::open(writer, extras);
-            object.word("type", "custom");
-            write_custom(object.key("custom"), custom, &custom.name, semantics);
-            object.close();
-        }
-        ToolKind::Hosted(hosted) => writer.value(&hosted.json),
-        ToolKind::Namespace(namespace) => {
-            namespace.tools.iter().for_each(|tool| write_same_tool(writer, tool));
-        }
-    }
-}
-
 fn write_function(
     writer: &mut Writer,
     function: &FunctionTool<'_>,
-    name: &Text<'_>,
-    (semantics, scope): (&NodeSemantics<'_>, &'static str),
+    extras: Option<(&Extras<'_>, &'static str)>,
 ) {
-    let FunctionTool { name: _, description, parameters, strict, output_schema: _ } = function;
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, scope)));
+    let FunctionTool { name, description, parameters, strict, output_schema: _ } = function;
+    let mut object = Object::open(writer, extras);
     object.field("name", name);
     object.optional("description", description.as_ref());
     object.optional("parameters", parameters.as_ref());
@@ -115,11 +55,10 @@ fn write_function(
 fn write_custom(
     writer: &mut Writer,
     custom: &CustomTool<'_>,
-    name: &Text<'_>,
-    semantics: &NodeSemantics<'_>,
+    extras: Option<(&Extras<'_>, &'static str)>,
 ) {
-    let CustomTool { name: _, description, format } = custom;
-    let mut object = Object::open(writer, semantics.extras().map(|extras| (extras, "custom")));
+    let CustomTool { name, description, format } = custom;
+    let mut object = Object::open(writer, extras);
     object.field("name", name);
     object.optional("description", description.as_ref());
     match format {
@@ -137,49 +76,17 @@ fn write_custom(
     object.close();
 }
 
-fn write_same_choice(
-    object: &mut Object<'_, '_>,
-    request: &Request<'_>,
-    semantics: &Semantics<'_>,
-) {
-    let Some(choice) = &request.tool_choice else { return };
-    let legacy = semantics.has_shape(request_shape::FUNCTION_CALL);
-    if legacy {
-        return match choice {
-            ToolChoice::None => object.word("function_call", "none"),
-            ToolChoice::Named { name, form: _ } => {
-                object.key("function_call").object(|it| it.field("name", name));
-            }
-            ToolChoice::Auto
-            | ToolChoice::Required
-            | ToolChoice::Allowed { .. }
-            | ToolChoice::Other { .. } => object.word("function_call", "auto"),
-        };
-    }
-    let required = match semantics.has_shape(request_shape::CHOICE_ANY) {
-        true => "any",
-        false => "required",
-    };
-    let writer = object.key("tool_choice");
+/// Writes the choice of before there were tools.
+fn write_function_choice(object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
     match choice {
-        ToolChoice::Auto => writer.value("auto"),
-        ToolChoice::None => writer.value("none"),
-        ToolChoice::Required => writer.value(required),
-        ToolChoice::Named { name, form: _ }
-            if semantics.has_shape(request_shape::CHOICE_UNTYPED) =>
-        {
-            writer.object(|it| {
-                it.key("function");
-                it.object(|it| it.field("name", name));
-            });
+        ToolChoice::None => object.word("function_call", "none"),
+        ToolChoice::Named { name, form: _ } => {
+            object.key("function_call").object(|it| it.field("name", name));
         }
-        ToolChoice::Named { name, form } => write_named(writer, name, *form),
-        ToolChoice::Allowed { mode, tools } => write_allowed(writer, *mode, |writer| {
-            for tool in tools {
-                write_allowed_tool(writer, tool);
-            }
-        }),
-        ToolChoice::Other { protocol: _, json } => writer.value(json),
+        ToolChoice::Auto
+        | ToolChoice::Required
+        | ToolChoice::Allowed { .. }
+        | ToolChoice::Other { .. } => object.word("function_call", "auto"),
     }
 }
 
@@ -211,21 +118,14 @@ fn write_allowed(writer: &mut Writer, mode: AllowedMode, tools: impl FnOnce(&mut
     });
 }
 
-fn write_allowed_tool(writer: &mut Writer, tool: &AllowedTool<'_>) {
-    match tool {
-        AllowedTool { name: _, json: Some(json) } => writer.value(json),
-        AllowedTool { name: Some(name), json: None } => {
-            write_named(writer, name, CallForm::Function);
-        }
-        AllowedTool { name: None, json: None } => {}
-    }
-}
-
-/// The tools of another protocol's request, written for one target.
+/// The tools of a request, written for one target.
 pub(super) struct Tools<'t, 'r> {
-    pub(super) calls: &'t Calls<'t>,
+    /// The names that the server takes; none for this protocol's own, which stay as they are.
+    pub(super) calls: Option<&'t Calls<'t>>,
     pub(super) target: &'t Target,
     pub(super) losing: &'t mut Losing<'r>,
+    /// What this protocol's own request meant besides.
+    pub(super) own: Option<&'t Semantics<'t>>,
 }
 
 /// Whether a request ended up with tools that the client runs.
@@ -241,11 +141,17 @@ impl<'t> Tools<'t, '_> {
         request.tools.iter().for_each(|tool| self.flatten(tool, None, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
         if has_tools {
-            object.key("tools").array(|writer| {
+            let is_legacy = self.is_shaped(request_shape::FUNCTIONS);
+            object.key(if is_legacy { "functions" } else { "tools" }).array(|writer| {
                 flat.iter().for_each(|tool| self.write_tool(writer, *tool));
             });
         }
         self.write_search(object, request);
+        if self.own.is_some() {
+            request.tool_choice.iter().for_each(|choice| self.write_choice(object, choice));
+            object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
+            return HasTools::Yes;
+        }
         // Web search is an option of the request and cannot be chosen.
         let offer = match has_tools {
             true => Offer::of(request, |_| false),
@@ -265,8 +171,12 @@ impl<'t> Tools<'t, '_> {
         HasTools::No
     }
 
+    fn is_shaped(&self, shape: Shape) -> bool {
+        self.own.is_some_and(|own| own.has_shape(shape))
+    }
+
     fn takes_tools(&mut self, tools: &[Spaced<'_>]) -> bool {
-        let takes = self.target.family.tools && self.target.dialect.tools;
+        let takes = self.target.family.tools && self.target.dialect.tools || self.own.is_some();
         if !takes {
             for Spaced { tool, namespace: _ } in tools {
                 let place = tool.semantics().place();
@@ -276,7 +186,7 @@ impl<'t> Tools<'t, '_> {
         takes
     }
 
-    /// The tools that the client runs, out of their namespaces.
+    /// The tools that the client runs, out of their namespaces, and those of this protocol's own servers.
     fn flatten<'r>(
         &mut self,
         tool: &'r Tool<'r>,
@@ -285,7 +195,11 @@ impl<'t> Tools<'t, '_> {
     ) {
         match &tool.kind {
             ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(Spaced { tool, namespace }),
-            ToolKind::Hosted(_) => {}
+            ToolKind::Hosted(hosted) => {
+                if self.own.is_some() && hosted.kind != WEB_SEARCH {
+                    flat.push(Spaced { tool, namespace });
+                }
+            }
             ToolKind::Namespace(inner) => {
                 let place = tool.semantics().place();
                 self.losing.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
@@ -298,44 +212,46 @@ impl<'t> Tools<'t, '_> {
     fn write_tool(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
         let tool = spaced.tool;
         let place = tool.semantics().place();
-        let blank = NodeSemantics::default();
+        let extras = own_extras(self.losing, tool.semantics());
+        let within = |scope| extras.map(|extras| (extras, scope));
         match &tool.kind {
             ToolKind::Function(function) => {
-                let name = self.name(&function.name, place);
                 let strict = self.strict(function, place);
                 let language = dialect::of_parameters(self.losing.source(), tool);
                 let parameters = function.parameters.as_ref().map(|it| {
                     schema::translated_parameters((it, language), strict, place, self.losing)
                 });
+                let name = self.name(&function.name, place);
                 let description = spaced.description(function.description.as_ref());
-                let function = FunctionTool {
-                    name: Text::default(),
-                    description,
-                    parameters,
-                    strict,
-                    output_schema: None,
-                };
-                writer.object(|it| {
-                    it.word("type", "function");
-                    it.key("function");
-                    write_function(it, &function, &name, (&blank, ""));
-                });
+                let output_schema = None;
+                let function =
+                    FunctionTool { name, description, parameters, strict, output_schema };
+                if self.is_shaped(request_shape::FUNCTIONS) {
+                    return write_function(writer, &function, within(""));
+                }
+                let mut object = Object::open(writer, within(""));
+                object.word("type", "function");
+                write_function(object.key("function"), &function, within("function"));
+                object.close();
             }
             ToolKind::Custom(custom) => {
                 let name = self.name(&custom.name, place);
-                writer.object(|it| {
-                    it.word("type", "custom");
-                    it.key("custom");
-                    let description = spaced.description(custom.description.as_ref());
-                    let custom = CustomTool { description, ..custom.clone() };
-                    write_custom(it, &custom, &name, &blank);
-                });
+                let description = spaced.description(custom.description.as_ref());
+                let custom = CustomTool { name, description, format: custom.format.clone() };
+                let mut object = Object::open(writer, within(""));
+                object.word("type", "custom");
+                write_custom(object.key("custom"), &custom, within("custom"));
+                object.close();
             }
-            ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+            ToolKind::Hosted(hosted) => writer.value(&hosted.json),
+            ToolKind::Namespace(_) => {}
         }
     }
 
     fn strict(&mut self, function: &FunctionTool<'_>, place: Place) -> Option<bool> {
+        if self.own.is_some() {
+            return function.strict;
+        }
         if function.strict == Some(true) && !self.target.dialect.strict_tools {
             let reason = "the server does not hold models to schemas";
             self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
@@ -352,11 +268,19 @@ impl<'t> Tools<'t, '_> {
     where
         't: 'n,
     {
-        if self.calls.renames(name) {
+        if self.calls.is_some_and(|calls| calls.renames(name)) {
             let reason = "the server does not take such names of tools";
             self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
-        self.calls.name(name)
+        self.known(name)
+    }
+
+    /// The name that the server knows a tool by.
+    fn known<'n>(&self, name: &'n Text<'_>) -> Text<'n>
+    where
+        't: 'n,
+    {
+        self.calls.map_or_else(|| name.reborrow(), |calls| calls.name(name))
     }
 
     /// Writes `web_search_options` for a hosted web search, and reports the other hosted tools.
@@ -366,6 +290,12 @@ impl<'t> Tools<'t, '_> {
         for tool in &request.tools {
             let ToolKind::Hosted(hosted) = &tool.kind else { continue };
             let place = tool.semantics().place();
+            if self.own.is_some() {
+                if hosted.kind == WEB_SEARCH {
+                    object.field(WEB_SEARCH, &hosted.json);
+                }
+                continue;
+            }
             if hosted.service != HostedService::WebSearch || !possible {
                 self.losing.node(place, LossKind::Dropped, "the server has no such tool");
                 continue;
@@ -379,8 +309,12 @@ impl<'t> Tools<'t, '_> {
 
     fn write_choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         let root = Place::default();
+        if self.is_shaped(request_shape::FUNCTION_CALL) {
+            return write_function_choice(object, choice);
+        }
         let forced = matches!(choice, ToolChoice::Required | ToolChoice::Named { .. });
-        if forced && self.target.family.forced_tool_choice == ForcedToolChoice::Never {
+        let never = self.target.family.forced_tool_choice == ForcedToolChoice::Never;
+        if forced && never && self.own.is_none() {
             object.word("tool_choice", "auto");
             let reason = "the model cannot be made to call a tool";
             return self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
@@ -392,24 +326,36 @@ impl<'t> Tools<'t, '_> {
                 object.field("tool_choice", self.target.dialect.forced_tool_choice);
             }
             ToolChoice::Named { name, form } => {
-                let name = self.calls.name(name);
-                write_named(object.key("tool_choice"), &name, *form);
+                write_named(object.key("tool_choice"), &self.known(name), *form);
             }
             ToolChoice::Allowed { mode, tools } => {
                 write_allowed(object.key("tool_choice"), *mode, |writer| {
-                    for name in tools.iter().filter_map(|tool| tool.name.as_ref()) {
-                        write_named(writer, &self.calls.name(name), CallForm::Function);
-                    }
+                    tools.iter().for_each(|tool| self.write_allowed_tool(writer, tool));
                 });
                 if tools.iter().any(|tool| tool.name.is_none()) {
                     let reason = "hosted tools cannot be chosen";
                     self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
                 }
             }
+            ToolChoice::Other { json, .. } if self.own.is_some() => {
+                object.field("tool_choice", json);
+            }
             ToolChoice::Other { .. } => {
                 let reason = "Chat has no such choice";
                 self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }
+        }
+    }
+
+    fn write_allowed_tool(
+        &self,
+        writer: &mut Writer,
+        AllowedTool { name, json }: &AllowedTool<'_>,
+    ) {
+        match (name, json.as_ref().filter(|_| self.own.is_some())) {
+            (_, Some(json)) => writer.value(json),
+            (Some(name), None) => write_named(writer, &self.known(name), CallForm::Function),
+            (None, None) => {}
         }
     }
 

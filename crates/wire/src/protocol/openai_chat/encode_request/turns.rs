@@ -21,7 +21,6 @@ use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::message;
-use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
 use crate::target::Dialect;
@@ -37,7 +36,7 @@ pub(super) struct Turns<'t, 'r> {
 }
 
 /// Most turns have few parts, which need no memory of their own to be sorted in.
-pub(super) type Few<T> = SmallVec<[T; 4]>;
+pub(in crate::protocol::openai_chat) type Few<T> = SmallVec<[T; 4]>;
 
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);
@@ -222,11 +221,7 @@ impl Turns<'_, '_> {
         let mut object = Object::open(writer, None);
         object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
-        if parts.is_empty() {
-            object.word("content", "");
-        } else {
-            message::write_content(&mut object, parts, Shape::default(), self.losing);
-        }
+        message::write_content(&mut object, parts, self.losing);
         object.close();
     }
 

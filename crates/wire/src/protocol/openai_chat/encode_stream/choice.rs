@@ -18,12 +18,14 @@ use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
+use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::signature::Side;
-use crate::protocol::openai_chat::encode_request::signature::write_signature;
+use crate::protocol::openai_chat::encode_request::message::made_up_id;
+use crate::protocol::openai_chat::encode_request::message::words;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
+use crate::protocol::openai_chat::signature::write_signature;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -62,8 +64,6 @@ pub(super) struct Part {
     /// Whether anything of it was written.
     pub(super) is_told: bool,
     pub(super) is_closed: bool,
-    /// Whether its text came as JSON of this protocol and goes so.
-    pub(super) is_json: bool,
 }
 
 #[derive(Debug)]
@@ -107,17 +107,29 @@ impl Encoder<'_> {
     }
 
     /// Writes a chunk with one delta of one choice.
-    pub(super) fn chunk(&self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+    pub(super) fn chunk(&mut self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
+        self.choice_frame(index, out, |choice| {
+            choice.literal_key("delta");
+            choice.object(delta);
+            choice.literal_key("finish_reason");
+            choice.null();
+        });
+    }
+
+    /// Writes a chunk that speaks of one choice.
+    pub(super) fn choice_frame(
+        &mut self,
+        index: u32,
+        out: &mut String,
+        members: impl FnOnce(&mut Writer),
+    ) {
         self.frame(out, |writer| {
             writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
                     choice.literal_key("index");
                     choice.value(&index);
-                    choice.literal_key("delta");
-                    choice.object(delta);
-                    choice.literal_key("finish_reason");
-                    choice.null();
+                    members(choice);
                 });
             });
         });
@@ -129,7 +141,7 @@ impl Encoder<'_> {
         let choice = self.choice(candidate, out);
         let place = semantics.place();
         let is_call = matches!(opening, Opening::ToolCall { .. });
-        self.losses.add(self.source, NoteAt::Part(part), |losing| match is_call {
+        self.losses.add(NoteAt::Part(part), |losing| match is_call {
             true => losing.call_semantics(&semantics),
             false => losing.semantics(&semantics),
         });
@@ -139,8 +151,7 @@ impl Encoder<'_> {
             Opening::Refusal => PartKind::Refusal,
             Opening::Reasoning(_) => self.open_reasoning((part, candidate), &semantics, out),
             Opening::ToolCall { id, name, form } => {
-                let call = NewCall { part, choice, id, name, form };
-                self.open_call(call, &semantics, out)
+                self.open_call((part, choice), (id, name, form), &semantics, out)
             }
             Opening::Whole(content) => {
                 self.write_whole((part, candidate), &content, &semantics, out);
@@ -160,7 +171,6 @@ impl Encoder<'_> {
             citations: Vec::new(),
             is_told: false,
             is_closed: false,
-            is_json: self.is_same() && semantics.is_as_json(),
         });
         for citation in semantics.citations() {
             self.cite(part, citation.clone(), out);
@@ -193,7 +203,7 @@ impl Encoder<'_> {
         let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
-            self.losses.add(self.source, NoteAt::Part(part), |losing| {
+            self.losses.add(NoteAt::Part(part), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
                 losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
@@ -207,13 +217,13 @@ impl Encoder<'_> {
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(self.source, NoteAt::Part(part), |losing| {
+            self.losses.add(NoteAt::Part(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
         }
-        if self.write_details(candidate, semantics, out) == Written::Yes {
+        if self.write_details(candidate, semantics, out) == IsWritten::Yes {
             return PartKind::Hidden;
         }
         if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
@@ -227,69 +237,59 @@ impl Encoder<'_> {
 
     /// Writes what this protocol's own server wants back to go on reasoning, if the node holds that.
     pub(super) fn write_details(
-        &self,
+        &mut self,
         candidate: u32,
         semantics: &NodeSemantics<'_>,
         out: &mut String,
-    ) -> Written {
+    ) -> IsWritten {
         let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat);
         let Some(json) = artefact.and_then(|it| Json::parse_text(it.data()).ok()) else {
-            return Written::No;
+            return IsWritten::No;
         };
         self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
-        Written::Yes
+        IsWritten::Yes
     }
 
     fn open_call(
         &mut self,
-        call: NewCall<'_>,
+        (part, choice): (PartId, usize),
+        (id, name, form): (Option<Text<'_>>, Text<'_>, CallForm),
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> PartKind {
-        let candidate = self.choices[call.choice].index;
+        let candidate = self.choices[choice].index;
         if self.is_same() && semantics.has_shape(shape::LEGACY) {
             self.chunk(candidate, out, |delta| {
                 delta.key("function_call");
                 delta.object(|it| {
-                    it.field("name", &call.name);
+                    it.field("name", &name);
                     it.field("arguments", "");
                 });
             });
             return PartKind::Legacy;
         }
-        let number = self.choices[call.choice].calls;
-        self.choices[call.choice].calls += 1;
-        if call.id.is_none() {
-            self.losses.add(self.source, NoteAt::Part(call.part), |losing| {
+        let number = self.choices[choice].calls;
+        self.choices[choice].calls += 1;
+        if id.is_none() {
+            self.losses.add(NoteAt::Part(part), |losing| {
                 let reason = "Chat pairs results with calls by id";
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
         }
-        let name = self.asked.client_name(&call.name).into_owned();
-        let wrapped = call.form == CallForm::Function && self.asked.is_custom(&name);
-        let form = if wrapped { CallForm::Custom } else { call.form };
-        let id = match &call.id {
-            Some(id) => id.reborrow(),
-            None => encode_response::made_up_id(&self.asked, call.part.0 as usize),
-        };
+        let name = self.asked.client_name(&name).into_owned();
+        let wrapped = form == CallForm::Function && self.asked.is_custom(&name);
+        let form = if wrapped { CallForm::Custom } else { form };
+        let id = id.unwrap_or_else(|| made_up_id(&self.asked, part.0 as usize));
         let extras = semantics.extras().filter(|_| self.is_same());
-        self.chunk(candidate, out, |delta| {
-            delta.key("tool_calls");
-            delta.array(|writer| {
-                let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-                object.field("index", &number);
-                object.field("id", &id);
-                let (kind, key) = words(form);
-                object.field("type", kind);
-                let inner = extras.map(|extras| (extras, kind));
-                let mut payload = Object::open(object.key(kind), inner);
-                payload.field("name", &name);
-                payload.field(key, "");
-                payload.close();
-                let side = if extras.is_some() { Side::Own } else { Side::Foreign };
-                write_signature(&mut object, semantics, side);
-                object.close();
-            });
+        let (kind, key) = words(form);
+        self.write_fragment((candidate, number), extras, out, |call| {
+            call.field("id", &id);
+            call.field("type", kind);
+            let mut payload = Object::open(call.key(kind), extras.map(|extras| (extras, kind)));
+            payload.field("name", &name);
+            payload.field(key, "");
+            payload.close();
+            write_signature(call, semantics, extras);
         });
         match wrapped {
             true => PartKind::Wrapped { number, arguments: Text::default() },
@@ -308,7 +308,7 @@ impl Encoder<'_> {
         let same = self.is_same();
         let sealed =
             matches!(content, Content::Reasoning(_)) && (same || self.asked.show_reasoning);
-        if sealed && self.write_details(candidate, semantics, out) == Written::Yes {
+        if sealed && self.write_details(candidate, semantics, out) == IsWritten::Yes {
             return;
         }
         match content {
@@ -331,7 +331,7 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(self.source, NoteAt::Part(part), |losing| {
+            _ => self.losses.add(NoteAt::Part(part), |losing| {
                 let reason = "Chat has nothing like it in answers";
                 losing.node(semantics.place(), LossKind::Dropped, reason);
             }),
@@ -345,21 +345,17 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         let at = NoteAt::Candidate(index);
-        self.losses.add(self.source, at, |losing| losing.semantics(semantics));
+        self.losses.add(at, |losing| losing.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                let mut choice = Object::open(writer, Some((extras, "")));
-                choice.field("index", &index);
-                Object::open(choice.key("delta"), Some((extras, "message"))).close();
-                if extras.within("logprobs").next().is_some() {
-                    Object::open(choice.key("logprobs"), Some((extras, "logprobs"))).close();
-                }
-                choice.key("finish_reason").null();
-                choice.close();
-            });
+        self.choice_frame(index, out, |choice| {
+            choice.key("delta");
+            Object::open(choice, Some((extras, "message"))).close();
+            if extras.within("logprobs").next().is_some() {
+                choice.key("logprobs");
+                Object::open(choice, Some((extras, "logprobs"))).close();
+            }
+            extras.within("").for_each(|extra| choice.field(&extra.key, &extra.json));
         });
     }
 
@@ -378,21 +374,15 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = if said == Said::Calls { "tool_calls" } else { "stop" };
-        self.losses.add(self.source, NoteAt::Candidate(candidate), |losing| {
+        self.losses.add(NoteAt::Candidate(candidate), |losing| {
             losing.finish(place, finish);
             word = encode_response::finish_word(finish.kind, said, place, losing);
         });
         let word = own.as_deref().unwrap_or(word);
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                writer.object(|choice| {
-                    choice.field("index", &candidate);
-                    choice.key("delta");
-                    choice.object(|_| {});
-                    choice.field("finish_reason", word);
-                });
-            });
+        self.choice_frame(candidate, out, |choice| {
+            choice.key("delta");
+            choice.object(|_| {});
+            choice.field("finish_reason", word);
         });
     }
 }
@@ -410,29 +400,5 @@ impl Choice {
             | PartKind::Wrapped { .. }
             | PartKind::Hidden => {}
         }
-    }
-}
-
-/// Whether there was something to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    Yes,
-    No,
-}
-
-/// A call that begins.
-struct NewCall<'c> {
-    part: PartId,
-    choice: usize,
-    id: Option<Text<'c>>,
-    name: Text<'c>,
-    form: CallForm,
-}
-
-/// The names of a call's payload and of its arguments.
-pub(super) fn words(form: CallForm) -> (&'static str, &'static str) {
-    match form {
-        CallForm::Function => ("function", "arguments"),
-        CallForm::Custom => ("custom", "input"),
     }
 }

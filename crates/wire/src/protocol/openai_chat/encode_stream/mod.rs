@@ -21,11 +21,11 @@ use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_chat::encode_response;
+use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::Choice;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::fault;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -38,7 +38,7 @@ pub struct Encoder<'a> {
     asked: Asked<'a>,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
-    /// Vendor fields of the answer, which every chunk repeats.
+    /// Vendor fields of this protocol's own answer, which the next chunk has.
     extras: Extras<'static>,
     choices: Vec<Choice>,
     /// Which of them has which number.
@@ -50,20 +50,21 @@ pub struct Encoder<'a> {
 }
 
 /// The report of a stream, in which the same thing stands once however many frames it fills.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Losses {
+    source: Protocol,
     report: Report,
     seen: BTreeSet<(NoteAt, LossKind, String)>,
 }
 
 impl Losses {
     /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
-    fn add(&mut self, source: Protocol, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
-        if source == Protocol::OpenaiChat {
+    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
+        if self.source == Protocol::OpenaiChat {
             return;
         }
         let mut found = Report::default();
-        report(&mut Losing::new(source, Protocol::OpenaiChat, &mut found));
+        report(&mut Losing::new(self.source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
             if self.seen.insert((at, loss.kind, below.to_owned())) {
@@ -72,12 +73,6 @@ impl Losses {
         }
     }
 }
-
-/// So much of vendor fields is said again in every chunk.
-const REPEATED_BYTES_MAX: usize = 1024;
-
-/// And how many they may be.
-const REPEATED_MAX: usize = 32;
 
 impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
@@ -91,7 +86,7 @@ impl<'a> Encoder<'a> {
             parts: Vec::new(),
             usage: None,
             failed: false,
-            losses: Losses::default(),
+            losses: Losses { source, report: Report::default(), seen: BTreeSet::new() },
         }
     }
 
@@ -121,23 +116,19 @@ impl<'a> Encoder<'a> {
         self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
-            let is_apart = |usage: &Usage<'_>| usage.semantics().has_shape(shape::IN_X_GROQ);
-            let usage = self.usage.take();
-            if self.is_same() && usage.as_ref().is_some_and(is_apart) {
-                // It stands in a vendor field, which every chunk has.
+            let usage = self.usage.take().filter(|_| self.asked.include_usage);
+            if let Some(usage) = &usage {
+                self.losses.add(NoteAt::Response, |losing| USAGE.report(usage, losing));
+            }
+            let stating = USAGE.stating(self.source);
+            if usage.is_some() || !self.extras.is_empty() {
                 self.frame(out, |writer| {
                     writer.key("choices");
                     writer.array(|_| {});
-                });
-            } else if let Some(usage) = usage.filter(|_| self.asked.include_usage) {
-                self.losses
-                    .add(self.source, NoteAt::Response, |losing| USAGE.report(&usage, losing));
-                let stating = USAGE.stating(self.source);
-                self.frame(out, |writer| {
-                    writer.key("choices");
-                    writer.array(|_| {});
-                    writer.key(USAGE.member);
-                    USAGE.write(writer, &usage, None, stating);
+                    if let Some(usage) = &usage {
+                        writer.key(USAGE.member);
+                        USAGE.write(writer, usage, None, stating);
+                    }
                 });
             }
             out.push_str("data: [DONE]\n\n");
@@ -150,75 +141,37 @@ impl<'a> Encoder<'a> {
     }
 
     fn start(&mut self, start: Start<'_>, out: &mut String) {
-        let Start { id, model, created, service_tier, semantics } = start;
-        let place = semantics.place();
+        let Start { id, model, created, service_tier, semantics } = &start;
+        let (id, model, created, tier) =
+            (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
+        let head = Head { id, model, created, tier };
         let mut writer = Writer::default();
-        match &id {
-            Some(id) => writer.field("id", id),
-            None => writer.field("id", &format!("chatcmpl-{}", self.asked.seed.to_str())),
-        }
-        writer.field("object", "chat.completion.chunk");
-        match &created {
-            Some(created) => writer.field("created", created),
-            None => writer.field("created", &self.asked.created_s),
-        }
-        let model = self.asked.model.as_ref().or(model.as_ref());
-        let has_no_model = model.is_none() && !self.is_same();
-        match model {
-            Some(model) => writer.field("model", model),
-            None if self.is_same() => {}
-            None => writer.field("model", ""),
-        }
-        if let Some(tier) = &service_tier {
-            let word = encode_response::tier_word(tier, self.source);
-            writer.optional("service_tier", word.as_ref());
-        }
-        self.head = writer.into_string();
-        self.losses.add(self.source, NoteAt::Response, |losing| {
-            if has_no_model {
-                encode_response::report_no_model(place, losing);
-            }
-            if let Some(tier) = &service_tier {
-                encode_response::report_tier(tier, place, losing);
-            }
-            losing.semantics(&semantics);
+        let mut object = Object::open(&mut writer, None);
+        head.write(&mut object, "chat.completion.chunk", &self.asked, self.source);
+        object.close();
+        let members = writer.into_string();
+        self.head = members[1..members.len() - 1].to_owned();
+        self.losses.add(NoteAt::Response, |losing| {
+            head.report(semantics.place(), &self.asked, losing);
+            losing.semantics(semantics);
         });
-        self.keep_head(semantics, out);
+        self.keep_head(start.semantics);
         self.choice(0, out);
     }
 
-    /// Vendor fields of this protocol's own go into every chunk from here on. Where they are more than servers have, they
-    /// go out in a chunk of their own, so that a stream does not grow with their number and with its length.
-    fn keep_head(&mut self, semantics: NodeSemantics<'_>, out: &mut String) {
-        let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
-        let mut repeated = self.extras.clone();
-        repeated.update(extras.clone().into_owned());
-        let bytes: usize = repeated.iter().map(|it| it.key.len() + it.json.as_str().len()).sum();
-        if bytes <= REPEATED_BYTES_MAX && repeated.iter().count() <= REPEATED_MAX {
-            self.extras = repeated;
-            return;
+    /// Keeps vendor fields of this protocol's own for the next chunk.
+    fn keep_head(&mut self, semantics: NodeSemantics<'_>) {
+        if let Some(extras) = semantics.extras().filter(|_| self.is_same()) {
+            self.extras.update(extras.clone().into_owned());
         }
-        // What is said anew is not said twice.
-        let (mut later, mut kept) = (extras.clone(), Extras::default());
-        for extra in self.extras.iter().filter(|extra| later.find(extra).is_none()) {
-            kept.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
-        }
-        self.extras = kept;
-        self.frame(out, |writer| {
-            for extra in extras.within("") {
-                writer.field(&extra.key, &extra.json);
-            }
-            writer.key("choices");
-            writer.array(|_| {});
-        });
     }
 
     /// Writes one chunk: what every chunk begins with, then `rest`.
-    fn frame(&self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
+    fn frame(&mut self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
         sse::data_frame(out, |writer| {
             writer.object(|writer| {
                 writer.raw_members(&self.head);
-                for extra in self.extras.within("") {
+                for extra in std::mem::take(&mut self.extras).within("") {
                     writer.field(&extra.key, &extra.json);
                 }
                 rest(writer);
@@ -236,9 +189,8 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses
-                    .add(self.source, NoteAt::Response, |losing| losing.semantics(&semantics));
-                self.keep_head(semantics, out);
+                self.losses.add(NoteAt::Response, |losing| losing.semantics(&semantics));
+                self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
                 self.note_choice(index, &semantics, out);
@@ -259,7 +211,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(self.source, NoteAt::Response, |losing| losing.usage(usage));
+            self.losses.add(NoteAt::Response, |losing| losing.usage(usage));
         }
     }
 

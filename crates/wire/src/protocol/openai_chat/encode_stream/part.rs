@@ -12,17 +12,17 @@ use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
-use crate::protocol::arguments::write_as_json;
+use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::signature::Side;
-use crate::protocol::openai_chat::encode_request::signature::call_signature;
-use crate::protocol::openai_chat::encode_request::signature::write_signature;
+use crate::protocol::openai_chat::encode_request::content::write_thinking;
+use crate::protocol::openai_chat::encode_request::message::words;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::Part;
 use crate::protocol::openai_chat::encode_stream::choice::PartKind;
-use crate::protocol::openai_chat::encode_stream::choice::Written;
-use crate::protocol::openai_chat::encode_stream::choice::words;
+use crate::protocol::openai_chat::signature::call_signature;
+use crate::protocol::openai_chat::signature::write_signature;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
 
@@ -37,10 +37,6 @@ impl Encoder<'_> {
         let logprobs = part.logprobs.take();
         part.is_told = true;
         match &mut part.kind {
-            PartKind::Text if part.is_json => self.chunk(candidate, out, |delta| {
-                delta.key("content");
-                write_as_json(delta, text);
-            }),
             PartKind::Text => {
                 self.count_said(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);
@@ -96,7 +92,7 @@ impl Encoder<'_> {
     }
 
     fn write_text(
-        &self,
+        &mut self,
         index: u32,
         (key, text): (&str, &Text<'_>),
         logprobs: Option<Logprobs<'_>>,
@@ -105,26 +101,20 @@ impl Encoder<'_> {
         let Some(logprobs) = logprobs else {
             return self.chunk(index, out, |delta| delta.field(key, text));
         };
-        self.frame(out, |writer| {
-            writer.key("choices");
-            writer.array(|writer| {
-                writer.object(|choice| {
-                    choice.field("index", &index);
-                    choice.key("delta");
-                    choice.object(|delta| delta.field(key, text));
-                    choice.key("logprobs");
-                    choice.object(|it| it.field(key, &logprobs.entries()));
-                    choice.key("finish_reason");
-                    choice.null();
-                });
-            });
+        self.choice_frame(index, out, |choice| {
+            choice.key("delta");
+            choice.object(|delta| delta.field(key, text));
+            choice.key("logprobs");
+            choice.object(|it| it.field(key, &logprobs.entries()));
+            choice.key("finish_reason");
+            choice.null();
         });
     }
 
     /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
     fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
         let place = self.place(id);
-        self.losses.add(self.source, NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
+        self.losses.add(NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
@@ -144,7 +134,7 @@ impl Encoder<'_> {
         let Some(logprobs) = part.logprobs.take() else { return };
         if !is_told {
             let reason = "an empty text has no effect";
-            self.losses.add(self.source, NoteAt::Part(id), |losing| {
+            self.losses.add(NoteAt::Part(id), |losing| {
                 losing.weights(place, &logprobs, (LossKind::Approximated, reason));
             });
         }
@@ -152,40 +142,47 @@ impl Encoder<'_> {
     }
 
     /// Writes thinking as the chunk of content that some servers give.
-    fn write_thinking(&self, index: u32, text: &Text<'_>, out: &mut String) {
+    fn write_thinking(&mut self, index: u32, text: &Text<'_>, out: &mut String) {
         self.chunk(index, out, |delta| {
             delta.key("content");
             delta.array(|writer| {
                 writer.object(|chunk| {
                     chunk.field("type", "thinking");
                     chunk.key("thinking");
-                    chunk.array(|writer| {
-                        writer.object(|piece| {
-                            piece.field("type", "text");
-                            piece.field("text", text);
-                        });
-                    });
+                    write_thinking(chunk, std::slice::from_ref(text));
                 });
             });
         });
     }
 
     fn write_arguments(
-        &self,
+        &mut self,
         index: u32,
         (number, form): (u32, CallForm),
         text: &Text<'_>,
         out: &mut String,
     ) {
         let (kind, key) = words(form);
-        self.chunk(index, out, |delta| {
+        self.write_fragment((index, number), None, out, |call| {
+            call.key(kind).object(|payload| payload.field(key, text));
+        });
+    }
+
+    /// Writes how a call begins or goes on.
+    pub(super) fn write_fragment(
+        &mut self,
+        (candidate, number): (u32, u32),
+        extras: Option<&Extras<'_>>,
+        out: &mut String,
+        members: impl FnOnce(&mut Object<'_, '_>),
+    ) {
+        self.chunk(candidate, out, |delta| {
             delta.key("tool_calls");
             delta.array(|writer| {
-                writer.object(|call| {
-                    call.field("index", &number);
-                    call.key(kind);
-                    call.object(|payload| payload.field(key, text));
-                });
+                let mut call = Object::open(writer, extras.map(|extras| (extras, "")));
+                call.field("index", &number);
+                members(&mut call);
+                call.close();
             });
         });
     }
@@ -196,7 +193,7 @@ impl Encoder<'_> {
             self.parts.get(id.0 as usize)
         {
             let place = *place;
-            self.losses.add(self.source, NoteAt::Part(id), |losing| {
+            self.losses.add(NoteAt::Part(id), |losing| {
                 losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
             self.delta(id, &Text::plain("\n\n"), out);
@@ -233,7 +230,7 @@ impl Encoder<'_> {
             }
             PartKind::Reasoning(_) if !part.is_told => {
                 let place = part.place;
-                self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                self.losses.add(NoteAt::Part(id), |losing| {
                     losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 });
             }
@@ -245,7 +242,7 @@ impl Encoder<'_> {
     fn report_late(&mut self, id: PartId, semantics: &NodeSemantics<'_>) {
         let kind = self.parts.get(id.0 as usize).map(|part| &part.kind);
         let is_call = matches!(kind, Some(PartKind::Call { .. } | PartKind::Wrapped { .. }));
-        self.losses.add(self.source, NoteAt::Part(id), |losing| match is_call {
+        self.losses.add(NoteAt::Part(id), |losing| match is_call {
             true => losing.call_semantics(semantics),
             false => losing.semantics(semantics),
         });
@@ -257,30 +254,15 @@ impl Encoder<'_> {
         if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
             && call_signature(semantics).is_some()
         {
-            return self.write_call_signature((part.candidate, *number), semantics, out);
+            let extras = semantics.extras().filter(|_| self.is_same());
+            return self.write_fragment((part.candidate, *number), None, out, |call| {
+                write_signature(call, semantics, extras);
+            });
         }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
-        if reasons && self.write_details(part.candidate, semantics, out) == Written::Yes {
+        if reasons && self.write_details(part.candidate, semantics, out) == IsWritten::Yes {
             self.parts[id.0 as usize].is_told = true;
         }
-    }
-
-    fn write_call_signature(
-        &self,
-        (candidate, number): (u32, u32),
-        semantics: &NodeSemantics<'_>,
-        out: &mut String,
-    ) {
-        let side = if self.is_same() { Side::Own } else { Side::Foreign };
-        self.chunk(candidate, out, |delta| {
-            delta.key("tool_calls");
-            delta.array(|writer| {
-                let mut call = Object::open(writer, None);
-                call.field("index", &number);
-                write_signature(&mut call, semantics, side);
-                call.close();
-            });
-        });
     }
 
     pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
@@ -289,7 +271,7 @@ impl Encoder<'_> {
             NoteKind::Citation(citation) => {
                 let mut cited = NodeSemantics::at(place);
                 cited.add_citation(citation.clone());
-                self.losses.add(self.source, NoteAt::Part(id), |losing| {
+                self.losses.add(NoteAt::Part(id), |losing| {
                     encode_response::report_citations(&cited, losing);
                 });
                 self.cite(id, citation, out);
@@ -329,7 +311,7 @@ impl Encoder<'_> {
     }
 
     fn write_citation(
-        &self,
+        &mut self,
         candidate: u32,
         citation: &Citation<'_>,
         stretch: (u64, u64),
