@@ -148,6 +148,20 @@ impl<'w, 'e> Object<'w, 'e> {
         self.writer.word(key, value);
     }
 
+    /// Writes a field unless an undeclared value of that name came with the input, which then stays.
+    pub(in crate::protocol) fn unless_kept(
+        &mut self,
+        key: &'static str,
+        value: &(impl Encode + ?Sized),
+    ) {
+        let is_kept = |(extras, scope): (&Extras<'_>, &str)| {
+            extras.within(scope).any(|extra| extra.key == key)
+        };
+        if !self.extras.is_some_and(is_kept) {
+            self.field(key, value);
+        }
+    }
+
     pub(in crate::protocol) fn optional(
         &mut self,
         key: &'static str,
@@ -194,11 +208,6 @@ impl<'w, 'e> Object<'w, 'e> {
         }
         writer.end_array();
         IsWritten::Yes
-    }
-
-    /// Writes a field whose name came with the input and that no extra can have.
-    pub(in crate::protocol) fn named(&mut self, key: &str, value: &(impl Encode + ?Sized)) {
-        self.writer.field(key, value);
     }
 
     /// Writes the extras that no field took the place of, and closes the object.

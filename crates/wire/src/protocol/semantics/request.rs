@@ -2,7 +2,6 @@
 
 use crate::json::Json;
 use crate::json::Text;
-use crate::protocol::Field;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
@@ -23,8 +22,6 @@ pub struct Semantics<'a> {
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
     pub(super) spelling: Spelling,
-    /// Numbers that were spelled as texts.
-    pub(super) quoted: Vec<Field>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -77,15 +74,6 @@ impl<'a> Semantics<'a> {
         self.spelling
     }
 
-    /// Says that the number of this field was spelled as a text.
-    pub(in crate::protocol) fn quote(&mut self, field: Field) {
-        self.quoted.push(field);
-    }
-
-    pub(in crate::protocol) fn quoted(&self) -> &[Field] {
-        &self.quoted
-    }
-
     pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
         self.shape::<S>().has(shape)
     }
@@ -130,7 +118,6 @@ impl<'a> Semantics<'a> {
             gemini: self.gemini.map(|it| Box::new(it.into_owned())),
             extras: self.extras.into_owned(),
             spelling: self.spelling,
-            quoted: self.quoted,
         }
     }
 }
