@@ -14,6 +14,7 @@ use serde_json::Value;
 use serde_json::json;
 
 mod default;
+mod gemini;
 mod responses;
 
 /// The pointers of `before` at which `after` says something else and no entry of `report` speaks of it.
@@ -34,7 +35,8 @@ pub fn unreported(
     comparison.moved = comparison.moved_from(before, report);
     let mut differences = Vec::new();
     let after = &comparison.instructed(before, after);
-    comparison.values("", None, before, after, &mut differences);
+    let [before, after] = [before, after].map(|body| comparison.canonical(body));
+    comparison.values("", None, &before, &after, &mut differences);
     differences
 }
 
@@ -62,6 +64,16 @@ struct Comparison<'r> {
 }
 
 impl Comparison<'_> {
+    /// The body with the names and values of its protocol in one spelling.
+    fn canonical<'v>(&self, body: &'v Value) -> Cow<'v, Value> {
+        match self.protocol {
+            Protocol::Gemini => Cow::Owned(gemini::canonical(None, body)),
+            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
+                Cow::Borrowed(body)
+            }
+        }
+    }
+
     /// The request `after` with its instructions where `before` has them: `instructions` of Responses are documented as
     /// a system or developer message that is inserted before all others.
     fn instructed<'v>(&self, before: &Value, after: &'v Value) -> Cow<'v, Value> {

@@ -7,6 +7,7 @@ mod generators;
 mod growing;
 mod memory;
 mod plain;
+mod spellings;
 
 use proptest::test_runner::Config;
 use proptest::test_runner::RngSeed;

@@ -59,17 +59,8 @@ pub(in crate::protocol) struct Conventions {
     pub(in crate::protocol) asks_for_usage: fn(&Exchange<'_>) -> bool,
     /// Where an undeclared field of a node, kept at a pointer below it, stands in the input.
     pub(in crate::protocol) extra_pointer: for<'p> fn(Place, &Extra<'_>, &'p str) -> &'p str,
-    /// How the names below a node are spelled where a node may differ from its request.
-    pub(in crate::protocol) respelling: Option<Respelling>,
-}
-
-/// How names are spelled in a protocol that has several spellings.
-#[derive(Clone, Copy)]
-pub(in crate::protocol) struct Respelling {
-    /// Whether a node spells its names in another way than the request.
-    pub(in crate::protocol) is_apart: fn(Spelling, Spelling) -> bool,
-    /// A pointer below a node with its names as the node spells them.
-    pub(in crate::protocol) pointer: fn(&str, Spelling) -> String,
+    /// A pointer below a node with its names as the node spells them, in a protocol whose names have several spellings.
+    pub(in crate::protocol) respelling: Option<fn(&str, Spelling) -> String>,
 }
 
 impl Protocol {

@@ -167,23 +167,6 @@ macro_rules! lost_fields {
 
 pub(in crate::protocol) use lost_fields;
 
-/// Any field of usage, as a pattern.
-macro_rules! usage_field {
-    () => {
-        $crate::protocol::Field::UsageInput
-            | $crate::protocol::Field::UsageCacheRead
-            | $crate::protocol::Field::UsageCacheWrite
-            | $crate::protocol::Field::UsageCacheWrite5m
-            | $crate::protocol::Field::UsageCacheWrite1h
-            | $crate::protocol::Field::UsageToolPrompt
-            | $crate::protocol::Field::UsageOutput
-            | $crate::protocol::Field::UsageReasoning
-            | $crate::protocol::Field::UsageTotal
-    };
-}
-
-pub(in crate::protocol) use usage_field;
-
 /// What becomes of a canonical field in a target protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {

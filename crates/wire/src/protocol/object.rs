@@ -148,15 +148,14 @@ impl<'w, 'e> Object<'w, 'e> {
         self.writer.word(key, value);
     }
 
-    /// The same unless the extras have the field, as another word than the protocol knows.
-    pub(in crate::protocol) fn word_unless_extra(
+    /// Writes a field unless an undeclared value of that name came with the input, which then stays.
+    pub(in crate::protocol) fn unless_kept(
         &mut self,
         key: &'static str,
-        value: &'static str,
+        value: &(impl Encode + ?Sized),
     ) {
-        let mut extras = self.extras.iter().flat_map(|(extras, scope)| extras.within(scope));
-        if extras.all(|extra| extra.key != key) {
-            self.word(key, value);
+        if !self.is_kept(key) {
+            self.field(key, value);
         }
     }
 

@@ -35,7 +35,7 @@ pub(in crate::protocol) struct Table<S: 'static> {
     /// The objects inside a report, and how it is remembered that one was stated.
     pub(in crate::protocol) objects: &'static [(&'static str, Shape<S>)],
     /// The counts that the vendor states without some of their parts.
-    pub(in crate::protocol) sums: &'static [Sum<S>],
+    pub(in crate::protocol) sums: &'static [Sum],
     /// The member that names the service tier, if it stands in the report.
     pub(in crate::protocol) tier: Option<&'static str>,
     pub(in crate::protocol) zero: Zero,
@@ -66,11 +66,9 @@ enum Standing {
 }
 
 /// A count that the vendor states without some of its parts, which stand beside it.
-pub(in crate::protocol) struct Sum<S> {
+pub(in crate::protocol) struct Sum {
     pub(in crate::protocol) count: Count,
     pub(in crate::protocol) beside: &'static [Count],
-    /// How it is remembered that a zero was stated, where zeros are left out.
-    pub(in crate::protocol) stated_zero: Option<Shape<S>>,
     /// What is told where the parts are more than the whole.
     pub(in crate::protocol) exceeded: &'static str,
 }
@@ -99,6 +97,18 @@ pub(in crate::protocol) struct Report<'a> {
     stated: Counts,
     pub(in crate::protocol) service_tier: Option<Text<'a>>,
     semantics: NodeSemantics<'a>,
+    extras: Extras<'a>,
+}
+
+impl Report<'_> {
+    /// Leaves out what earlier reports of a stream stated in the same words, and remembers the rest: most of them repeat
+    /// their details in every frame.
+    pub(in crate::protocol) fn leave_out_known(&mut self, known: &mut Extras<'static>) {
+        self.extras.leave_out(known);
+        if !self.extras.is_empty() {
+            known.update(self.extras.clone().into_owned());
+        }
+    }
 }
 
 impl Count {
@@ -192,7 +202,7 @@ impl<S: Speller> Table<S> {
         let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
         let mut extras = Extras::default();
         self.read_members("", reader, &mut report, &mut extras)?;
-        report.semantics.keep(extras);
+        report.extras = extras;
         Ok(report)
     }
 
@@ -251,16 +261,14 @@ impl<S: Speller> Table<S> {
 
     /// The canonical usage: counts that include what the vendor counts beside them.
     pub(in crate::protocol) fn usage<'a>(&self, report: Report<'a>) -> Usage<'a> {
-        let Report { stated, service_tier: _, mut semantics } = report;
+        let Report { stated, service_tier: _, mut semantics, extras } = report;
+        semantics.keep(extras);
         let mut counts = stated;
         if let (Some(shape), Some(left)) = (self.output_by_total, self.output_left(&stated)) {
             counts[Count::Output] = Some(left);
             semantics.add_shape(shape);
         }
         for sum in self.sums {
-            if let (Some(shape), Some(0)) = (sum.stated_zero, stated[sum.count]) {
-                semantics.add_shape(shape);
-            }
             let whole = self.whole(sum, &counts);
             if let (Some(count), None) = (counts[sum.count], whole) {
                 // A sum beyond counting stays as the vendor states it.
@@ -273,7 +281,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// A count with what stands beside it.
-    fn whole(&self, sum: &Sum<S>, counts: &Counts) -> Option<u64> {
+    fn whole(&self, sum: &Sum, counts: &Counts) -> Option<u64> {
         let mut beside = sum.beside.iter().filter_map(|part| counts[*part]).peekable();
         let alone = match self.zero {
             Zero::LeftOut if beside.peek().is_some() => counts[sum.count].unwrap_or_default(),
@@ -368,11 +376,14 @@ impl<S: Speller> Table<S> {
     }
 
     /// Whether a count that was put together from others was stated itself.
-    fn was_stated(&self, count: u64, sum: Option<&Sum<S>>, usage: &Usage<'_>) -> bool {
+    fn was_stated(&self, count: u64, sum: Option<&Sum>, usage: &Usage<'_>) -> bool {
         let has = |shape: Option<Shape<S>>| shape.is_some_and(|it| usage.semantics().has_shape(it));
         match sum {
             Some(Sum { count: Count::Output, .. }) if has(self.output_by_total) => false,
-            Some(sum) if self.zero == Zero::LeftOut && count == 0 => has(sum.stated_zero),
+            // What the total leaves for the output is read only beside a stated input.
+            Some(sum) if self.zero == Zero::LeftOut && count == 0 => {
+                sum.count == Count::Input && has(self.output_by_total)
+            }
             Some(_) | None => true,
         }
     }
@@ -395,7 +406,7 @@ impl<S: Speller> Table<S> {
     }
 }
 
-impl<S> Sum<S> {
+impl Sum {
     fn parts(&self, counts: &Counts) -> u64 {
         let parts = self.beside.iter().filter_map(|part| counts[*part]);
         parts.fold(0, u64::saturating_add)

@@ -38,7 +38,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     sums: &[Sum {
         count: Count::Input,
         beside: &[Count::CacheRead, Count::CacheWrite],
-        stated_zero: None,
         exceeded: "the cache had to do with more than all of the input",
     }],
     tier: Some("service_tier"),

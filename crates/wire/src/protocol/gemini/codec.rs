@@ -7,7 +7,6 @@ use crate::protocol::StreamDecoder;
 use crate::protocol::codec::Codec;
 use crate::protocol::codec::Schemas;
 use crate::protocol::conventions::Conventions;
-use crate::protocol::conventions::Respelling;
 use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
 use crate::target::Vendor;
@@ -85,9 +84,6 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         computes_output: super::types::has_summed_output,
         asks_for_usage: |_| true,
         extra_pointer: |_, _, pointer| pointer,
-        respelling: Some(Respelling {
-            is_apart: super::losses::is_spelled_apart,
-            pointer: super::losses::respelled,
-        }),
+        respelling: Some(super::names::respelled),
     },
 };

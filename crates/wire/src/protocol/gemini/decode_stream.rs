@@ -32,24 +32,19 @@ use crate::protocol::PartId;
 use crate::protocol::Start;
 use crate::protocol::gemini::decode_response::CandidateDraft;
 use crate::protocol::gemini::decode_response::Chunk;
-use crate::protocol::gemini::decode_response::ContentSeen;
 use crate::protocol::gemini::decode_response::Grounding;
 use crate::protocol::gemini::decode_response::Telling;
 use crate::protocol::gemini::decode_response::finish;
 use crate::protocol::gemini::decode_response::partial::PartialCall;
 use crate::protocol::gemini::decode_response::prompt_filter;
-use crate::protocol::gemini::decode_response::returned;
 use crate::protocol::gemini::decode_response::unplaced;
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::CALL_PIECE;
-use crate::protocol::gemini::types::CANDIDATES_ABSENT;
-use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::NO_CANDIDATE;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::WILL_CONTINUE;
 use crate::protocol::gemini::usage::USAGE;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 
@@ -62,6 +57,8 @@ pub struct Decoder {
     candidates: Vec<Running>,
     /// What was counted so far, since later reports need not repeat it.
     counts: Counts,
+    /// What else reports said.
+    details: Extras<'static>,
     has_tier: bool,
     /// Why the prompt was blocked.
     blocked: Option<Text<'static>>,
@@ -86,7 +83,6 @@ struct Running {
     /// Which of them are its first and its last text.
     first_text: Option<usize>,
     last_text: Option<usize>,
-    content: ContentSeen,
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
@@ -142,7 +138,7 @@ impl Decoder {
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
         let ended = seen().all(Running::is_whole);
         if seen().next().is_some() && ended {
-            finish_candidates(self.candidates, place, emit);
+            finish_candidates(self.candidates, emit);
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
             finish_blocked(reason, place, emit);
         } else {
@@ -174,7 +170,8 @@ impl Decoder {
         for candidate in chunk.candidates {
             self.candidate(candidate, emit);
         }
-        if let Some(report) = chunk.usage {
+        if let Some(mut report) = chunk.usage {
+            report.leave_out_known(&mut self.details);
             let mut usage = USAGE.following(report, &mut self.counts);
             if let Some(tier) = &late_tier {
                 keep_tier(&mut usage, tier);
@@ -220,7 +217,6 @@ impl Decoder {
             let kind = NoteKind::Semantics(draft.semantics);
             emit(Event::Note(Note { at: NoteAt::Candidate(draft.index), kind }));
         }
-        running.content = running.content.or(draft.content);
         running.await_text(draft.logprobs, place);
         for part in draft.parts {
             let semantics = part.semantics().clone();
@@ -399,17 +395,14 @@ impl Running {
     ) {
         self.close(emit);
         self.calls = true;
-        let has_arguments = !semantics.has_shape(ARGS_ABSENT);
         let ToolCall { id, name, arguments, form } = call;
         let part = at.open(Opening::ToolCall { id, name, form }, semantics, emit);
         self.parts.push((part, None));
-        if has_arguments {
-            let text = match arguments {
-                Arguments::Text(text) => text,
-                Arguments::Json(json) => json.to_text().into_owned(),
-            };
-            emit(Event::Delta(part, Delta::Text(text)));
-        }
+        let text = match arguments {
+            Arguments::Text(text) => text,
+            Arguments::Json(json) => json.to_text().into_owned(),
+        };
+        emit(Event::Delta(part, Delta::Text(text)));
         emit(closed(part));
     }
 
@@ -469,20 +462,9 @@ fn closed<'f>(part: PartId) -> Event<'f> {
     Event::Close(Closed { part, semantics: NodeSemantics::default() })
 }
 
-fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
+fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'static>)) {
     for (index, mut candidate) in (0..).zip(candidates) {
         candidate.close(emit);
-        let shape = match candidate.parts.is_empty() {
-            true => candidate.content.shape(),
-            false => Shape::default(),
-        };
-        if shape != Shape::default() {
-            let place = place.element(Step::Candidates, index as usize);
-            let has_content = !shape.has(CONTENT_ABSENT);
-            let place = if has_content { place.step(Step::Content) } else { place };
-            let semantics = NodeSemantics::at(place).shaped(shape.with(returned(shape)));
-            note(NoteAt::Candidate(index), semantics, emit);
-        }
         if let Some((logprobs, place)) = &candidate.logprobs {
             let mut semantics = NodeSemantics::at(*place);
             semantics.keep(unplaced(logprobs));
@@ -496,10 +478,8 @@ fn finish_candidates(candidates: Vec<Running>, place: Place, emit: &mut dyn FnMu
 }
 
 fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
-    note(NoteAt::Response, NodeSemantics::default().shaped(CANDIDATES_ABSENT), emit);
-    let shape = NO_CANDIDATE.with(Shape::RESPELLED);
     let place = place.step(Step::PromptFeedback);
-    note(NoteAt::Candidate(0), NodeSemantics::at(place).shaped(shape), emit);
+    note(NoteAt::Candidate(0), NodeSemantics::at(place), emit);
     emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
 }
 

@@ -6,8 +6,6 @@ use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Renamed;
 use crate::protocol::Fate;
 use crate::protocol::gemini::types::CANDIDATES_SUMMED;
-use crate::protocol::gemini::types::CANDIDATES_ZERO;
-use crate::protocol::gemini::types::PROMPT_ZERO;
 use crate::protocol::gemini::types::Speaker;
 use crate::protocol::usage::Sum;
 use crate::protocol::usage::Table;
@@ -34,13 +32,11 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         Sum {
             count: Count::Input,
             beside: &[Count::ToolPrompt],
-            stated_zero: Some(PROMPT_ZERO),
             exceeded: "more was fed back than there is input",
         },
         Sum {
             count: Count::Output,
             beside: &[Count::Reasoning],
-            stated_zero: Some(CANDIDATES_ZERO),
             exceeded: "there are more thoughts than there is output",
         },
     ],

@@ -64,6 +64,7 @@ impl<'r> Losing<'r> {
 
     pub(in crate::protocol) fn spelled(mut self, spelling: Spelling) -> Self {
         self.spelling = spelling;
+        self.respell(Place::default(), spelling);
         self
     }
 
@@ -107,14 +108,14 @@ impl<'r> Losing<'r> {
 
     /// The pointer of a field of a node, as entries have it.
     fn pointer(mut self, node: &NodeSemantics<'_>, field: Field) -> String {
-        self.respell(node);
+        self.respell(node.place(), node.spelling());
         let suffix = self.suffix(node.place(), field);
         self.pointer_below(node.place(), suffix)
     }
 
     fn pointer_below(&self, place: Place, suffix: &str) -> String {
         match (self.respelled.get(&place), self.source.conventions().respelling) {
-            (Some(spelling), Some(names)) => place.pointer(&(names.pointer)(suffix, *spelling)),
+            (Some(spelling), Some(respelled)) => place.pointer(&respelled(suffix, *spelling)),
             (None, _) | (_, None) => place.pointer(suffix),
         }
     }
@@ -169,10 +170,9 @@ impl<'r> Losing<'r> {
     }
 
     /// Remembers how a node is spelled, for the pointers of its fields.
-    fn respell(&mut self, semantics: &NodeSemantics<'_>) {
-        let Some(names) = self.source.conventions().respelling else { return };
-        if (names.is_apart)(semantics.spelling(), self.spelling) {
-            self.respelled.insert(semantics.place(), semantics.spelling());
+    fn respell(&mut self, place: Place, spelling: Spelling) {
+        if spelling.is_respelled() && self.source.conventions().respelling.is_some() {
+            self.respelled.insert(place, spelling);
         }
     }
 

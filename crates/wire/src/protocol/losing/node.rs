@@ -134,9 +134,7 @@ impl Losing<'_> {
 
     fn detail(&mut self, semantics: &NodeSemantics<'_>) {
         let place = semantics.place();
-        if semantics.is_respelled() {
-            self.respell(semantics);
-        }
+        self.respell(place, semantics.spelling());
         if let Some(extras) = semantics.extras() {
             self.extras(place, extras);
         }
@@ -256,7 +254,7 @@ impl Losing<'_> {
             };
             let place = extra.place(place);
             let suffix = (self.source.conventions().extra_pointer)(place, extra, &suffix);
-            self.report.lose(place.pointer(suffix), kind, reason);
+            self.report.lose(self.pointer_below(place, suffix), kind, reason);
         }
     }
 }

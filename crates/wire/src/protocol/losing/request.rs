@@ -24,6 +24,7 @@ impl Losing<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
         self.spelling = exchange.semantics().spelling();
+        self.respell(Place::default(), self.spelling);
         self.side = Side::Request;
         if self.is_same() {
             return;
@@ -146,7 +147,7 @@ impl Losing<'_> {
         // What says nothing of the conversation is in the table alone.
         for Declared { path, kind, reason } in declared {
             if *kind != LossKind::Implied {
-                self.report.lose(["/", path].concat(), *kind, *reason);
+                self.below(root, &["/", path].concat(), *kind, *reason);
             }
         }
         self.extras(root, semantics.extras());
@@ -223,9 +224,7 @@ impl Losing<'_> {
     }
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.is_respelled() {
-            self.respell(semantics);
-        }
+        self.respell(semantics.place(), semantics.spelling());
         self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
         if let Some(extras) = semantics.extras() {
             self.extras(semantics.place(), extras);

@@ -84,6 +84,13 @@ impl<'a> Extras<'a> {
         place.map(|place| &self.fields[place])
     }
 
+    /// Takes out the fields that `known` has with the same value.
+    pub(in crate::protocol) fn leave_out(&mut self, known: &mut Extras<'_>) {
+        let is_known = |extra: &Extra<'_>, it: &Extra<'_>| it.json.as_str() == extra.json.as_str();
+        self.places = None;
+        self.fields.retain(|extra| !known.find(extra).is_some_and(|it| is_known(extra, it)));
+    }
+
     /// Keeps the last of several values for one field.
     fn keep_last(&mut self) {
         let mut seen = HashSet::with_capacity(self.fields.len());

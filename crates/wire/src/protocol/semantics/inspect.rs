@@ -165,7 +165,6 @@ impl Semantics<'_> {
             gemini,
             extras,
             spelling,
-            quoted,
         } = self;
         optional(writer, "session", Some(session));
         writer.key("tools");
@@ -176,10 +175,6 @@ impl Semantics<'_> {
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
         list(writer, "extras", extras.iter());
         show_spelling(*spelling, writer);
-        if !quoted.is_empty() {
-            let names: Vec<&str> = quoted.iter().map(|field| field.name()).collect();
-            writer.field("quoted", &names);
-        }
     }
 }
 

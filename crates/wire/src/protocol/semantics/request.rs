@@ -3,7 +3,6 @@
 use crate::json::Json;
 use crate::json::Text;
 use crate::owned::into_owned;
-use crate::protocol::Field;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
@@ -24,8 +23,6 @@ pub struct Semantics<'a> {
     pub(super) gemini: Option<Box<GeminiSemantics<'a>>>,
     pub(super) extras: Extras<'a>,
     pub(super) spelling: Spelling,
-    /// Numbers that were spelled as texts.
-    pub(super) quoted: Vec<Field>,
 }
 
 /// The conversation that the vendor holds and this request continues.
@@ -78,15 +75,6 @@ impl<'a> Semantics<'a> {
         self.spelling
     }
 
-    /// Says that the number of this field was spelled as a text.
-    pub(in crate::protocol) fn quote(&mut self, field: Field) {
-        self.quoted.push(field);
-    }
-
-    pub(in crate::protocol) fn quoted(&self) -> &[Field] {
-        &self.quoted
-    }
-
     pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
         self.shape::<S>().has(shape)
     }
@@ -124,7 +112,7 @@ impl<'a> Semantics<'a> {
 
 into_owned! {
     pub struct Semantics {
-        session, tools_stated_empty, chat, responses, anthropic, gemini, extras, spelling, quoted,
+        session, tools_stated_empty, chat, responses, anthropic, gemini, extras, spelling,
     }
     pub struct Session { previous_response_id, conversation }
 }

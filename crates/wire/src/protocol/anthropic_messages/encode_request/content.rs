@@ -65,7 +65,7 @@ impl<'r> Encoding<'r, '_> {
                 };
                 let extras = turn.semantics.and_then(NodeSemantics::extras);
                 let mut object = Object::open(list, extras.map(|extras| (extras, "")));
-                object.word_unless_extra("role", wire_role(role, ProviderType::Anthropic));
+                object.unless_kept("role", wire_role(role, ProviderType::Anthropic));
                 self.write_content(object.key("content"), turns.pieces_of(turn));
                 object.close();
             }

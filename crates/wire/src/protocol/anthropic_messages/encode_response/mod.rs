@@ -115,8 +115,8 @@ pub(super) fn write_head(
         None if losing.is_same() => {}
         None => object.field("id", &format!("msg_{}", asked.seed.to_str())),
     }
-    object.word_unless_extra("type", "message");
-    object.word_unless_extra("role", "assistant");
+    object.unless_kept("type", "message");
+    object.unless_kept("role", "assistant");
     let model = asked.model.as_ref().or(model.as_ref());
     if model.is_none() {
         losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");

@@ -5,6 +5,7 @@ use crate::conversation::AllowedTool;
 use crate::conversation::CallForm;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
+use crate::conversation::Thinking;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
 use crate::conversation::ToolChoice;
@@ -14,23 +15,17 @@ use crate::json::Kind;
 use crate::json::Number;
 use crate::json::Reader;
 use crate::json::Text;
-use crate::protocol::Field;
+use crate::protocol::gemini::names::REQUEST_NAMES;
+use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::LEVEL_LOWER;
-use crate::protocol::gemini::types::MODE_NUMBER;
-use crate::protocol::gemini::types::MODES;
-use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
-use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
-use crate::protocol::gemini::types::REQUEST_NAMES;
-use crate::protocol::gemini::types::camel;
-use crate::protocol::gemini::types::generation_scope;
-use crate::protocol::gemini::types::thinking_scope;
-use crate::protocol::gemini::types::tool_choice_scope;
-use crate::protocol::gemini::types::tool_config_scope;
+use crate::protocol::gemini::types::GENERATION_SCOPE;
+use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::THINKING_SCOPE;
+use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
+use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Semantics;
 
 use super::Draft;
 
@@ -42,32 +37,13 @@ pub(super) struct OutputDraft<'a> {
     json_schema: Option<Json<'a>>,
 }
 
-/// Reads an object, unless it says nothing: such a one is kept among the extras, since nothing else would bring it back.
-fn read_stated<'a>(
-    reader: &mut Reader<'a>,
-    scope: &'static str,
-    extras: &mut Extras<'a>,
-    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
-) -> Result<Member> {
-    let start = reader.checkpoint();
-    if !start.checkpoint().enters_object()? {
-        return Ok(Member::Unknown);
-    }
-    match read_object(reader, scope, extras, member) {
-        Ok(()) => Ok(Member::Read),
-        // What is no JSON at all is told before what is of the wrong type.
-        Err(error) => start.checkpoint().object(|_, reader| reader.skip()).and(Err(error)),
-    }
-}
-
 impl<'a> Draft<'a> {
     pub(super) fn generation_config(
         &mut self,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<Member> {
-        let scope = generation_scope(self.shape);
-        read_stated(reader, scope, extras, |key, reader, extras| {
+    ) -> Result<()> {
+        read_object(reader, GENERATION_SCOPE, extras, |key, reader, extras| {
             self.generation_member(key, reader, extras)
         })
     }
@@ -78,112 +54,51 @@ impl<'a> Draft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
-        let sampling = &mut self.request.sampling;
-        let (field, number) = match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "temperature" => (Field::Temperature, &mut sampling.temperature),
-            "topP" => (Field::TopP, &mut sampling.top_p),
-            "topK" => (Field::TopK, &mut sampling.top_k),
-            "seed" => (Field::Seed, &mut sampling.seed),
-            "presencePenalty" => (Field::PresencePenalty, &mut sampling.presence_penalty),
-            "frequencyPenalty" => (Field::FrequencyPenalty, &mut sampling.frequency_penalty),
-            "candidateCount" => (Field::Candidates, &mut sampling.candidates),
-            "logprobs" => (Field::TopLogprobs, &mut sampling.top_logprobs),
-            "maxOutputTokens" => (Field::MaxOutputTokens, &mut self.request.max_output_tokens),
-            _ => return self.generation_other(key, reader, extras),
-        };
-        *number = Some(read_number(field, reader, &mut self.semantics)?);
-        Ok(Member::Read)
-    }
-
-    fn generation_other(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+        let Self { request, output, .. } = self;
+        let sampling = &mut request.sampling;
         match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "responseLogprobs" => self.request.sampling.logprobs = Some(reader.boolean()?),
-            "stopSequences" => return self.stop_sequences(reader),
-            "responseMimeType" => self.output.mime = Some(reader.string()?),
-            "responseSchema" => self.output.schema = Some(reader.raw()?),
-            "responseJsonSchema" => self.output.json_schema = Some(reader.raw()?),
-            "thinkingConfig" => return self.thinking_config(reader, extras),
-            _ if generation_scope(self.shape) == "generationConfig" => {
-                return self.declared(&format!("generationConfig/{key}"), reader);
-            }
-            _ => return Ok(Member::Unknown),
+            "temperature" => sampling.temperature = Some(read_number(reader)?),
+            "topP" => sampling.top_p = Some(read_number(reader)?),
+            "topK" => sampling.top_k = Some(read_number(reader)?),
+            "seed" => sampling.seed = Some(read_number(reader)?),
+            "presencePenalty" => sampling.presence_penalty = Some(read_number(reader)?),
+            "frequencyPenalty" => sampling.frequency_penalty = Some(read_number(reader)?),
+            "candidateCount" => sampling.candidates = Some(read_number(reader)?),
+            "logprobs" => sampling.top_logprobs = Some(read_number(reader)?),
+            "responseLogprobs" => sampling.logprobs = Some(reader.boolean()?),
+            "maxOutputTokens" => request.max_output_tokens = Some(read_number(reader)?),
+            "stopSequences" => request.stop = text_list(reader)?,
+            "responseMimeType" => output.mime = Some(reader.string()?),
+            "responseSchema" => output.schema = Some(reader.raw()?),
+            "responseJsonSchema" => output.json_schema = Some(reader.raw()?),
+            "thinkingConfig" => self.thinking_config(reader, extras)?,
+            _ => return self.declared(&format!("generationConfig/{key}"), reader),
         }
         Ok(Member::Read)
     }
 
-    fn stop_sequences(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
-        let mut stop = Vec::new();
-        reader.checkpoint().array(|_, reader| {
-            stop.push(reader.string()?);
-            Ok(())
-        })?;
-        if stop.is_empty() {
-            return Ok(Member::Unknown);
-        }
-        self.request.stop = stop;
-        reader.skip()?;
-        Ok(Member::Read)
-    }
-
-    fn thinking_config(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
-        let scope = thinking_scope(self.shape);
-        read_stated(reader, scope, extras, |key, reader, _| self.thinking_member(key, reader))
-    }
-
-    fn thinking_member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn thinking_config(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
         let thinking = &mut self.request.thinking;
-        match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "includeThoughts" => {
-                thinking.show = Some(match reader.boolean()? {
-                    true => ThinkingShow::Shown(None),
-                    false => ThinkingShow::Hidden,
-                });
-                Ok(Member::Read)
+        read_object(reader, THINKING_SCOPE, extras, |key, reader, _| {
+            match camel(REQUEST_NAMES, key, &mut self.shape) {
+                "includeThoughts" => {
+                    thinking.show = Some(match reader.boolean()? {
+                        true => ThinkingShow::Shown(None),
+                        false => ThinkingShow::Hidden,
+                    });
+                }
+                "thinkingBudget" => read_budget(reader, thinking)?,
+                "thinkingLevel" => match effort(&reader.checkpoint().string()?) {
+                    Some(effort) => {
+                        thinking.effort = Some(Text::literal(effort));
+                        reader.skip()?;
+                    }
+                    None => return Ok(Member::Unknown),
+                },
+                _ => return Ok(Member::Unknown),
             }
-            "thinkingBudget" => self.thinking_budget(reader),
-            "thinkingLevel" => self.thinking_level(reader),
-            _ => Ok(Member::Unknown),
-        }
-    }
-
-    fn thinking_budget(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
-        let budget = read_number(Field::ThinkingBudget, reader, &mut self.semantics)?;
-        let thinking = &mut self.request.thinking;
-        match budget.as_str() {
-            "-1" => thinking.mode = Some(ThinkingMode::Adaptive),
-            "0" => thinking.mode = Some(ThinkingMode::Disabled),
-            _ => {
-                thinking.mode = Some(ThinkingMode::Enabled);
-                thinking.budget = Some(budget);
-            }
-        }
-        Ok(Member::Read)
-    }
-
-    fn thinking_level(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
-        let word = reader.checkpoint().string()?;
-        let effort = match &*word.to_str() {
-            "MINIMAL" | "minimal" => "minimal",
-            "LOW" | "low" => "low",
-            "MEDIUM" | "medium" => "medium",
-            "HIGH" | "high" => "high",
-            _ => return Ok(Member::Unknown),
-        };
-        if word == effort {
-            self.shape = self.shape.with(LEVEL_LOWER);
-        }
-        self.request.thinking.effort = Some(Text::literal(effort));
-        reader.skip()?;
-        Ok(Member::Read)
+            Ok(Member::Read)
+        })
     }
 
     /// Tells a format that other protocols have from a combination that only this one has.
@@ -197,16 +112,13 @@ impl<'a> Draft<'a> {
             (None, None) if is(JSON_TYPE) => OutputFormat::JsonObject,
             (Some(schema), None) if is(JSON_TYPE) || !has_type => output_schema(schema),
             (None, Some(schema)) if is(JSON_TYPE) || !has_type => {
-                self.shape = self.shape.with(OUTPUT_JSON_SCHEMA);
+                self.shape = self.shape.with(RESPONSE_JSON_SCHEMA);
                 output_schema(schema)
             }
             (schema, json_schema) => {
                 return self.vendor_output(OutputDraft { mime, schema, json_schema });
             }
         };
-        if !has_type {
-            self.shape = self.shape.with(OUTPUT_TYPE_ABSENT);
-        }
     }
 
     fn vendor_output(&mut self, output: OutputDraft<'a>) {
@@ -232,63 +144,44 @@ impl<'a> Draft<'a> {
         &mut self,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<Member> {
-        let scope = tool_config_scope(self.shape);
-        read_stated(reader, scope, extras, |key, reader, extras| {
+    ) -> Result<()> {
+        read_object(reader, TOOL_CONFIG_SCOPE, extras, |key, reader, extras| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
-                "functionCallingConfig" => self.function_calling(reader, extras),
-                _ if scope == "toolConfig" => self.declared(&format!("toolConfig/{key}"), reader),
-                _ => Ok(Member::Unknown),
+                "functionCallingConfig" => self.function_calling(reader, extras)?,
+                _ => return self.declared(&format!("toolConfig/{key}"), reader),
             }
+            Ok(Member::Read)
         })
     }
 
-    fn function_calling(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn function_calling(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
         let mut start = reader.checkpoint();
-        let scope = tool_choice_scope(self.shape);
         let mut inner = Extras::default();
-        let (mut mode, mut names) = (None, None);
-        let member = read_stated(reader, scope, &mut inner, |key, reader, _| {
-            match camel(REQUEST_NAMES, key, &mut self.shape) {
-                "mode" if reader.kind()? == Kind::Number => {
-                    let Some(word) = mode_of_number(&mut reader.checkpoint()) else {
-                        return Ok(Member::Unknown);
-                    };
-                    reader.skip()?;
-                    self.shape = self.shape.with(MODE_NUMBER);
-                    mode = Some(Text::literal(word));
-                }
-                "mode" => mode = Some(reader.string()?),
-                "allowedFunctionNames" => {
-                    let list = text_list(&mut reader.checkpoint())?;
-                    if list.is_empty() {
-                        return Ok(Member::Unknown);
+        let (mut mode, mut names) = (None, Vec::new());
+        read_object(reader, TOOL_CHOICE_SCOPE, &mut inner, |key, reader, _| {
+            match (camel(REQUEST_NAMES, key, &mut self.shape), reader.kind()?) {
+                ("mode", Kind::Number) => match mode_of_number(&mut reader.checkpoint()) {
+                    Some(word) => {
+                        mode = Some(Text::literal(word));
+                        reader.skip()?;
                     }
-                    reader.skip()?;
-                    names = Some(list);
-                }
+                    None => return Ok(Member::Unknown),
+                },
+                ("mode", _) => mode = Some(reader.string()?),
+                ("allowedFunctionNames", _) => names = text_list(reader)?,
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)
         })?;
-        if member == Member::Unknown {
-            return Ok(member);
+        let says_nothing = mode.is_none() && names.is_empty();
+        self.request.tool_choice = mode.and_then(|mode| tool_choice(&mode.to_str(), names));
+        if self.request.tool_choice.is_some() || says_nothing {
+            extras.update(inner);
+        } else {
+            let json = start.raw()?;
+            self.request.tool_choice = Some(ToolChoice::Other { protocol: GEMINI, json });
         }
-        match tool_choice(mode.as_ref(), names) {
-            Some(choice) => {
-                self.request.tool_choice = Some(choice);
-                extras.update(inner);
-            }
-            None => {
-                let json = start.raw()?;
-                self.request.tool_choice = Some(ToolChoice::Other { protocol: GEMINI, json });
-            }
-        }
-        Ok(Member::Read)
+        Ok(())
     }
 }
 
@@ -302,29 +195,42 @@ fn output_schema<'a>(schema: Json<'a>) -> OutputFormat<'a> {
     }))
 }
 
-/// The word for a mode that is told by the number of the vendor's enumeration.
+/// Reads a budget, of which two numbers are words for the mode.
+fn read_budget<'a>(reader: &mut Reader<'a>, thinking: &mut Thinking<'a>) -> Result<()> {
+    let budget = read_number(reader)?;
+    thinking.mode = Some(match budget.as_str() {
+        "-1" => ThinkingMode::Adaptive,
+        "0" => ThinkingMode::Disabled,
+        _ => ThinkingMode::Enabled,
+    });
+    thinking.budget = Some(budget).filter(|_| thinking.mode == Some(ThinkingMode::Enabled));
+    Ok(())
+}
+
+/// The effort that a level means; the vendor's examples have levels in lower case.
+fn effort(level: &Text<'_>) -> Option<&'static str> {
+    const EFFORTS: [&str; 4] = ["minimal", "low", "medium", "high"];
+    EFFORTS.into_iter().find(|effort| level.to_str().eq_ignore_ascii_case(effort))
+}
+
+/// The word for a mode that is stated by the number of the vendor's enumeration.
 fn mode_of_number(reader: &mut Reader<'_>) -> Option<&'static str> {
+    const MODES: [&str; 4] = ["AUTO", "ANY", "NONE", "VALIDATED"];
     let number = usize::try_from(reader.u64().ok()?).ok()?;
     MODES.get(number.checked_sub(1)?).copied()
 }
 
 /// The choice that other protocols have too; none for what only this one can say.
-fn tool_choice<'a>(
-    mode: Option<&Text<'_>>,
-    names: Option<Vec<Text<'a>>>,
-) -> Option<ToolChoice<'a>> {
-    let mode = mode?.to_str();
-    match (&*mode, names) {
-        ("AUTO", None) => Some(ToolChoice::Auto),
-        ("NONE", None) => Some(ToolChoice::None),
-        ("ANY", None) => Some(ToolChoice::Required),
-        ("ANY", Some(mut names)) if names.len() == 1 => {
-            Some(ToolChoice::Named { name: names.remove(0), form: CallForm::Function })
-        }
-        ("ANY", Some(names)) => Some(allowed(AllowedMode::Required, names)),
-        ("VALIDATED", Some(names)) => Some(allowed(AllowedMode::Auto, names)),
-        _ => None,
-    }
+fn tool_choice<'a>(mode: &str, mut names: Vec<Text<'a>>) -> Option<ToolChoice<'a>> {
+    Some(match (mode, names.len()) {
+        ("AUTO", 0) => ToolChoice::Auto,
+        ("NONE", 0) => ToolChoice::None,
+        ("ANY", 0) => ToolChoice::Required,
+        ("ANY", 1) => ToolChoice::Named { name: names.remove(0), form: CallForm::Function },
+        ("ANY", _) => allowed(AllowedMode::Required, names),
+        ("VALIDATED", 1..) => allowed(AllowedMode::Auto, names),
+        _ => return None,
+    })
 }
 
 fn allowed<'a>(mode: AllowedMode, names: Vec<Text<'a>>) -> ToolChoice<'a> {
@@ -342,16 +248,11 @@ fn text_list<'a>(reader: &mut Reader<'a>) -> Result<Vec<Text<'a>>> {
 }
 
 /// Reads a number. The vendor takes numbers in texts too, but no other texts.
-fn read_number<'a>(
-    field: Field,
-    reader: &mut Reader<'a>,
-    semantics: &mut Semantics<'a>,
-) -> Result<Number<'a>> {
+fn read_number<'a>(reader: &mut Reader<'a>) -> Result<Number<'a>> {
     if reader.kind()? == Kind::String
         && let Some(number) = number_in(&reader.checkpoint().string()?.to_str())
     {
         reader.skip()?;
-        semantics.quote(field);
         return Ok(number);
     }
     reader.number()

@@ -17,21 +17,13 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
+use crate::protocol::gemini::names::REQUEST_NAMES;
+use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::AMONG_TURNS;
-use crate::protocol::gemini::types::CONTENTS_ABSENT;
-use crate::protocol::gemini::types::CONTENTS_ONE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GeminiSemantics;
-use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
-use crate::protocol::gemini::types::MODEL_PREFIXED;
-use crate::protocol::gemini::types::PARTS_ABSENT;
-use crate::protocol::gemini::types::PARTS_ONE;
-use crate::protocol::gemini::types::REQUEST_NAMES;
-use crate::protocol::gemini::types::ROLE_ABSENT;
-use crate::protocol::gemini::types::SLOT;
 use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::camel;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::messages_expected;
@@ -59,7 +51,6 @@ struct Draft<'a> {
     /// How the names of the request are spelled.
     shape: Shape,
     system: Option<Message<'a>>,
-    contents_stated: bool,
     output: config::OutputDraft<'a>,
 }
 
@@ -71,12 +62,18 @@ impl<'a> Draft<'a> {
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
         match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "model" => self.model(reader)?,
+            "model" => self.request.model = Some(read_model(reader)?),
             "contents" => self.contents(reader)?,
-            "systemInstruction" => self.system_instruction(key, reader)?,
+            "systemInstruction" => {
+                let is_camel = key == "systemInstruction";
+                let step =
+                    if is_camel { Step::SystemInstruction } else { Step::SystemInstructionSnake };
+                let place = Place::default().step(step);
+                self.system = Some(content(reader, place, Standing::Slot)?);
+            }
             "tools" => self.tools(reader)?,
-            "toolConfig" => return self.tool_config(reader, extras),
-            "generationConfig" => return self.generation_config(reader, extras),
+            "toolConfig" => self.tool_config(reader, extras)?,
+            "generationConfig" => self.generation_config(reader, extras)?,
             "labels" => self.request.metadata = Some(reader.raw()?),
             "serviceTier" => self.request.service_tier = Some(reader.string()?),
             _ => return self.declared(key, reader),
@@ -95,55 +92,16 @@ impl<'a> Draft<'a> {
         Ok(Member::Read)
     }
 
-    fn model(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let model = reader.string()?;
-        let stripped = match model.to_str().strip_prefix(MODEL_PREFIX) {
-            Some(name) if !name.is_empty() => Some(name.to_owned()),
-            _ => None,
-        };
-        self.request.model = Some(match stripped {
-            Some(name) => {
-                self.shape = self.shape.with(MODEL_PREFIXED);
-                Text::plain(name)
-            }
-            None => {
-                self.shape = self.shape.with(MODEL_PLAIN);
-                model
-            }
-        });
-        Ok(())
-    }
-
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        self.contents_stated = true;
-        if reader.kind()? == Kind::Object {
-            self.shape = self.shape.with(CONTENTS_ONE);
-            let place = Place::default().step(Step::Contents);
-            self.request.messages.push(content(reader, place, Standing::Turn)?);
-            return Ok(());
-        }
         self.request.messages.reserve(messages_expected(reader));
-        reader.array(|index, reader| {
-            let place = Place::default().element(Step::Contents, index);
+        read_each(reader, Place::default(), Step::Contents, |reader, place| {
             self.request.messages.push(content(reader, place, Standing::Turn)?);
             Ok(())
         })
     }
 
-    fn system_instruction(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
-        let step = match key {
-            "systemInstruction" => Step::SystemInstruction,
-            _ => Step::SystemInstructionSnake,
-        };
-        self.system = Some(content(reader, Place::default().step(step), Standing::Slot)?);
-        Ok(())
-    }
-
     fn finish(mut self, extras: Extras<'a>) -> Exchange<'a> {
         self.finish_output();
-        if !self.contents_stated {
-            self.shape = self.shape.with(CONTENTS_ABSENT);
-        }
         if let Some(system) = self.system.take() {
             self.request.messages.insert(0, system);
         }
@@ -151,6 +109,26 @@ impl<'a> Draft<'a> {
         self.semantics.extras_mut().update(extras);
         Exchange::decoded(GEMINI, self.request, self.semantics)
     }
+}
+
+/// Reads a list, or the one object that the vendor takes for a list of one.
+fn read_each<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    step: Step,
+    mut read: impl FnMut(&mut Reader<'a>, Place) -> Result<()>,
+) -> Result<()> {
+    if reader.kind()? == Kind::Object {
+        return read(reader, place.step(step));
+    }
+    reader.array(|index, reader| read(reader, place.element(step, index)))
+}
+
+/// Reads the name of a model, which may stand behind `models/`.
+fn read_model<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
+    let model = reader.string()?;
+    let name = model.to_str().strip_prefix(MODEL_PREFIX).map(str::to_owned);
+    Ok(name.filter(|name| !name.is_empty()).map_or(model, Text::plain))
 }
 
 /// Where a content stands.
@@ -166,52 +144,36 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
     let (role, unread) = match standing {
-        Standing::Slot => (None, Unread::All),
+        Standing::Slot => (Some(Role::System), Unread::All),
         Standing::Turn => read_first(reader, "role", usual_role),
     };
     let mut message = Message::new(role.unwrap_or_default(), Parts::default());
-    let (mut role_stated, mut parts_stated) = (role.is_some(), false);
-    let mut shape = Shape::default();
     unread.read(reader, "", &mut extras, |key, reader, _| match key {
-        "role" => {
-            let (role, member) = read_role(reader, standing)?;
+        "role" if standing == Standing::Turn => {
+            let (role, member) = read_role(reader)?;
             message.role = role;
-            role_stated = member == Member::Read;
             Ok(member)
         }
         "parts" => {
-            parts_stated = true;
-            shape = read_parts(reader, place, &mut message.parts)?;
+            message.parts = read_parts(reader, place, Step::Parts)?;
+            part::join_sealed(&mut message.parts);
             Ok(Member::Read)
         }
         _ => Ok(Member::Unknown),
     })?;
-    if standing == Standing::Slot {
-        message.role = Role::System;
-        shape = shape.with(SLOT);
-    } else if message.role == Role::System {
-        shape = shape.with(AMONG_TURNS);
+    if standing == Standing::Turn && message.role == Role::System {
+        semantics.add_shape(AMONG_TURNS);
     }
-    if !role_stated {
-        shape = shape.with(ROLE_ABSENT);
-    }
-    if !parts_stated {
-        shape = shape.with(PARTS_ABSENT);
-    }
-    semantics.add_shape(shape);
     semantics.keep(extras);
     Ok(message.with_semantics(semantics))
 }
 
 /// Reads a role. One that is not the usual word for it stays among the extras, which bring it back.
-fn read_role(reader: &mut Reader<'_>, standing: Standing) -> Result<(Role, Member)> {
+fn read_role(reader: &mut Reader<'_>) -> Result<(Role, Member)> {
     let mut ahead = reader.checkpoint();
     let word = ahead.string()?;
     let word = word.to_str();
     if let Some(role) = usual_role(&word) {
-        if standing == Standing::Slot {
-            return Ok((role, Member::Unknown));
-        }
         *reader = ahead;
         return Ok((role, Member::Read));
     }
@@ -232,17 +194,12 @@ fn usual_role(word: &str) -> Option<Role> {
     }
 }
 
-/// Reads the parts of a content, and says how the list was spelled: the vendor takes one object for a list of one.
-fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, parts: &mut Parts<'a>) -> Result<Shape> {
-    *parts = Parts::default();
-    if reader.kind()? == Kind::Object {
-        parts.push(content_part(reader, place.step(Step::Parts))?);
-        return Ok(PARTS_ONE.with(Shape::RESPELLED));
-    }
-    reader.array(|index, reader| {
-        parts.push(content_part(reader, place.element(Step::Parts, index))?);
+/// Reads the parts of a content or of a result.
+fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result<Parts<'a>> {
+    let mut parts = Parts::default();
+    read_each(reader, place, step, |reader, place| {
+        parts.push(content_part(reader, place)?);
         Ok(())
     })?;
-    part::join_sealed(parts);
-    Ok(Shape::default())
+    Ok(parts)
 }

@@ -26,26 +26,17 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
-use crate::protocol::gemini::types::ARGS_ABSENT;
+use crate::protocol::gemini::names::PART_NAMES;
+use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::PART_NAMES;
-use crate::protocol::gemini::types::RESPONSE_ABSENT;
-use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
-use crate::protocol::gemini::types::RESULT_PARTS_ONE;
-use crate::protocol::gemini::types::SEALED_APART;
 use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::TEXT_ABSENT;
-use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
-use crate::protocol::gemini::types::UNPADDED;
-use crate::protocol::gemini::types::URL_SAFE;
-use crate::protocol::gemini::types::camel;
-use crate::protocol::gemini::types::is_respelled;
-use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+
+use super::read_parts;
 
 /// Fields that say something about a part's data and are none themselves.
 const MODIFIERS: [&str; 11] = [
@@ -108,7 +99,6 @@ pub(super) fn join_sealed(parts: &mut Parts<'_>) {
         match joined.last_mut() {
             Some(last) if is_foreign_seal(&part) && is_unsealed(last) => {
                 last.semantics_mut().merge(part.semantics().clone());
-                last.semantics_mut().add_shape(SEALED_APART);
                 join_thoughts(&mut joined);
             }
             _ => joined.push(part),
@@ -147,7 +137,7 @@ struct PartDraft<'a> {
     place: Place,
     shape: Shape,
     data: Option<Content<'a>>,
-    thought: Option<bool>,
+    is_thought: bool,
     signature: Option<Text<'a>>,
     detail: Option<Text<'a>>,
     /// What a part is that the conversation has no word for.
@@ -167,13 +157,13 @@ impl<'a> PartDraft<'a> {
         let is_first = self.data.is_none() && self.opaque.is_none();
         match name {
             "text" if is_first => self.data = Some(Content::Text(reader.string()?)),
-            "functionCall" if is_first => self.data = Some(self.function_call(reader, extras)?),
+            "functionCall" if is_first => self.data = Some(function_call(reader, extras)?),
             "functionResponse" if is_first => {
-                self.data = Some(self.function_response(reader, extras)?);
+                self.data = Some(function_response(reader, self.place, extras)?);
             }
             "inlineData" if is_first => self.data = Some(self.inline_data(reader, extras)?),
             "fileData" if is_first => self.data = Some(self.file_data(reader, extras)?),
-            "thought" if reader.kind()? == Kind::Boolean => self.thought = Some(reader.boolean()?),
+            "thought" if reader.kind()? == Kind::Boolean => self.is_thought = reader.boolean()?,
             "thoughtSignature" => self.signature = Some(reader.string()?),
             "mediaResolution" => {
                 self.detail = detail(&mut reader.checkpoint());
@@ -200,18 +190,7 @@ impl<'a> PartDraft<'a> {
     }
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
-        let data = self.data.take().unwrap_or_else(|| {
-            self.shape = self.shape.with(TEXT_ABSENT);
-            Content::Text(Text::default())
-        });
-        let content = self.thinking(data);
-        let guessed = matches!(&content, Content::Media(media) if media.source.mime().is_none());
-        let is_one = matches!(content, Content::ToolResult(_)) && self.shape.has(RESULT_PARTS_ONE);
-        let is_media = matches!(content, Content::Media(_));
-        let is_url_safe = is_media && self.shape.has(URL_SAFE);
-        if is_respelled(PART_NAMES, self.shape) || is_url_safe || is_one || guessed {
-            self.shape = self.shape.with(Shape::RESPELLED);
-        }
+        let content = self.content();
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
         semantics.keep(extras);
         if let Some(signature) = self.signature.take() {
@@ -220,30 +199,23 @@ impl<'a> PartDraft<'a> {
         Part::new(content).with_semantics(semantics)
     }
 
-    /// Tells thoughts from text, and remembers how it was said.
-    fn thinking(&mut self, data: Content<'a>) -> Content<'a> {
-        match (data, self.thought) {
-            (Content::Text(text), Some(true)) => {
+    /// Tells thoughts from text, and media how closely they are looked at.
+    fn content(&mut self) -> Content<'a> {
+        let data = self.data.take().unwrap_or_else(|| Content::Text(Text::default()));
+        match data {
+            Content::Text(text) if self.is_thought => {
                 let texts = if text.is_empty() { Vec::new() } else { vec![text] };
                 Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Summary, texts }))
             }
-            (Content::Media(mut media), thought) => {
-                self.remember(thought);
-                media.detail = self.detail.take();
-                Content::Media(media)
-            }
-            (content, thought) => {
-                self.remember(thought);
+            mut content => {
+                if let Content::Media(media) = &mut content {
+                    media.detail = self.detail.take();
+                }
+                if self.is_thought {
+                    self.shape = self.shape.with(THOUGHT_TRUE);
+                }
                 content
             }
-        }
-    }
-
-    fn remember(&mut self, thought: Option<bool>) {
-        match thought {
-            Some(true) => self.shape = self.shape.with(THOUGHT_TRUE),
-            Some(false) => self.shape = self.shape.with(THOUGHT_FALSE),
-            None => {}
         }
     }
 
@@ -252,36 +224,9 @@ impl<'a> PartDraft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Content<'a>> {
-        let scope = spelled(PART_NAMES, "inlineData", self.shape);
-        let (mut mime, mut data) = (None, None);
-        read_object(reader, scope, extras, |key, reader, _| {
-            match camel(PART_NAMES, key, &mut self.shape) {
-                "mimeType" => mime = Some(reader.string()?),
-                "data" => data = Some(reader.string()?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
-        })?;
-        let data = self.standard(data.ok_or_else(|| missing("data"))?);
+        let (mime, data) = self.blob(("inlineData", "data"), reader, extras)?;
+        let data = standard(data);
         Ok(media(media_kind(mime.as_ref(), None), Source::Base64 { mime, data }))
-    }
-
-    /// The data in the standard alphabet, which is the only one that others read.
-    fn standard(&mut self, data: Text<'a>) -> Text<'a> {
-        let spelled = data.to_str();
-        let is_url_safe = spelled.contains(['-', '_'])
-            && !spelled.contains(['+', '/'])
-            && base64::decode(&spelled).is_some();
-        if !is_url_safe {
-            return data;
-        }
-        let mut standard = spelled.replace('-', "+").replace('_', "/");
-        self.shape = self.shape.with(URL_SAFE);
-        if !standard.len().is_multiple_of(4) && !standard.ends_with('=') {
-            self.shape = self.shape.with(UNPADDED);
-            standard.extend(std::iter::repeat_n('=', 4 - standard.len() % 4));
-        }
-        Text::plain(standard)
     }
 
     fn file_data(
@@ -289,101 +234,93 @@ impl<'a> PartDraft<'a> {
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
     ) -> Result<Content<'a>> {
-        let scope = spelled(PART_NAMES, "fileData", self.shape);
-        let (mut mime, mut uri) = (None, None);
+        let (mime, uri) = self.blob(("fileData", "fileUri"), reader, extras)?;
+        let kind = media_kind(mime.as_ref(), Some(&uri));
+        let source = match is_public(&uri.to_str()) {
+            true => Source::Url { mime, url: uri },
+            false => Source::File { mime, id: uri },
+        };
+        Ok(media(kind, source))
+    }
+
+    /// Reads an object of a MIME type and data of that type, which stand under `name`.
+    fn blob(
+        &mut self,
+        (scope, name): (&'static str, &'static str),
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<(Option<Text<'a>>, Text<'a>)> {
+        let (mut mime, mut data) = (None, None);
         read_object(reader, scope, extras, |key, reader, _| {
             match camel(PART_NAMES, key, &mut self.shape) {
                 "mimeType" => mime = Some(reader.string()?),
-                "fileUri" => uri = Some(reader.string()?),
+                key if key == name => data = Some(reader.string()?),
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)
         })?;
-        let uri = uri.ok_or_else(|| missing("fileUri"))?;
-        let kind = media_kind(mime.as_ref(), Some(&uri));
-        Ok(media(
-            kind,
-            match is_public(&uri.to_str()) {
-                true => Source::Url { mime, url: uri },
-                false => Source::File { mime, id: uri },
-            },
-        ))
-    }
-
-    fn function_call(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Content<'a>> {
-        let scope = spelled(PART_NAMES, "functionCall", self.shape);
-        let (mut id, mut name, mut arguments) = (None, None, None);
-        read_object(reader, scope, extras, |key, reader, _| {
-            match key {
-                "id" => id = Some(reader.string()?),
-                "name" => name = Some(reader.string()?),
-                "args" => arguments = Some(reader.raw()?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
-        })?;
-        if arguments.is_none() {
-            self.shape = self.shape.with(ARGS_ABSENT);
-        }
-        Ok(Content::ToolCall(Box::new(ToolCall {
-            id,
-            name: name.ok_or_else(|| missing("name"))?,
-            arguments: Arguments::Json(arguments.unwrap_or(Json::literal("{}"))),
-            form: CallForm::Function,
-        })))
-    }
-
-    fn function_response(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Content<'a>> {
-        let scope = spelled(PART_NAMES, "functionResponse", self.shape);
-        let place = self.place;
-        let (mut call_id, mut name, mut response, mut media) = (None, None, None, None);
-        read_object(reader, scope, extras, |key, reader, _| {
-            match key {
-                "id" => call_id = Some(reader.string()?),
-                "name" => name = Some(reader.string()?),
-                "response" => response = Some(reader.raw()?),
-                "parts" if reader.kind()? == Kind::Object => {
-                    let place = place.step(Step::FunctionResponseParts);
-                    media = Some(Parts::from(content_part(reader, place)?));
-                    self.shape = self.shape.with(RESULT_PARTS_ONE);
-                }
-                "parts" => media = Some(result_parts(reader, place)?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
-        })?;
-        if response.is_none() {
-            self.shape = self.shape.with(RESPONSE_ABSENT);
-        }
-        if media.as_deref().is_some_and(<[_]>::is_empty) {
-            self.shape = self.shape.with(RESULT_PARTS_EMPTY);
-        }
-        let response = response.unwrap_or(Json::literal("{}"));
-        Ok(Content::ToolResult(Box::new(ToolResult {
-            call_id,
-            name,
-            is_error: is_error(&response).then_some(true),
-            output: ResultOutput::Object { response, parts: media.unwrap_or_default() },
-            form: CallForm::Function,
-        })))
+        Ok((mime, data.ok_or_else(|| missing(name))?))
     }
 }
 
-fn result_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Parts<'a>> {
-    let mut parts = Parts::default();
-    reader.array(|index, reader| {
-        parts.push(content_part(reader, place.element(Step::FunctionResponseParts, index))?);
-        Ok(())
+fn function_call<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Content<'a>> {
+    let (mut id, mut name, mut arguments) = (None, None, None);
+    read_object(reader, "functionCall", extras, |key, reader, _| {
+        match key {
+            "id" => id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "args" => arguments = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
-    Ok(parts)
+    Ok(Content::ToolCall(Box::new(ToolCall {
+        id,
+        name: name.ok_or_else(|| missing("name"))?,
+        arguments: Arguments::Json(arguments.unwrap_or(Json::literal("{}"))),
+        form: CallForm::Function,
+    })))
+}
+
+fn function_response<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    extras: &mut Extras<'a>,
+) -> Result<Content<'a>> {
+    let (mut call_id, mut name, mut response) = (None, None, Json::literal("{}"));
+    let mut parts = Parts::default();
+    read_object(reader, "functionResponse", extras, |key, reader, _| {
+        match key {
+            "id" => call_id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "response" => response = reader.raw()?,
+            "parts" => parts = read_parts(reader, place, Step::FunctionResponseParts)?,
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    })?;
+    Ok(Content::ToolResult(Box::new(ToolResult {
+        call_id,
+        name,
+        is_error: is_error(&response).then_some(true),
+        output: ResultOutput::Object { response, parts },
+        form: CallForm::Function,
+    })))
+}
+
+/// Data in the standard alphabet of base64, which is the only one that others read.
+fn standard(data: Text<'_>) -> Text<'_> {
+    let spelled = data.to_str();
+    let is_url_safe = spelled.contains(['-', '_'])
+        && !spelled.contains(['+', '/'])
+        && base64::decode(&spelled).is_some();
+    if !is_url_safe {
+        return data;
+    }
+    let mut standard = spelled.replace('-', "+").replace('_', "/");
+    let padding = standard.len().next_multiple_of(4) - standard.len();
+    standard.extend(std::iter::repeat_n('=', padding));
+    Text::plain(standard)
 }
 
 /// Whether a result is what the vendor documents for failures: an object of `error` alone.

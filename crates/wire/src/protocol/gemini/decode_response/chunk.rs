@@ -16,15 +16,10 @@ use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::partial::call_piece;
 use crate::protocol::gemini::types::CITED_APART;
-use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GROUNDING_SCOPE;
-use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::LOGPROBS;
-use crate::protocol::gemini::types::PARTS_ABSENT;
-use crate::protocol::gemini::types::ROLE_ABSENT;
-use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
@@ -39,7 +34,6 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
-    pub candidates_stated: bool,
     pub usage: Option<Report<'a>>,
     /// Why the prompt was blocked.
     pub blocked: Option<Text<'a>>,
@@ -57,15 +51,8 @@ pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
     pub grounding: Grounding<'a>,
     pub logprobs: Option<Logprobs<'static>>,
     pub semantics: NodeSemantics<'a>,
-    pub content: ContentSeen,
-}
-
-/// What of a content was there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::protocol::gemini) struct ContentSeen {
-    content: bool,
-    role: bool,
-    parts: bool,
+    /// Whether it has content.
+    pub has_content: bool,
 }
 
 /// Whether an answer is told at once or in pieces, of which calls may have several.
@@ -74,26 +61,6 @@ pub(in crate::protocol::gemini) enum Telling {
     #[default]
     AtOnce,
     InPieces,
-}
-
-impl ContentSeen {
-    /// What was seen in either of two.
-    pub(in crate::protocol::gemini) fn or(self, other: Self) -> Self {
-        Self {
-            content: self.content || other.content,
-            role: self.role || other.role,
-            parts: self.parts || other.parts,
-        }
-    }
-
-    /// The bits for what was not there.
-    pub(in crate::protocol::gemini) fn shape(self) -> Shape {
-        let absent = |seen: bool, bit| if seen { Shape::default() } else { bit };
-        match self.content {
-            false => CONTENT_ABSENT,
-            true => absent(self.role, ROLE_ABSENT).with(absent(self.parts, PARTS_ABSENT)),
-        }
-    }
 }
 
 impl<'a> Chunk<'a> {
@@ -128,7 +95,6 @@ impl<'a> Chunk<'a> {
     }
 
     fn candidates(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
-        self.candidates_stated = true;
         reader.array(|index, reader| {
             let place = place.element(Step::Candidates, index);
             self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
@@ -151,26 +117,20 @@ impl<'a> CandidateDraft<'a> {
             grounding: Grounding::default(),
             logprobs: None,
             semantics: NodeSemantics::at(place),
-            content: ContentSeen::default(),
+            has_content: false,
         };
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, extras| {
             match (key, reader.kind()?) {
                 ("content", Kind::Object) => {
-                    draft.content.content = true;
+                    draft.has_content = true;
                     draft.content(reader, extras)?;
                 }
                 ("finishReason", Kind::String) => draft.finish = Some(reader.string()?),
                 ("index", Kind::Number) => return Ok(draft.index(reader, position)),
                 ("groundingMetadata", Kind::Object) => {
-                    let json = reader.checkpoint().raw()?;
-                    draft.grounding.read_grounding(&json);
-                    if json.as_str() == "{}" {
-                        return Ok(Member::Unknown);
-                    }
-                    let keep =
-                        |_: &str, _: &mut Reader<'a>, _: &mut Extras<'a>| Ok(Member::Unknown);
-                    read_object(reader, GROUNDING_SCOPE, extras, keep)?;
+                    draft.grounding.read_grounding(&reader.checkpoint().raw()?);
+                    read_object(reader, GROUNDING_SCOPE, extras, |_, _, _| Ok(Member::Unknown))?;
                 }
                 ("citationMetadata", Kind::Object) => {
                     draft.grounding.read_citations(&reader.checkpoint().raw()?);
@@ -206,11 +166,8 @@ impl<'a> CandidateDraft<'a> {
             return Member::Unknown;
         };
         self.index = index;
-        if index as usize == position && reader.skip().is_ok() {
-            self.semantics.add_shape(INDEX_STATED);
-            return Member::Read;
-        }
-        Member::Unknown
+        let is_read = index as usize == position && reader.skip().is_ok();
+        if is_read { Member::Read } else { Member::Unknown }
     }
 
     fn content(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
@@ -219,16 +176,12 @@ impl<'a> CandidateDraft<'a> {
             match (key, reader.kind()?) {
                 ("role", Kind::String) if reader.checkpoint().string()? == "model" => {
                     reader.skip()?;
-                    self.content.role = true;
                 }
-                ("parts", Kind::Array) => {
-                    self.content.parts = true;
-                    reader.array(|index, reader| {
-                        let place = place.element(Step::Parts, index);
-                        self.parts.push(part(reader, place, self.telling)?);
-                        Ok(())
-                    })?;
-                }
+                ("parts", Kind::Array) => reader.array(|index, reader| {
+                    let place = place.element(Step::Parts, index);
+                    self.parts.push(part(reader, place, self.telling)?);
+                    Ok(())
+                })?,
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)

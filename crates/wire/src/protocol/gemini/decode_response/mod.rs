@@ -7,7 +7,6 @@ pub(super) mod partial;
 
 pub(super) use chunk::CandidateDraft;
 pub(super) use chunk::Chunk;
-pub(super) use chunk::ContentSeen;
 pub(super) use chunk::Telling;
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
@@ -28,12 +27,7 @@ use crate::place::Step;
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::CANDIDATES_ABSENT;
-use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::LOGPROBS;
-use crate::protocol::gemini::types::NO_CANDIDATE;
-use crate::protocol::gemini::types::ROLE_ABSENT;
-use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
@@ -43,12 +37,9 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let root = Place::default();
     let chunk = Chunk::read(&mut reader, root, Telling::AtOnce)?;
     reader.finish()?;
-    let Chunk { id, model, candidates, candidates_stated, usage, .. } = chunk;
+    let Chunk { id, model, candidates, usage, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);
     semantics.keep(chunk.extras);
-    if !candidates_stated {
-        semantics.add_shape(CANDIDATES_ABSENT);
-    }
     let mut candidates: Vec<_> = candidates.into_iter().map(whole_candidate).collect();
     if let (true, Some(reason)) = (candidates.is_empty(), chunk.blocked) {
         candidates.push(blocked(root, reason));
@@ -66,8 +57,6 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     let (place, sources) = (draft.semantics.place(), draft.sources());
     let mut semantics = draft.semantics;
-    let shape = draft.content.shape();
-    semantics.add_shape(shape);
     let mut parts = draft.parts;
     for (index, citation) in draft.grounding.citations(&parts) {
         parts[index].semantics_mut().add_citation(citation.at(sources));
@@ -79,9 +68,8 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
         }
     }
     let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
-    let content = if shape.has(CONTENT_ABSENT) { place } else { place.step(Step::Content) };
-    let message = Message::new(Role::Assistant, parts)
-        .with_semantics(NodeSemantics::at(content).shaped(returned(shape)));
+    let content = if draft.has_content { place.step(Step::Content) } else { place };
+    let message = Message::new(Role::Assistant, parts).with_semantics(NodeSemantics::at(content));
     let mut candidate = Candidate::new(message);
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
@@ -101,18 +89,8 @@ pub(super) fn unplaced(logprobs: &Logprobs<'_>) -> Extras<'static> {
 fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
     let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
     candidate.finish = Some(prompt_filter(reason));
-    let place = place.step(Step::PromptFeedback);
-    let shape = NO_CANDIDATE.with(Shape::RESPELLED);
-    *candidate.semantics_mut() = NodeSemantics::at(place).shaped(shape);
+    *candidate.semantics_mut() = NodeSemantics::at(place.step(Step::PromptFeedback));
     candidate
-}
-
-/// Whether a content comes back with a role, or at all, where there was none.
-pub(super) fn returned(shape: Shape) -> Shape {
-    match shape.has(CONTENT_ABSENT) || shape.has(ROLE_ABSENT) {
-        true => Shape::RESPELLED,
-        false => Shape::default(),
-    }
 }
 
 /// The end of an answer whose prompt was blocked.

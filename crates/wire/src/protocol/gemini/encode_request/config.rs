@@ -18,19 +18,15 @@ use crate::protocol::described::described;
 use crate::protocol::described::lose_description;
 use crate::protocol::dialect;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::MODE_NUMBER;
-use crate::protocol::gemini::types::MODES;
-use crate::protocol::gemini::types::OUTPUT_JSON_SCHEMA;
-use crate::protocol::gemini::types::OUTPUT_TYPE_ABSENT;
-use crate::protocol::gemini::types::generation_scope;
-use crate::protocol::gemini::types::tool_choice_scope;
-use crate::protocol::gemini::types::tool_config_scope;
+use crate::protocol::gemini::types::GENERATION_SCOPE;
+use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
+use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
 use crate::protocol::object::Object;
+use crate::schema::Dialect;
 use crate::schema::translate;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Family;
-use crate::target::GeminiSchema;
 
 use super::Scribe;
 
@@ -39,15 +35,15 @@ const STOP_MAX: usize = 5;
 
 impl<'x> Scribe<'x, '_> {
     pub(super) fn generation_config(&mut self, body: &mut Object<'_, '_>) {
-        let extras = self.extras(generation_scope(self.shape));
-        body.unless_empty(self.name("generationConfig"), extras, |object| {
+        let extras = self.extras(GENERATION_SCOPE);
+        body.unless_empty("generationConfig", extras, |object| {
             self.sampling(object);
             self.stop(object);
             self.output(object);
             self.thinking_config(object);
             for (path, json) in self.declared() {
                 if let Some(key) = path.strip_prefix("generationConfig/") {
-                    object.field(self.name(key), json);
+                    object.field(key, json);
                 }
             }
         })
@@ -59,23 +55,14 @@ impl<'x> Scribe<'x, '_> {
         let effort = request.thinking.effort.as_ref();
         let effort = effort.and_then(|word| Effort::parse(&word.to_str()));
         let accepted = *self.target.family.sampling_for(effort);
+        let penalties = accepted.penalties;
         let limits = [
             ("temperature", Field::Temperature, &sampling.temperature, accepted.temperature),
             ("topP", Field::TopP, &sampling.top_p, accepted.top_p),
             ("topK", Field::TopK, &sampling.top_k, accepted.top_k),
             ("seed", Field::Seed, &sampling.seed, accepted.seed),
-            (
-                "presencePenalty",
-                Field::PresencePenalty,
-                &sampling.presence_penalty,
-                accepted.penalties,
-            ),
-            (
-                "frequencyPenalty",
-                Field::FrequencyPenalty,
-                &sampling.frequency_penalty,
-                accepted.penalties,
-            ),
+            ("presencePenalty", Field::PresencePenalty, &sampling.presence_penalty, penalties),
+            ("frequencyPenalty", Field::FrequencyPenalty, &sampling.frequency_penalty, penalties),
             ("logprobs", Field::TopLogprobs, &sampling.top_logprobs, accepted.logprobs),
             ("candidateCount", Field::Candidates, &sampling.candidates, Accepts::Anything),
         ];
@@ -96,40 +83,22 @@ impl<'x> Scribe<'x, '_> {
         number: &Number<'_>,
         accepts: Accepts,
     ) {
-        let root = Place::default();
-        let key = self.name(key);
         if self.is_same() {
-            return self.as_spelled(object, (key, field), number);
+            return object.field(key, number);
         }
         if field == Field::Seed && !fits_32_bits(number) {
-            let reason = "the vendor's seeds have 32 bits";
-            return self.losing.field(root, field, LossKind::Dropped, reason);
+            return self.lose(field, LossKind::Dropped, "the vendor's seeds have 32 bits");
         }
         let Some(value) = number.as_f64() else { return object.field(key, number) };
         match accepts.fit(value) {
             Some(fitted) if fitted == value => object.field(key, number),
             Some(fitted) => {
                 object.optional(key, Number::from_f64(fitted).as_ref());
-                let reason = "the model's range ends here";
-                self.losing.field(root, field, LossKind::Approximated, reason);
+                self.lose(field, LossKind::Approximated, "the model's range ends here");
             }
             None => {
-                let reason = "the model refuses the parameter";
-                self.losing.field(root, field, LossKind::Dropped, reason);
+                self.lose(field, LossKind::Dropped, "the model refuses the parameter");
             }
-        }
-    }
-
-    /// Writes a number as its request spelled it, which may be as a text.
-    pub(super) fn as_spelled(
-        &self,
-        object: &mut Object<'_, '_>,
-        (key, field): (&'static str, Field),
-        number: &Number<'_>,
-    ) {
-        match self.is_same() && self.exchange.semantics().quoted().contains(&field) {
-            true => object.field(key, number.as_str()),
-            false => object.field(key, number),
         }
     }
 
@@ -138,26 +107,23 @@ impl<'x> Scribe<'x, '_> {
         let Some(logprobs) = sampling.logprobs else {
             // How many are told is taken only beside the wish for them.
             if !self.is_same() && sampling.top_logprobs.is_some() && accepts != Accepts::Nothing {
-                object.field(self.name("responseLogprobs"), &true);
+                object.field("responseLogprobs", &true);
             }
             return;
         };
         if self.is_same() || accepts != Accepts::Nothing {
-            return object.field(self.name("responseLogprobs"), &logprobs);
+            return object.field("responseLogprobs", &logprobs);
         }
-        let reason = "the model refuses the parameter";
-        self.losing.field(Place::default(), Field::Logprobs, LossKind::Dropped, reason);
+        self.lose(Field::Logprobs, LossKind::Dropped, "the model refuses the parameter");
     }
 
     fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
-        let key = self.name("maxOutputTokens");
+        let key = "maxOutputTokens";
         match (&self.exchange.request.max_output_tokens, self.target.max_output_tokens) {
-            (Some(tokens), _) => self.as_spelled(object, (key, Field::MaxOutputTokens), tokens),
+            (Some(tokens), _) => object.field(key, tokens),
             (None, Some(tokens)) if !self.is_same() => {
                 object.field(key, &tokens);
-                let reason = "the operator's limit";
-                let root = Place::default();
-                self.losing.field(root, Field::MaxOutputTokens, LossKind::Synthesised, reason);
+                self.lose(Field::MaxOutputTokens, LossKind::Synthesised, "the operator's limit");
             }
             (None, _) => {}
         }
@@ -168,30 +134,22 @@ impl<'x> Scribe<'x, '_> {
         if stop.is_empty() {
             return;
         }
-        let root = Place::default();
         if !self.is_same() && self.target.family.sampling.stop == Accepts::Nothing {
-            let reason = "the model refuses the parameter";
-            return self.losing.field(root, Field::Stop, LossKind::Dropped, reason);
+            return self.lose(Field::Stop, LossKind::Dropped, "the model refuses the parameter");
         }
         let kept = if self.is_same() { stop } else { &stop[..stop.len().min(STOP_MAX)] };
-        object.key(self.name("stopSequences")).array(|list| {
+        object.key("stopSequences").array(|list| {
             kept.iter().for_each(|text| list.value(text));
         });
         for index in kept.len()..stop.len() {
-            let suffix = format!(
-                "{}/{index}",
-                self.losing.source().pointer(Field::Stop, self.exchange.semantics().spelling())
-            );
-            let reason = "the vendor takes five stop sequences";
-            self.losing.below(root, &suffix, LossKind::Dropped, reason);
+            self.losing.stop(index, LossKind::Dropped, "the vendor takes five stop sequences");
         }
     }
 
     fn output(&mut self, object: &mut Object<'_, '_>) {
-        let root = Place::default();
         let field = match &self.exchange.request.output {
             OutputFormat::Unsaid => return,
-            OutputFormat::Text => return object.field(self.name("responseMimeType"), "text/plain"),
+            OutputFormat::Text => return object.field("responseMimeType", "text/plain"),
             OutputFormat::JsonObject => Field::OutputFormat,
             OutputFormat::JsonSchema(_) => Field::OutputSchema,
         };
@@ -202,11 +160,9 @@ impl<'x> Scribe<'x, '_> {
                 lose_description(schema.description.as_ref(), &mut self.losing);
             }
             let reason = "the model takes no output format beside tools";
-            return self.losing.field(root, field, LossKind::Dropped, reason);
+            return self.lose(field, LossKind::Dropped, reason);
         }
-        if !self.shape.has(OUTPUT_TYPE_ABSENT) {
-            object.field(self.name("responseMimeType"), "application/json");
-        }
+        object.field("responseMimeType", "application/json");
         if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
             self.output_schema(object, schema);
         }
@@ -214,26 +170,27 @@ impl<'x> Scribe<'x, '_> {
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
-        let json = match self.is_same() {
-            true => self.shape.has(OUTPUT_JSON_SCHEMA),
-            false => self.target.family.gemini_schema == GeminiSchema::Either,
+        let dialect = match self.is_same() {
+            true => dialect::of_output(self.exchange),
+            false => self.dialect(),
         };
-        let key = if json { "responseJsonSchema" } else { "responseSchema" };
+        let is_json_schema = dialect == Dialect::GeminiJsonSchema;
+        let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.output_dialect(schema);
             let schema = described(schema, description.as_ref(), &mut self.losing);
-            object.field(self.name(key), &schema);
+            object.field(key, &schema);
         } else {
             lose_description(description.as_ref(), &mut self.losing);
             let reason = "without a schema it becomes JSON mode";
-            self.losing.field(Place::default(), Field::OutputFormat, LossKind::Renamed, reason);
+            self.lose(Field::OutputFormat, LossKind::Renamed, reason);
         }
         let (kind, reason) = match strict {
             None => return,
             Some(true) => (LossKind::Implied, "the schema always binds"),
             Some(false) => (LossKind::Approximated, "the schema always binds"),
         };
-        self.losing.field(Place::default(), Field::OutputSchemaStrict, kind, reason);
+        self.lose(Field::OutputSchemaStrict, kind, reason);
     }
 
     /// The schema of an answer in the language that the model takes.
@@ -250,8 +207,8 @@ impl<'x> Scribe<'x, '_> {
     }
 
     pub(super) fn tool_config(&mut self, body: &mut Object<'_, '_>) {
-        let extras = self.extras(tool_config_scope(self.shape));
-        body.unless_empty(self.name("toolConfig"), extras, |object| {
+        let extras = self.extras(TOOL_CONFIG_SCOPE);
+        body.unless_empty("toolConfig", extras, |object| {
             self.tool_choice(object);
             for (path, json) in self.declared() {
                 if let Some(key) = path.strip_prefix("toolConfig/") {
@@ -272,8 +229,8 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn tool_choice(&mut self, config: &mut Object<'_, '_>) {
-        let extras = self.extras(tool_choice_scope(self.shape));
-        let key = self.name("functionCallingConfig");
+        let extras = self.extras(TOOL_CHOICE_SCOPE);
+        let key = "functionCallingConfig";
         let request = &self.exchange.request;
         // Only functions are chosen among; hosted tools are used as the model sees fit.
         let choice = match self.is_same() {
@@ -284,12 +241,10 @@ impl<'x> Scribe<'x, '_> {
             if *protocol == GEMINI {
                 return config.field(key, json);
             }
-            let reason = "the vendor has no such choice";
-            return self.losing.field(
-                Place::default(),
+            return self.lose(
                 Field::ToolChoice,
                 LossKind::Dropped,
-                reason,
+                "the vendor has no such choice",
             );
         }
         config.unless_empty(key, extras, |object| {
@@ -301,11 +256,11 @@ impl<'x> Scribe<'x, '_> {
 
     fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         match choice {
-            ToolChoice::Auto => self.mode(object, "AUTO"),
-            ToolChoice::None => self.mode(object, "NONE"),
-            ToolChoice::Required => self.mode(object, "ANY"),
+            ToolChoice::Auto => object.word("mode", "AUTO"),
+            ToolChoice::None => object.word("mode", "NONE"),
+            ToolChoice::Required => object.word("mode", "ANY"),
             ToolChoice::Named { name, form: _ } => {
-                self.mode(object, "ANY");
+                object.word("mode", "ANY");
                 self.allowed(object, std::iter::once(name));
             }
             ToolChoice::Allowed { mode, tools } => {
@@ -313,7 +268,7 @@ impl<'x> Scribe<'x, '_> {
                     AllowedMode::Auto => "VALIDATED",
                     AllowedMode::Required => "ANY",
                 };
-                self.mode(object, word);
+                object.word("mode", word);
                 self.report_nameless(tools);
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
@@ -321,17 +276,8 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    /// Writes the mode by its word, or by its number where it was one.
-    fn mode(&self, object: &mut Object<'_, '_>, word: &'static str) {
-        let number = MODES.iter().position(|mode| *mode == word).map(|position| position + 1);
-        match number.filter(|_| self.shape.has(MODE_NUMBER)) {
-            Some(number) => object.field("mode", &number),
-            None => object.word("mode", word),
-        }
-    }
-
     fn allowed<'n>(&self, object: &mut Object<'_, '_>, names: impl Iterator<Item = &'n Text<'n>>) {
-        object.key(self.name("allowedFunctionNames")).array(|list| {
+        object.key("allowedFunctionNames").array(|list| {
             names.for_each(|name| list.value(&self.tool_name(name)));
         });
     }
@@ -339,7 +285,7 @@ impl<'x> Scribe<'x, '_> {
     fn report_nameless(&mut self, tools: &[AllowedTool<'_>]) {
         if tools.iter().any(|tool| tool.name.is_none()) {
             let reason = "only functions can be allowed by name";
-            self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
+            self.lose(Field::ToolChoice, LossKind::Approximated, reason);
         }
     }
 
@@ -347,7 +293,7 @@ impl<'x> Scribe<'x, '_> {
         if self.exchange.request.parallel_tool_calls == Some(false) {
             let reason = "the model may always call several tools at once";
             let field = Field::ParallelToolCalls;
-            self.losing.field(Place::default(), field, LossKind::Dropped, reason);
+            self.lose(field, LossKind::Dropped, reason);
         }
     }
 }

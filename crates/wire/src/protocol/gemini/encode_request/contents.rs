@@ -15,11 +15,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
-use crate::protocol::gemini::types::CONTENTS_ONE;
-use crate::protocol::gemini::types::PARTS_ABSENT;
-use crate::protocol::gemini::types::PARTS_ONE;
-use crate::protocol::gemini::types::ROLE_ABSENT;
-use crate::protocol::gemini::types::SLOT;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
@@ -34,7 +29,7 @@ use super::result::is_media;
 /// One content: what is written of one message, or of several that follow each other on one side.
 pub(super) struct Turn<'x> {
     pub(super) side: Side,
-    /// The message whose spelling comes back, on the same protocol.
+    /// The message whose undeclared fields come back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
     pub(super) pieces: Pieces<'x>,
     /// The message of its first words, as against results.
@@ -194,8 +189,7 @@ impl<'x> Scribe<'x, '_> {
         let place = message.semantics().place();
         let pieces = self.admitted(pieces(index, message));
         if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
-            let reason = "a message without text is left out";
-            self.losing.node(place, LossKind::Implied, reason);
+            self.losing.node(place, LossKind::Implied, "a message without text is left out");
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
             self.losing.node(place, LossKind::Approximated, reason);
@@ -262,17 +256,24 @@ impl<'x> Scribe<'x, '_> {
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.
     fn order_results(&mut self, turns: &mut [Turn<'x>]) {
-        let mut calls = Ranks::default();
+        let mut calls: Vec<&Text<'x>> = Vec::new();
         for turn in turns {
             if turn.side == Side::Model {
-                calls.begin(turn.pieces.iter().filter_map(call_id));
+                calls.clear();
+                calls.extend(turn.pieces.iter().filter_map(call_id));
                 continue;
             }
-            if turn.pieces.is_sorted_by_key(|piece| rank(piece, &calls)) {
+            if turn.pieces.len() < 2 {
+                continue;
+            }
+            // The first call of an id is the one that its result answers.
+            let ranked = calls.iter().enumerate().rev().map(|(rank, id)| (*id, rank));
+            let ranks: BTreeMap<_, _> = ranked.collect();
+            if turn.pieces.is_sorted_by_key(|piece| rank(piece, &ranks)) {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
-            turn.pieces.sort_by_cached_key(|piece| rank(piece, &calls));
+            turn.pieces.sort_by_cached_key(|piece| rank(piece, &ranks));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
                     // A message of its own moves as a whole.
@@ -284,42 +285,19 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    /// Writes the turns.
-    pub(super) fn contents(&mut self, writer: &mut Writer, turns: &[Turn<'x>]) {
-        if let ([turn], true) = (turns, self.shape.has(CONTENTS_ONE)) {
-            return self.content(writer, turn);
-        }
-        writer.begin_array();
-        for turn in turns {
-            self.content(writer, turn);
-        }
-        writer.end_array();
-    }
-
     /// Writes a turn, or the system instruction.
     pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
-        let semantics = turn.message.map(Message::semantics);
-        let extras = semantics.and_then(|it| it.extras()).map(|extras| (extras, ""));
-        let has = |shape| semantics.is_some_and(|it| it.has_shape(shape));
-        let mut object = Object::open(writer, extras);
+        let extras = turn.message.and_then(|message| message.semantics().extras());
+        let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         match turn.side {
             Side::System => {}
-            _ if has(ROLE_ABSENT) => {}
-            Side::User => object.word("role", role_word(PromptRole::User)),
-            Side::Model => object.word("role", role_word(PromptRole::Assistant)),
+            Side::User => object.unless_kept("role", role_word(PromptRole::User)),
+            Side::Model => object.unless_kept("role", role_word(PromptRole::Assistant)),
         }
-        debug_assert!(!has(SLOT) || turn.side == Side::System, "the slot is no turn");
-        if !(has(PARTS_ABSENT) && turn.pieces.is_empty()) {
-            let writer = object.key("parts");
-            let is_one = has(PARTS_ONE) && turn.pieces.len() == 1;
-            if !is_one {
-                writer.begin_array();
-            }
-            self.pieces(writer, &turn.pieces);
-            if !is_one {
-                writer.end_array();
-            }
-        }
+        let parts = object.key("parts");
+        parts.begin_array();
+        self.pieces(parts, &turn.pieces);
+        parts.end_array();
         object.close();
     }
 }
@@ -344,45 +322,12 @@ fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
     }
 }
 
-/// So many calls are looked through for each result.
-const FEW: usize = 16;
-
-/// The calls of a turn in their order, by their ids.
-#[derive(Default)]
-struct Ranks<'x> {
-    calls: Vec<&'x Text<'x>>,
-    /// Where there are many, the first call of each id.
-    many: BTreeMap<&'x Text<'x>, usize>,
-}
-
-impl<'x> Ranks<'x> {
-    /// Begins with the calls of another turn.
-    fn begin(&mut self, calls: impl Iterator<Item = &'x Text<'x>>) {
-        self.calls.clear();
-        self.many.clear();
-        self.calls.extend(calls);
-        if self.calls.len() > FEW {
-            for (rank, id) in self.calls.iter().enumerate() {
-                self.many.entry(id).or_insert(rank);
-            }
-        }
-    }
-
-    /// The place of the first call with this id.
-    fn of(&self, id: &Text<'_>) -> Option<usize> {
-        match self.many.is_empty() {
-            true => self.calls.iter().position(|call| *call == id),
-            false => self.many.get(id).copied(),
-        }
-    }
-}
-
 /// Results by their calls, then everything else; equal ranks keep their order.
-fn rank<'x>(piece: &Piece<'x>, calls: &Ranks<'x>) -> usize {
+fn rank(piece: &Piece<'_>, calls: &BTreeMap<&Text<'_>, usize>) -> usize {
     match piece.part.content() {
         Content::ToolResult(result) => {
-            let call = result.call_id.as_ref().and_then(|id| calls.of(id));
-            call.unwrap_or(usize::MAX - 1)
+            let call = result.call_id.as_ref().and_then(|id| calls.get(id));
+            call.copied().unwrap_or(usize::MAX - 1)
         }
         _ => usize::MAX,
     }

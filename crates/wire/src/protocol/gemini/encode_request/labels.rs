@@ -54,8 +54,7 @@ impl Scribe<'_, '_> {
         });
         writer.end_object();
         if read.is_err() {
-            let reason = "labels are pairs of short texts";
-            self.losing.field(Place::default(), Field::Metadata, LossKind::Dropped, reason);
+            self.lose(Field::Metadata, LossKind::Dropped, "labels are pairs of short texts");
         }
         (writer.into_string(), written)
     }

@@ -24,15 +24,8 @@ use crate::protocol::Exchange;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
-use crate::protocol::gemini::types::CONTENTS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::MODEL_PLAIN;
 use crate::protocol::gemini::types::MODEL_PREFIX;
-use crate::protocol::gemini::types::MODEL_PREFIXED;
-use crate::protocol::gemini::types::REQUEST_NAMES;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::TOOLS_ONE;
-use crate::protocol::gemini::types::spelled;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
@@ -54,7 +47,8 @@ pub(in crate::protocol) fn encode_request(
     let calls = (!losing.is_same())
         .then(|| Calls::of(request, Protocol::Gemini, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    Scribe::new(exchange, target, losing, calls.as_ref()).request(&mut writer);
+    let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
+    scribe.request(&mut writer);
     Ok(writer.into_string())
 }
 
@@ -73,8 +67,6 @@ struct Scribe<'x, 'r> {
     exchange: &'x Exchange<'x>,
     target: &'x Target,
     losing: Losing<'r>,
-    /// How the names are spelled: as they were on the same protocol, else as the vendor writes them.
-    shape: Shape,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
     calls: Option<&'x Calls<'x>>,
     /// Whether hosted tools are offered beside functions.
@@ -82,17 +74,6 @@ struct Scribe<'x, 'r> {
 }
 
 impl<'x, 'r> Scribe<'x, 'r> {
-    fn new(
-        exchange: &'x Exchange<'x>,
-        target: &'x Target,
-        losing: Losing<'r>,
-        calls: Option<&'x Calls<'x>>,
-    ) -> Self {
-        let same = losing.is_same();
-        let shape = if same { exchange.semantics().shape() } else { Shape::default() };
-        Self { exchange, target, losing, shape, calls, mixes_tools: false }
-    }
-
     fn is_same(&self) -> bool {
         self.losing.is_same()
     }
@@ -101,8 +82,9 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.is_same().then(|| (self.exchange.semantics().extras(), scope))
     }
 
-    fn name(&self, camel: &'static str) -> &'static str {
-        spelled(REQUEST_NAMES, camel, self.shape)
+    /// Reports what happens to a field of the request as a whole.
+    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
+        self.losing.field(Place::default(), field, kind, reason);
     }
 
     /// The name under which the vendor knows a tool.
@@ -117,19 +99,14 @@ impl<'x, 'r> Scribe<'x, 'r> {
         let mut object = Object::open(writer, self.extras(""));
         self.model(&mut object);
         let (system, turns) = self.turns();
-        if !(self.shape.has(CONTENTS_ABSENT) && turns.is_empty()) {
-            self.contents(object.key("contents"), &turns);
-        }
+        let contents = object.key("contents");
+        contents.begin_array();
+        turns.iter().for_each(|turn| self.content(contents, turn));
+        contents.end_array();
         if let Some(system) = &system {
-            self.content(object.key(self.name("systemInstruction")), system);
+            self.content(object.key("systemInstruction"), system);
         }
-        if self.shape.has(TOOLS_ONE) && !self.exchange.request.tools.is_empty() {
-            self.tools(object.key("tools"));
-        } else if !self.exchange.request.tools.is_empty() {
-            object.list_unless_empty("tools", |writer| self.tools(writer));
-        } else if self.is_same() && self.exchange.semantics().tools_stated_empty() {
-            object.key("tools").array(|_| {});
-        }
+        object.list_unless_empty("tools", |writer| self.tools(writer));
         self.tool_config(&mut object);
         self.generation_config(&mut object);
         self.rest(&mut object);
@@ -137,20 +114,15 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     fn model(&mut self, object: &mut Object<'_, '_>) {
-        let root = Place::default();
-        let in_body = self.target.gemini_model == ModelPlace::Body;
-        let request = &self.exchange.request;
-        let Some(model) = &request.model else {
-            if in_body {
-                let reason = "the request names no model";
-                self.losing.field(root, Field::Model, LossKind::Synthesised, reason);
-            }
+        if self.target.gemini_model == ModelPlace::Url {
             return;
-        };
-        if self.shape.has(MODEL_PLAIN) {
-            object.field("model", model);
-        } else if in_body || self.shape.has(MODEL_PREFIXED) {
-            object.field("model", &prefixed(model));
+        }
+        match &self.exchange.request.model {
+            Some(model) => object.field("model", &prefixed(model)),
+            None => {
+                let (field, reason) = (Field::Model, "the request names no model");
+                self.lose(field, LossKind::Synthesised, reason);
+            }
         }
     }
 
@@ -175,7 +147,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.exchange.request.service_tier else { return };
         if self.is_same() {
-            return object.field(self.name("serviceTier"), tier);
+            return object.field("serviceTier", tier);
         }
         let (word, loss) = match &*tier.to_str() {
             "auto" => (None, None),
@@ -190,14 +162,13 @@ impl<'x, 'r> Scribe<'x, 'r> {
         };
         object.optional("serviceTier", word);
         if let Some((kind, reason)) = loss {
-            self.losing.field(Place::default(), Field::ServiceTier, kind, reason);
+            self.lose(Field::ServiceTier, kind, reason);
         }
     }
 
     fn store(&mut self) {
         if self.exchange.request.store == Some(true) {
-            let reason = "answers are not kept";
-            self.losing.field(Place::default(), Field::Store, LossKind::Dropped, reason);
+            self.lose(Field::Store, LossKind::Dropped, "answers are not kept");
         }
     }
 }

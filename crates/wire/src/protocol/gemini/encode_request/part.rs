@@ -13,16 +13,8 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::ARGS_ABSENT;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::PART_NAMES;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::TEXT_ABSENT;
-use crate::protocol::gemini::types::THOUGHT_FALSE;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
-use crate::protocol::gemini::types::UNPADDED;
-use crate::protocol::gemini::types::URL_SAFE;
-use crate::protocol::gemini::types::spelled;
 use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
@@ -30,7 +22,7 @@ use crate::protocol::semantics::Extras;
 /// How one part is written: what it wears here that is not its own content.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct Pen<'t> {
-    /// Whether the part came in this protocol, so that its spelling and extras come back.
+    /// Whether the part came in this protocol, so that its extras come back.
     pub same: bool,
     /// Whether a part says how closely it is to be looked at.
     pub closeness: Closeness,
@@ -50,10 +42,6 @@ pub(in crate::protocol::gemini) enum Closeness {
 }
 
 impl Pen<'_> {
-    pub(super) fn shape(&self, part: &Part<'_>) -> Shape {
-        if self.same { part.semantics().shape() } else { Shape::default() }
-    }
-
     pub(super) fn extras<'p>(
         &self,
         part: &'p Part<'p>,
@@ -82,11 +70,8 @@ pub(in crate::protocol::gemini) fn write_part(
 
 fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'_>) {
     let mut object = Object::open(writer, pen.extras(part, ""));
-    let shape = pen.shape(part);
-    if !(shape.has(TEXT_ABSENT) && text.is_empty()) {
-        object.field("text", text);
-    }
-    modifiers(&mut object, shape, pen.signature.as_ref());
+    object.field("text", text);
+    modifiers(&mut object, part, pen);
     object.close();
 }
 
@@ -95,8 +80,7 @@ fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_
     let mut object = Object::open(writer, pen.extras(part, ""));
     object.field("text", &joined(&reasoning.texts));
     object.field("thought", &true);
-    let signature = pen.signature.as_ref();
-    object.optional(spelled(PART_NAMES, "thoughtSignature", pen.shape(part)), signature);
+    object.optional("thoughtSignature", pen.signature.as_ref());
     object.close();
 }
 
@@ -113,18 +97,15 @@ fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
 }
 
 /// Writes what is said about a part's data.
-pub(super) fn modifiers(object: &mut Object<'_, '_>, shape: Shape, signature: Option<&Text<'_>>) {
-    if shape.has(THOUGHT_TRUE) {
+pub(super) fn modifiers(object: &mut Object<'_, '_>, part: &Part<'_>, pen: &Pen<'_>) {
+    if pen.same && part.semantics().has_shape(THOUGHT_TRUE) {
         object.field("thought", &true);
-    } else if shape.has(THOUGHT_FALSE) {
-        object.field("thought", &false);
     }
-    object.optional(spelled(PART_NAMES, "thoughtSignature", shape), signature);
+    object.optional("thoughtSignature", pen.signature.as_ref());
 }
 
 /// Writes media: bytes of the body as `inlineData`, addresses as `fileData`, plain text as text.
 fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pen<'_>) {
-    let shape = pen.shape(part);
     let mut object = Object::open(writer, pen.extras(part, ""));
     let (key, inner, data) = match &media.source {
         Source::Base64 { data, .. } => ("inlineData", "data", data),
@@ -135,33 +116,18 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
             return object.close();
         }
     };
-    let key = spelled(PART_NAMES, key, shape);
-    let extras = pen.extras(part, key);
-    let mut inside = Object::open(object.key(key), extras);
-    let mime = spelled(PART_NAMES, "mimeType", shape);
+    let mut inside = Object::open(object.key(key), pen.extras(part, key));
     match pen.same {
-        true => inside.optional(mime, media.source.mime()),
-        false => inside.field(mime, &mime_of(media)),
+        true => inside.optional("mimeType", media.source.mime()),
+        false => inside.field("mimeType", &mime_of(media)),
     }
-    inside.field(spelled(PART_NAMES, inner, shape), &alphabet(data, shape));
+    inside.field(inner, data);
     inside.close();
     let is_told = !pen.same && pen.closeness == Closeness::Told;
     let level = media.detail.as_ref().filter(|_| is_told).and_then(resolution);
     object.optional("mediaResolution", level.as_ref());
-    modifiers(&mut object, shape, pen.signature.as_ref());
+    modifiers(&mut object, part, pen);
     object.close();
-}
-
-/// The data in the alphabet in which it came.
-fn alphabet<'d>(data: &'d Text<'_>, shape: Shape) -> Text<'d> {
-    if !shape.has(URL_SAFE) {
-        return data.reborrow();
-    }
-    let spelled = data.to_str().replace('+', "-").replace('/', "_");
-    match shape.has(UNPADDED) {
-        true => Text::plain(spelled.trim_end_matches('=').to_owned()),
-        false => Text::plain(spelled),
-    }
 }
 
 /// The media resolution that an image's detail amounts to.
@@ -232,27 +198,16 @@ fn default_mime(kind: MediaKind) -> &'static str {
 }
 
 fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
-    let shape = pen.shape(part);
     let mut object = Object::open(writer, pen.extras(part, ""));
-    let key = spelled(PART_NAMES, "functionCall", shape);
+    let key = "functionCall";
     let mut inside = Object::open(object.key(key), pen.extras(part, key));
     inside.optional("id", pen.id.as_ref());
     inside.field("name", pen.name.as_ref().unwrap_or(&call.name));
-    let mut change = None;
-    if !(shape.has(ARGS_ABSENT) && says_nothing(&call.arguments)) {
-        change = write_arguments(inside.key("args"), call, pen);
-    }
+    let change = write_arguments(inside.key("args"), call, pen);
     inside.close();
-    modifiers(&mut object, shape, pen.signature.as_ref());
+    modifiers(&mut object, part, pen);
     object.close();
     change
-}
-
-fn says_nothing(arguments: &Arguments<'_>) -> bool {
-    match arguments {
-        Arguments::Text(text) => text.is_blank() || *text == "{}",
-        Arguments::Json(json) => json.as_str() == "{}",
-    }
 }
 
 /// Arguments of this protocol are written as they were, objects or not.

@@ -63,16 +63,14 @@ impl<'x> Scribe<'x, '_> {
         match part.content() {
             Content::Text(text) if part.is_blank() => {
                 if !text.is_empty() {
-                    let reason = "the vendor refuses a blank text";
-                    self.losing.node(place, LossKind::Repaired, reason);
+                    self.losing.node(place, LossKind::Repaired, "the vendor refuses a blank text");
                 }
                 false
             }
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
                 Some(GEMINI) => true,
                 Some(_) => {
-                    let reason = "only its issuer can read it";
-                    self.losing.node(place, LossKind::Withheld, reason);
+                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                     false
                 }
                 None => {

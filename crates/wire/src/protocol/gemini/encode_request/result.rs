@@ -7,11 +7,6 @@ use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::PART_NAMES;
-use crate::protocol::gemini::types::RESPONSE_ABSENT;
-use crate::protocol::gemini::types::RESULT_PARTS_EMPTY;
-use crate::protocol::gemini::types::RESULT_PARTS_ONE;
-use crate::protocol::gemini::types::spelled;
 use crate::protocol::object::Object;
 
 use super::part::Pen;
@@ -39,33 +34,24 @@ pub(super) fn write_result(
     pen: &Pen<'_>,
     place: MediaPlace,
 ) {
-    let shape = pen.shape(part);
     let mut object = Object::open(writer, pen.extras(part, ""));
-    let key = spelled(PART_NAMES, "functionResponse", shape);
+    let key = "functionResponse";
     let mut inside = Object::open(object.key(key), pen.extras(part, key));
     inside.optional("id", pen.id.as_ref());
     inside.optional("name", pen.name.as_ref());
     match &result.output {
-        ResultOutput::Object { response, .. } => {
-            if !(shape.has(RESPONSE_ABSENT) && response.as_str() == "{}") {
-                inside.field("response", response);
-            }
-        }
+        ResultOutput::Object { response, .. } => inside.field("response", response),
         ResultOutput::Parts(parts) => write_output(inside.key("response"), result, parts),
     }
-    let whole = matches!(result.output, ResultOutput::Object { .. });
-    let parts = result.output.parts().iter().filter(|part| whole || is_media(part));
-    let parts: Vec<&Part<'_>> = parts.collect();
-    if place == MediaPlace::Inside && (!parts.is_empty() || shape.has(RESULT_PARTS_EMPTY)) {
-        match (&*parts, shape.has(RESULT_PARTS_ONE)) {
-            ([part], true) => write_inner(inside.key("parts"), part, pen.same),
-            (parts, _) => inside.key("parts").array(|writer| {
-                parts.iter().for_each(|part| write_inner(writer, part, pen.same));
-            }),
-        }
+    if place == MediaPlace::Inside {
+        let whole = matches!(result.output, ResultOutput::Object { .. });
+        let parts = result.output.parts().iter().filter(|part| whole || is_media(part));
+        inside.list_unless_empty("parts", |writer| {
+            parts.for_each(|part| write_inner(writer, part, pen.same));
+        });
     }
     inside.close();
-    modifiers(&mut object, shape, pen.signature.as_ref());
+    modifiers(&mut object, part, pen);
     object.close();
 }
 

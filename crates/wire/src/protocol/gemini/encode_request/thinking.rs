@@ -3,13 +3,10 @@
 use crate::conversation::Thinking;
 use crate::conversation::ThinkingMode;
 use crate::conversation::ThinkingShow;
-use crate::json::Text;
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::asking::unknown_effort;
-use crate::protocol::gemini::types::LEVEL_LOWER;
-use crate::protocol::gemini::types::thinking_scope;
+use crate::protocol::gemini::types::THINKING_SCOPE;
 use crate::protocol::object::Object;
 use crate::target;
 use crate::target::Effort;
@@ -31,9 +28,9 @@ enum Wish {
 impl<'x> Scribe<'x, '_> {
     pub(super) fn thinking_config(&mut self, config: &mut Object<'_, '_>) {
         let thinking = &self.exchange.request.thinking;
-        let extras = self.extras(thinking_scope(self.shape));
+        let extras = self.extras(THINKING_SCOPE);
         let is_same = self.is_same();
-        config.unless_empty(self.name("thinkingConfig"), extras, |object| match is_same {
+        config.unless_empty("thinkingConfig", extras, |object| match is_same {
             true => self.same_thinking(object, thinking),
             false => self.foreign_thinking(object, thinking),
         });
@@ -47,21 +44,11 @@ impl<'x> Scribe<'x, '_> {
             (None, Some(ThinkingMode::Disabled)) => Some(0_u64.into()),
             (None, Some(ThinkingMode::Enabled | ThinkingMode::BetweenTools) | None) => None,
         };
-        if let Some(budget) = budget {
-            let key = self.name("thinkingBudget");
-            self.as_spelled(object, (key, Field::ThinkingBudget), &budget);
-        }
-        if let Some(effort) = effort {
-            let level = match self.shape.has(LEVEL_LOWER) {
-                true => effort.to_str().to_ascii_lowercase(),
-                false => effort.to_str().to_ascii_uppercase(),
-            };
-            object.field(self.name("thinkingLevel"), &Text::plain(level));
-        }
-        if let Some(show) = show {
-            let shown = matches!(show, ThinkingShow::Shown(_));
-            object.field(self.name("includeThoughts"), &shown);
-        }
+        object.optional("thinkingBudget", budget.as_ref());
+        let level = effort.as_ref().map(|effort| effort.to_str().to_ascii_uppercase());
+        object.optional("thinkingLevel", level.as_deref());
+        let is_shown = show.as_ref().map(|show| matches!(show, ThinkingShow::Shown(_)));
+        object.optional("includeThoughts", is_shown.as_ref());
     }
 
     fn foreign_thinking(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
@@ -100,7 +87,7 @@ impl<'x> Scribe<'x, '_> {
             (Field::ThinkingShow, show.is_some()),
         ];
         for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-            self.losing.field(Place::default(), field, kind, reason);
+            self.lose(field, kind, reason);
         }
     }
 
@@ -108,46 +95,39 @@ impl<'x> Scribe<'x, '_> {
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
         let reason = "the vendor has no such value";
         if thinking.mode.is_some() {
-            self.losing.field(Place::default(), Field::ThinkingMode, LossKind::Dropped, reason);
+            self.lose(Field::ThinkingMode, LossKind::Dropped, reason);
         }
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
-            self.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
+            self.lose(Field::ThinkingEffort, kind, reason);
         }
     }
 
     fn by_itself(&mut self, object: &mut Object<'_, '_>) {
-        let root = Place::default();
         match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let reason = "the model decides by itself unless a level is set";
-                self.losing.field(root, Field::ThinkingMode, LossKind::Implied, reason);
+                self.lose(Field::ThinkingMode, LossKind::Implied, reason);
             }
             _ => {
                 object.field("thinkingBudget", &BY_ITSELF);
                 let reason = "the vendor's way to leave it to the model";
-                self.losing.field(root, Field::ThinkingMode, LossKind::Renamed, reason);
+                self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
             }
         }
     }
 
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
-        let root = Place::default();
         if self.exchange.request.thinking.effort.is_some() {
             let reason = "the budget sets how much the model thinks";
-            self.losing.field(root, Field::ThinkingEffort, LossKind::Approximated, reason);
+            self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
         }
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
                 object.field("thinkingLevel", &level(effort));
                 let reason = "the model's thinking is set by a level, not by a budget";
-                return self.losing.field(
-                    root,
-                    Field::ThinkingBudget,
-                    LossKind::Approximated,
-                    reason,
-                );
+                return self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
             }
             target::Thinking::GeminiBudget { min, max, .. } => (min, max),
             _ => (0, u64::MAX),
@@ -156,7 +136,7 @@ impl<'x> Scribe<'x, '_> {
         object.field("thinkingBudget", &fitted);
         if fitted != tokens {
             let reason = "the model's range of budgets ends here";
-            self.losing.field(root, Field::ThinkingBudget, LossKind::Approximated, reason);
+            self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
     }
 
@@ -190,18 +170,16 @@ impl<'x> Scribe<'x, '_> {
             }
         };
         if changed {
-            let reason = "the nearest value that the model supports";
-            self.losing.field(Place::default(), field, LossKind::Approximated, reason);
+            self.lose(field, LossKind::Approximated, "the nearest value that the model supports");
         }
     }
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
-        let root = Place::default();
         match &thinking.show {
             None if self.losing.source().shows_unasked(thinking) => {
                 object.field("includeThoughts", &true);
                 let reason = "thinking is shown to clients that need not ask for it";
-                self.losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+                self.lose(Field::ThinkingShow, LossKind::Synthesised, reason);
             }
             None => {}
             Some(ThinkingShow::Hidden) => object.field("includeThoughts", &false),
@@ -209,7 +187,7 @@ impl<'x> Scribe<'x, '_> {
                 object.field("includeThoughts", &true);
                 if word.is_some() {
                     let reason = "thoughts are summarised in the vendor's own way";
-                    self.losing.field(root, Field::ThinkingShow, LossKind::Renamed, reason);
+                    self.lose(Field::ThinkingShow, LossKind::Renamed, reason);
                 }
             }
         }

@@ -15,17 +15,9 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::dialect;
-use crate::protocol::hosted::Settings;
-
-use crate::protocol::gemini::types::DECLARATIONS_ONE;
-use crate::protocol::gemini::types::JSON_SCHEMA;
-use crate::protocol::gemini::types::OPENS_TOOL;
+use crate::protocol::gemini::types::PARAMETERS_JSON_SCHEMA;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::TOOL_NAMES;
-use crate::protocol::gemini::types::TOOL_SCOPE;
-use crate::protocol::gemini::types::WHOLE_TOOL;
-use crate::protocol::gemini::types::spelled;
+use crate::protocol::hosted::Settings;
 use crate::protocol::namespaces;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
@@ -52,59 +44,6 @@ const BECOME_OTHERS: [&str; 6] = ["$ref", "allOf", "const", "definitions", "oneO
 impl<'x> Scribe<'x, '_> {
     /// Writes the elements of the list of tools, as far as they can be offered.
     pub(super) fn tools(&mut self, writer: &mut Writer) {
-        match self.is_same() {
-            true => self.same_tools(writer),
-            false => self.foreign_tools(writer),
-        }
-    }
-
-    /// Writes the objects of the list as they were, each from its first tool to the next one's.
-    fn same_tools(&mut self, writer: &mut Writer) {
-        let tools = &self.exchange.request.tools;
-        let mut rest = tools.as_slice();
-        while let [first, others @ ..] = rest {
-            let opens = |tool: &Tool<'_>| tool.semantics().has_shape(OPENS_TOOL);
-            let length = 1 + others.iter().take_while(|tool| !opens(tool)).count();
-            let (group, later) = rest.split_at(length);
-            rest = later;
-            self.same_tool(writer, first, group);
-        }
-    }
-
-    fn same_tool(&mut self, writer: &mut Writer, first: &'x Tool<'x>, group: &'x [Tool<'x>]) {
-        if let (true, ToolKind::Hosted(hosted)) =
-            (first.semantics().has_shape(WHOLE_TOOL), &first.kind)
-        {
-            return writer.value(&hosted.json);
-        }
-        let extras = first.semantics().extras().map(|extras| (extras, TOOL_SCOPE));
-        let mut object = Object::open(writer, extras);
-        let functions: Vec<&Tool<'_>> = group.iter().filter(|tool| is_function(tool)).collect();
-        if let Some(function) = functions.first() {
-            let shape = function.semantics().shape();
-            let list = object.key(spelled(TOOL_NAMES, "functionDeclarations", shape));
-            match (&*functions, shape.has(DECLARATIONS_ONE)) {
-                ([function], true) => {
-                    self.declaration(list, Spaced { tool: function, namespace: None })
-                }
-                (functions, _) => {
-                    list.begin_array();
-                    functions.iter().for_each(|tool| {
-                        self.declaration(list, Spaced { tool, namespace: None });
-                    });
-                    list.end_array();
-                }
-            }
-        }
-        for tool in group {
-            if let ToolKind::Hosted(hosted) = &tool.kind {
-                object.named(&hosted.kind.to_str(), &hosted.json);
-            }
-        }
-        object.close();
-    }
-
-    fn foreign_tools(&mut self, writer: &mut Writer) {
         let tools = &self.exchange.request.tools;
         let mut functions = Vec::new();
         tools.iter().for_each(|tool| self.flatten(tool, None, &mut functions));
@@ -118,9 +57,15 @@ impl<'x> Scribe<'x, '_> {
         }
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
-            if let ToolKind::Hosted(hosted) = &tool.kind {
-                let is_offered = self.hosted(writer, tool, hosted, beside);
-                self.mixes_tools |= is_offered && !functions.is_empty();
+            match &tool.kind {
+                ToolKind::Hosted(hosted) if self.is_same() => {
+                    writer.object(|object| object.field(&hosted.kind.to_str(), &hosted.json));
+                }
+                ToolKind::Hosted(hosted) => {
+                    let is_offered = self.hosted(writer, tool, hosted, beside);
+                    self.mixes_tools |= is_offered && !functions.is_empty();
+                }
+                ToolKind::Function(_) | ToolKind::Custom(_) | ToolKind::Namespace(_) => {}
             }
         }
     }
@@ -184,25 +129,18 @@ impl<'x> Scribe<'x, '_> {
     fn function(&mut self, writer: &mut Writer, spaced: Spaced<'_>, function: &FunctionTool<'_>) {
         let tool = spaced.tool;
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
-        let same = self.is_same();
-        let shape = self.tool_shape(tool);
-        let extras = tool.semantics().extras().filter(|_| same).map(|extras| (extras, ""));
-        let mut object = Object::open(writer, extras);
+        let (parameters_key, response_key) = self.schema_keys(tool);
+        let extras = tool.semantics().extras().filter(|_| self.is_same());
+        let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         object.field("name", &self.offered(tool, name));
         object.optional("description", spaced.description(description.as_ref()).as_ref());
-        if let Some(parameters) = parameters {
-            let key = if shape.has(JSON_SCHEMA) { "parametersJsonSchema" } else { "parameters" };
-            let schema = self.schema(tool, Field::ToolParameters, parameters);
-            if let Some(schema) = schema {
-                object.field(spelled(TOOL_NAMES, key, shape), &schema);
-            }
-        }
-        if let Some(schema) = output_schema {
-            let json = shape.has(RESPONSE_JSON_SCHEMA);
-            let key = if json { "responseJsonSchema" } else { "response" };
-            if let Some(schema) = self.schema(tool, Field::ToolOutputSchema, schema) {
-                object.field(spelled(TOOL_NAMES, key, shape), &schema);
-            }
+        let schemas = [
+            (parameters_key, Field::ToolParameters, parameters),
+            (response_key, Field::ToolOutputSchema, output_schema),
+        ];
+        for (key, field, schema) in schemas {
+            let schema = schema.as_ref().and_then(|schema| self.schema(tool, field, schema));
+            object.optional(key, schema.as_ref());
         }
         object.close();
         self.strict(tool, *strict);
@@ -210,24 +148,28 @@ impl<'x> Scribe<'x, '_> {
 
     fn custom(&mut self, writer: &mut Writer, spaced: Spaced<'_>, custom: &CustomTool<'_>) {
         let tool = spaced.tool;
-        let shape = self.tool_shape(tool);
         writer.begin_object();
         writer.field("name", &self.offered(tool, &custom.name));
         writer.optional("description", spaced.description(custom.description.as_ref()).as_ref());
-        match shape.has(JSON_SCHEMA) {
-            true => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
-            false => writer.field("parameters", &CUSTOM_SCHEMA),
+        match self.dialect() {
+            Dialect::GeminiJsonSchema => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
+            _ => writer.field("parameters", &CUSTOM_SCHEMA),
         }
         writer.end_object();
     }
 
-    /// The spelling of a tool: its own, or that of the schema language that the model takes.
-    fn tool_shape(&self, tool: &Tool<'_>) -> Shape {
-        match (self.is_same(), self.target.family.gemini_schema) {
-            (true, _) => tool.semantics().shape(),
-            (false, GeminiSchema::Either) => JSON_SCHEMA.with(RESPONSE_JSON_SCHEMA),
-            (false, GeminiSchema::SchemaOnly) => Shape::default(),
-        }
+    /// The keys of a function's schemas, which name the schema language: its own, or the one that the model takes.
+    fn schema_keys(&self, tool: &Tool<'_>) -> (&'static str, &'static str) {
+        let is_json_schema = |shape| match self.is_same() {
+            true => tool.semantics().has_shape(shape),
+            false => self.dialect() == Dialect::GeminiJsonSchema,
+        };
+        let parameters = match is_json_schema(PARAMETERS_JSON_SCHEMA) {
+            true => "parametersJsonSchema",
+            false => "parameters",
+        };
+        let is_response = is_json_schema(RESPONSE_JSON_SCHEMA);
+        (parameters, if is_response { "responseJsonSchema" } else { "response" })
     }
 
     /// The name under which a tool is offered.
@@ -306,8 +248,4 @@ fn is_empty(schema: &Json<'_>) -> bool {
         _ => reader.skip(),
     });
     empty && read.is_ok()
-}
-
-fn is_function(tool: &Tool<'_>) -> bool {
-    matches!(tool.kind, ToolKind::Function(_) | ToolKind::Custom(_))
 }

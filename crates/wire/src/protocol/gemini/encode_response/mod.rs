@@ -34,16 +34,10 @@ use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::CANDIDATES_ABSENT;
-use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GROUNDING_SCOPE;
-use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::LOGPROBS;
-use crate::protocol::gemini::types::NO_CANDIDATE;
-use crate::protocol::gemini::types::PARTS_ABSENT;
-use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -85,16 +79,17 @@ impl<'x> Answer<'x, '_> {
         let semantics = response.semantics();
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
-        let real: Vec<_> = response.candidates.iter().filter(|it| !self.is_blocked(it)).collect();
-        if !real.is_empty() || !(semantics.has_shape(CANDIDATES_ABSENT) || self.blocks()) {
+        let candidates = &response.candidates;
+        if candidates.iter().any(is_blocked) {
+            object.unless_kept("promptFeedback", &BLOCKED);
+        }
+        let mut real = candidates.iter().filter(|it| !is_blocked(it)).enumerate().peekable();
+        if real.peek().is_some() || candidates.is_empty() {
             let list = object.key("candidates");
             list.begin_array();
-            for (index, candidate) in real.into_iter().enumerate() {
-                self.candidate(list, index, candidate);
-            }
+            real.for_each(|(index, candidate)| self.candidate(list, index, candidate));
             list.end_array();
         }
-        self.prompt_feedback(&mut object);
         self.usage(&mut object);
         if response.fault.is_some() {
             let reason = "an answer that has begun tells no error";
@@ -104,26 +99,6 @@ impl<'x> Answer<'x, '_> {
         object.optional("modelVersion", model);
         self.id(&mut object);
         object.close();
-    }
-
-    /// Whether the candidate only says that there is no answer.
-    fn is_blocked(&self, candidate: &Candidate<'_>) -> bool {
-        let by_filter =
-            candidate.finish.as_ref().is_some_and(|it| it.kind == FinishKind::PromptFilter);
-        match self.losing.is_same() {
-            true => candidate.semantics().has_shape(NO_CANDIDATE),
-            false => by_filter && candidate.message.is_blank(),
-        }
-    }
-
-    fn blocks(&self) -> bool {
-        self.response.candidates.iter().any(|candidate| self.is_blocked(candidate))
-    }
-
-    fn prompt_feedback(&mut self, object: &mut Object<'_, '_>) {
-        if !self.losing.is_same() && self.blocks() {
-            object.field("promptFeedback", &BLOCKED);
-        }
     }
 
     fn usage(&mut self, object: &mut Object<'_, '_>) {
@@ -162,13 +137,10 @@ impl<'x> Answer<'x, '_> {
     fn candidate(&mut self, writer: &mut Writer, index: usize, candidate: &'x Candidate<'x>) {
         let same = self.losing.is_same();
         let semantics = candidate.semantics();
-        let has = |shape| same && semantics.has_shape(shape);
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
         let parts = &candidate.message.parts;
-        if !(has(CONTENT_ABSENT) && parts.is_empty()) {
-            self.content(object.key("content"), candidate);
-        }
+        self.content(object.key("content"), candidate);
         if let Some(finish) = &candidate.finish {
             let refused = parts.iter().any(refuses);
             object.field("finishReason", &finish_word(finish, refused, same));
@@ -176,9 +148,7 @@ impl<'x> Answer<'x, '_> {
                 report_finish(&mut self.losing, (semantics.place(), finish), change);
             }
         }
-        if !same || has(INDEX_STATED) {
-            object.field("index", &index);
-        }
+        object.unless_kept("index", &index);
         match same {
             true => same_grounding(&mut object, semantics),
             false => self.grounding(&mut object, parts),
@@ -228,28 +198,23 @@ impl<'x> Answer<'x, '_> {
     fn content(&mut self, writer: &mut Writer, candidate: &'x Candidate<'x>) {
         let same = self.losing.is_same();
         let semantics = candidate.semantics();
-        let has = |shape| same && semantics.has_shape(shape);
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
         let mut object = Object::open(writer, extras);
         let parts = &candidate.message.parts;
-        if !(has(PARTS_ABSENT) && parts.is_empty()) {
-            let list = object.key("parts");
-            list.begin_array();
-            let mut handed = None;
-            for (index, part) in parts.iter().enumerate() {
-                match parts.get(index + 1).filter(|next| !same && hands_on(part, next)) {
-                    Some(_) => {
-                        handed = part.semantics().artefact();
-                        self.thoughts(list, part);
-                    }
-                    None => self.part(list, part, handed.take()),
+        let list = object.key("parts");
+        list.begin_array();
+        let mut handed = None;
+        for (index, part) in parts.iter().enumerate() {
+            match parts.get(index + 1).filter(|next| !same && hands_on(part, next)) {
+                Some(_) => {
+                    handed = part.semantics().artefact();
+                    self.thoughts(list, part);
                 }
+                None => self.part(list, part, handed.take()),
             }
-            list.end_array();
         }
-        if !has(ROLE_ABSENT) {
-            object.field("role", "model");
-        }
+        list.end_array();
+        object.unless_kept("role", "model");
         object.close();
     }
 
@@ -293,6 +258,12 @@ impl<'x> Answer<'x, '_> {
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
+}
+
+/// Whether the candidate only says that there is no answer, since the prompt was refused.
+fn is_blocked(candidate: &Candidate<'_>) -> bool {
+    let finish = candidate.finish.as_ref();
+    finish.is_some_and(|it| it.kind == FinishKind::PromptFilter) && candidate.message.is_blank()
 }
 
 /// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.

@@ -16,12 +16,8 @@ use crate::protocol::gemini::encode_response::finish_word;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::encode_response::same_grounding;
 use crate::protocol::gemini::encode_response::write_grounding;
-use crate::protocol::gemini::types::CONTENT_ABSENT;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::LOGPROBS;
-use crate::protocol::gemini::types::NO_CANDIDATE;
-use crate::protocol::gemini::types::PARTS_ABSENT;
-use crate::protocol::gemini::types::ROLE_ABSENT;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
@@ -61,7 +57,7 @@ impl Ending {
     fn is_blocked(&self) -> bool {
         let filtered =
             self.finish.as_ref().is_some_and(|finish| finish.kind == FinishKind::PromptFilter);
-        self.semantics.has_shape(NO_CANDIDATE) || filtered && !self.begun
+        filtered && !self.begun
     }
 }
 
@@ -79,8 +75,8 @@ impl Encoder<'_> {
                     self.candidate(list, (index, ending), parts_of(&parts, index));
                 }
                 list.end_array();
-            } else if !self.is_same() {
-                object.field("promptFeedback", &BLOCKED);
+            } else {
+                object.unless_kept("promptFeedback", &BLOCKED);
             }
             if let Some(usage) = &self.usage {
                 let stating = USAGE.stating(self.source);
@@ -96,17 +92,11 @@ impl Encoder<'_> {
         let same = self.is_same();
         let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
         let mut object = Object::open(writer, extras);
-        let has_more = extras.is_some_and(|(it, _)| it.within(CONTENT_SCOPE).next().is_some());
-        let said = ending.begun && !has_more;
-        if !(same && (said || ending.semantics.has_shape(CONTENT_ABSENT))) {
-            self.content(object.key("content"), ending);
-        }
+        self.content(object.key("content"), ending);
         if let Some(finish) = &ending.finish {
             object.field("finishReason", &finish_word(finish, ending.refused, same));
         }
-        if self.has_index(index) {
-            object.field("index", &index);
-        }
+        object.field("index", &index);
         if same {
             same_grounding(&mut object, &ending.semantics);
         }
@@ -130,15 +120,10 @@ impl Encoder<'_> {
 
     /// An empty content: the official clients look for one in every frame.
     fn content(&self, writer: &mut Writer, ending: &Ending) {
-        let has = |shape| self.is_same() && ending.semantics.has_shape(shape);
         let extras = ending.semantics.extras().filter(|_| self.is_same());
         let mut object = Object::open(writer, extras.map(|extras| (extras, CONTENT_SCOPE)));
-        if !has(PARTS_ABSENT) {
-            object.key("parts").array(|_| {});
-        }
-        if !has(ROLE_ABSENT) {
-            object.field("role", "model");
-        }
+        object.key("parts").array(|_| {});
+        object.unless_kept("role", "model");
         object.close();
     }
 }

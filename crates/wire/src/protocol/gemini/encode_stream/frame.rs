@@ -11,7 +11,6 @@ use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
 use crate::protocol::gemini::encode_response::is_custom_call;
 use crate::protocol::gemini::encode_response::logprobs_result;
-use crate::protocol::gemini::types::INDEX_STATED;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::sse;
 
@@ -66,7 +65,6 @@ impl Encoder<'_> {
         parts: impl FnOnce(&mut Writer),
     ) {
         let logprobs = logprobs.and_then(logprobs_result);
-        let has_index = self.has_index(candidate);
         sse::guarded_frame(out, |writer| {
             writer.begin_object();
             writer.literal_key("candidates");
@@ -78,10 +76,8 @@ impl Encoder<'_> {
             writer.array(parts);
             writer.word("role", "model");
             writer.end_object();
-            if has_index {
-                writer.literal_key("index");
-                writer.value(&candidate);
-            }
+            writer.literal_key("index");
+            writer.value(&candidate);
             writer.optional(LOGPROBS, logprobs.as_ref());
             writer.end_object();
             writer.end_array();
@@ -89,12 +85,5 @@ impl Encoder<'_> {
             writer.optional("responseId", self.id.as_ref());
             writer.end_object();
         });
-    }
-
-    /// Whether frames number their candidate: the vendor's own do as they did, the others of necessity.
-    pub(super) fn has_index(&self, candidate: u32) -> bool {
-        let ending = self.endings.get(candidate as usize);
-        let stated = ending.is_some_and(|it| it.semantics.has_shape(INDEX_STATED));
-        !self.is_same() || stated || candidate > 0
     }
 }

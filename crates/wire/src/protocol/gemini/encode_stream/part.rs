@@ -257,8 +257,7 @@ impl Encoder<'_> {
         let mut losing = Losing::new(self.source, GEMINI, &mut report);
         report_logprobs(&mut losing, place, more);
         if refuses {
-            let reason = "a refusal is plain text";
-            losing.weights(place, more, (LossKind::Approximated, reason));
+            losing.weights(place, more, (LossKind::Approximated, "a refusal is plain text"));
         }
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;

@@ -1,68 +1,13 @@
-//! What only this protocol says, and how it may be spelled.
-
-mod name;
-mod shape;
-
-pub(super) use name::PART_NAMES;
-pub(super) use name::REQUEST_NAMES;
-pub(super) use name::TOOL_NAMES;
-pub(super) use name::camel;
-pub(super) use name::generation_scope;
-pub(super) use name::is_respelled;
-pub(super) use name::spelled;
-pub(super) use name::spelled_below;
-pub(super) use name::thinking_scope;
-pub(super) use name::tool_choice_scope;
-pub(super) use name::tool_config_scope;
-pub(super) use shape::AMONG_TURNS;
-pub(super) use shape::ARGS_ABSENT;
-pub(super) use shape::CALL_PIECE;
-pub(super) use shape::CANDIDATES_ABSENT;
-pub(super) use shape::CANDIDATES_SUMMED;
-pub(super) use shape::CANDIDATES_ZERO;
-pub(super) use shape::CITED_APART;
-pub(super) use shape::CONTENT_ABSENT;
-pub(super) use shape::CONTENTS_ABSENT;
-pub(super) use shape::CONTENTS_ONE;
-pub(super) use shape::DECLARATIONS_ONE;
-pub(super) use shape::INDEX_STATED;
-pub(super) use shape::JSON_SCHEMA;
-pub(super) use shape::LEVEL_LOWER;
-pub(super) use shape::MODE_NUMBER;
-pub(super) use shape::MODEL_PLAIN;
-pub(super) use shape::MODEL_PREFIXED;
-pub(super) use shape::NO_CANDIDATE;
-pub(super) use shape::OPENS_TOOL;
-pub(super) use shape::OUTPUT_JSON_SCHEMA;
-pub(super) use shape::OUTPUT_TYPE_ABSENT;
-pub(super) use shape::PARTS_ABSENT;
-pub(super) use shape::PARTS_ONE;
-pub(super) use shape::PROMPT_ZERO;
-pub(super) use shape::RESPONSE_ABSENT;
-pub(super) use shape::RESPONSE_JSON_SCHEMA;
-pub(super) use shape::RESULT_PARTS_EMPTY;
-pub(super) use shape::RESULT_PARTS_ONE;
-pub(super) use shape::ROLE_ABSENT;
-pub(super) use shape::SEALED_APART;
-pub(super) use shape::SLOT;
-pub(super) use shape::Shape;
-pub(super) use shape::Speaker;
-pub(super) use shape::TEXT_ABSENT;
-pub(super) use shape::THOUGHT_FALSE;
-pub(super) use shape::THOUGHT_TRUE;
-pub(super) use shape::TOOLS_JSON_SCHEMA;
-pub(super) use shape::TOOLS_ONE;
-pub(super) use shape::UNPADDED;
-pub(super) use shape::URL_SAFE;
-pub(super) use shape::WHOLE_TOOL;
-pub(super) use shape::WILL_CONTINUE;
+//! What only this protocol says, and which of its spellings make a difference.
 
 use crate::conversation::Tool;
 use crate::conversation::Usage;
+use crate::loss::LossKind;
 use crate::loss::LossKind::Approximated;
 use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Implied;
 use crate::protocol::Protocol;
+use crate::protocol::semantics;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
 use crate::protocol::semantics::namespace;
@@ -71,8 +16,11 @@ use crate::schema::Dialect;
 /// The protocol of this folder.
 pub(super) const GEMINI: Protocol = Protocol::Gemini;
 
-/// The scope of extras that stand in an object of the tool list, kept by the first tool of it.
-pub(super) const TOOL_SCOPE: &str = "tool";
+/// The scopes of extras in the settings of a request.
+pub(super) const GENERATION_SCOPE: &str = "generationConfig";
+pub(super) const THINKING_SCOPE: &str = "generationConfig/thinkingConfig";
+pub(super) const TOOL_CONFIG_SCOPE: &str = "toolConfig";
+pub(super) const TOOL_CHOICE_SCOPE: &str = "toolConfig/functionCallingConfig";
 
 /// The scope of extras that stand in the content of a candidate.
 pub(super) const CONTENT_SCOPE: &str = "content";
@@ -133,23 +81,51 @@ namespace! {
     }
 }
 
-/// The modes of function calling in the order of their numbers, which begin with 1.
-pub(super) const MODES: [&str; 4] = ["AUTO", "ANY", "NONE", "VALIDATED"];
+/// Spellings of this protocol, which no other protocol reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::protocol) struct Speaker;
+
+impl semantics::Speller for Speaker {
+    const PROTOCOL: Protocol = Protocol::Gemini;
+}
+
+/// How a node or a request of this protocol was spelled, where a report names its keys or the vendor tells them apart.
+pub(super) type Shape = semantics::Shape<Speaker>;
+
+/// Of requests, and of the results of a function: the schema is `responseJsonSchema`.
+pub(super) const RESPONSE_JSON_SCHEMA: Shape = Shape::bit(22).with(Shape::RESPELLED);
+/// Of functions: the parameters are `parametersJsonSchema`.
+pub(super) const PARAMETERS_JSON_SCHEMA: Shape = Shape::bit(23).with(Shape::RESPELLED);
+/// Of messages: instructions that stand among the turns.
+pub(super) const AMONG_TURNS: Shape = Shape::bit(22);
+/// Of parts that are not text: `thought: true`.
+pub(super) const THOUGHT_TRUE: Shape = Shape::bit(24);
+/// Of calls in answers: a piece of a call, with a list of pieces of its arguments in their place.
+pub(super) const CALL_PIECE: Shape = Shape::bit(25);
+/// Of pieces of calls: more follow.
+pub(super) const WILL_CONTINUE: Shape = Shape::bit(26);
+/// Of candidates: its sources stand in `citationMetadata`.
+pub(super) const CITED_APART: Shape = Shape::bit(22);
+/// Of usages: `candidatesTokenCount` was not stated, and is what the total leaves for it.
+pub(super) const CANDIDATES_SUMMED: Shape = Shape::bit(22);
 
 /// The schema language of a tool's parameters, which the name of the field tells.
 pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
-    match tool.semantics().has_shape(JSON_SCHEMA) {
-        true => Dialect::GeminiJsonSchema,
-        false => Dialect::GeminiSchema,
-    }
+    dialect(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
 }
 
-/// The schema language of a tool's results, which the name of the field tells.
+/// The same of a tool's results.
 pub(in crate::protocol) fn dialect_of_results(tool: &Tool<'_>) -> Dialect {
-    match tool.semantics().has_shape(RESPONSE_JSON_SCHEMA) {
-        true => Dialect::GeminiJsonSchema,
-        false => Dialect::GeminiSchema,
-    }
+    dialect(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
+}
+
+/// The same of the answer.
+pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
+    dialect(semantics.has_shape(RESPONSE_JSON_SCHEMA))
+}
+
+fn dialect(is_json_schema: bool) -> Dialect {
+    if is_json_schema { Dialect::GeminiJsonSchema } else { Dialect::GeminiSchema }
 }
 
 /// Whether the visible output was not counted, and only the total tells of it.
@@ -157,19 +133,7 @@ pub(in crate::protocol) fn has_summed_output(usage: &Usage<'_>) -> bool {
     usage.semantics().has_shape(CANDIDATES_SUMMED)
 }
 
-/// The schema language of the answer's schema.
-pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
-    match semantics.has_shape(OUTPUT_JSON_SCHEMA) {
-        true => Dialect::GeminiJsonSchema,
-        false => Dialect::GeminiSchema,
-    }
-}
-
-const fn declared(
-    path: &'static str,
-    kind: crate::loss::LossKind,
-    reason: &'static str,
-) -> Declared {
+const fn declared(path: &'static str, kind: LossKind, reason: &'static str) -> Declared {
     Declared { path, kind, reason }
 }
 
