@@ -79,14 +79,6 @@ pub(in crate::protocol) fn write_string(writer: &mut Writer, arguments: &Argumen
     }
 }
 
-/// Writes a text that stands for JSON as that JSON, as it came.
-pub(in crate::protocol) fn write_as_json(writer: &mut Writer, text: &Text<'_>) {
-    match Json::parse_text(text) {
-        Ok(json) => writer.value(&json),
-        Err(_) => writer.value(text),
-    }
-}
-
 /// The free text that a custom tool was called with, where the model was offered it as a function of one string.
 pub(in crate::protocol) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option<Text<'a>> {
     let json = match arguments {

@@ -207,11 +207,6 @@ impl<'w, 'e> Object<'w, 'e> {
         IsWritten::Yes
     }
 
-    /// Writes a field whose name came with the input and that no extra can have.
-    pub(in crate::protocol) fn named(&mut self, key: &str, value: &(impl Encode + ?Sized)) {
-        self.writer.field(key, value);
-    }
-
     /// Whether the field came with another value than the usual one, which is among the extras.
     pub(in crate::protocol) fn is_kept(&self, key: &str) -> bool {
         let extras = self.extras.into_iter();
