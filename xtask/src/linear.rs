@@ -1,6 +1,7 @@
 //! Holds the work of translations to the length of their inputs: every long input of the testkit is translated at n and at
 //! 2n elements under a tool that counts instructions, and twice the elements may cost little more than twice the work.
-//! The targets take turns; `all` counts every input for every target.
+//! The targets take turns; `all` counts every input for every target. Two planted loops are counted first, so that a run without
+//! findings comes from a check that can find something.
 
 use std::env;
 use std::fs;
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let binary = build()?;
+    check_judge(&binary)?;
     let [(elements, ratio_max), later @ ..] = STAGES;
     let measured = measure(&binary, elements, Chosen::Part(part))?;
     let cases = measured.len();
@@ -57,6 +59,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     findings.iter().for_each(|line| println!("{line}"));
     println!("{}, {} findings", counts.join(", "), findings.len());
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Shows that a loop over all that came before is found at every length, even behind a translation of the same elements, and
+/// that an index in its place is not.
+fn check_judge(binary: &Path) -> Result<()> {
+    for (elements, ratio_max) in STAGES {
+        let suspects = over(measure(binary, elements, Chosen::Planted)?, ratio_max);
+        let names: Vec<&str> = suspects.iter().map(|it| it.name.as_str()).collect();
+        ensure!(
+            names == [PLANTED_SCAN],
+            "of the planted loops `{PLANTED_SCAN}` alone is quadratic, and at {elements} elements {names:?} were found"
+        );
+    }
+    println!("a planted quadratic loop is found at every length");
+    Ok(())
 }
 
 /// The cases that cost too much, or were not translated.
@@ -79,7 +96,12 @@ enum Chosen<'c> {
     Part(&'c str),
     /// Those of these names, one a line.
     Names(&'c str),
+    /// Loops of known growth, instead of the cases.
+    Planted,
 }
+
+/// The one planted loop that is quadratic.
+const PLANTED_SCAN: &str = "planted/scan";
 
 impl Measured {
     /// Whether the case was not translated, or twice the elements cost more than that.
@@ -136,16 +158,17 @@ fn measure_share(
     (share, of): (usize, usize),
     dumps: &Path,
 ) -> Result<Vec<Measured>> {
-    let (part, names) = match chosen {
-        Chosen::Part(part) => (part, ""),
-        Chosen::Names(names) => ("", names),
+    let (verb, part, names) = match chosen {
+        Chosen::Part(part) => ("count", part, ""),
+        Chosen::Names(names) => ("count", "", names),
+        Chosen::Planted => ("planted", "", ""),
     };
     let output = Command::new("valgrind")
         .env("SABIR_LONG_NAMES", names)
         .args(["--tool=callgrind", "--toggle-collect=long::counted", "--dump-after=long::counted"])
         .arg(format!("--callgrind-out-file={}", dumps.display()))
         .arg(binary)
-        .args(["count", &share.to_string(), &of.to_string(), &elements.to_string(), part])
+        .args([verb, &share.to_string(), &of.to_string(), &elements.to_string(), part])
         .output()
         .context("cannot run valgrind, which counts the instructions")?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

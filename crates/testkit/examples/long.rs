@@ -1,6 +1,6 @@
 //! Translates long inputs the way the gateway does, for whoever measures. `count SHARE OF N [PART]` translates every input
-//! of a share of the cases at N and at 2N elements, in a function that a tool can tell from the rest;
-//! `time SMALL LARGE [PART]` shows how the time grows.
+//! of a share of the cases at N and at 2N elements, in a function that a tool can tell from the rest; `planted SHARE OF N` does
+//! the same with translations that have a loop of known growth behind them; `time SMALL LARGE [PART]` shows how the time grows.
 
 use std::collections::HashSet;
 use std::env;
@@ -46,10 +46,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["count", share, of, n, rest @ ..] => {
             count((share.parse()?, of.parse()?), n.parse()?, &part(rest));
         }
+        ["planted", share, of, n, ..] => planted((share.parse()?, of.parse()?), n.parse()?),
         ["time", small, large, rest @ ..] => {
             time((small.parse()?, large.parse()?), &part(rest));
         }
-        _ => return Err("expected `count SHARE OF N [PART]` or `time SMALL LARGE [PART]`".into()),
+        _ => return Err("expected `count`, `planted` or `time` with their arguments".into()),
     }
     Ok(())
 }
@@ -68,17 +69,47 @@ fn count((share, of): (usize, usize), n: usize, part: &str) {
     let is_chosen = |name: &str| name.contains(part) && (names.is_empty() || names.contains(name));
     let cases = Case::all(targets).into_iter().filter(|case| is_chosen(&case.name()));
     for case in cases.enumerate().filter(|(number, _)| number % of == share).map(|(_, case)| case) {
-        for n in [n, 2 * n] {
-            let body = case.input.of(n);
-            let refused = counted(&case, &body).err().map(|error| error.to_string());
-            println!("{}\t{}", case.name(), refused.unwrap_or_default());
-        }
+        count_both(&case.name(), n, &case.input, &|body| case.run(body));
+    }
+}
+
+/// Runs work on an input at both lengths, and names it after each run.
+fn count_both(name: &str, n: usize, input: &Long, work: &dyn Fn(&str) -> Outcome) {
+    for n in [n, 2 * n] {
+        let refused = counted(work, &input.of(n)).err().map(|error| error.to_string());
+        println!("{name}\t{}", refused.unwrap_or_default());
     }
 }
 
 #[inline(never)]
-fn counted(case: &Case, body: &str) -> Outcome {
-    black_box(case.run(body))
+fn counted(work: &dyn Fn(&str) -> Outcome, body: &str) -> Outcome {
+    black_box(work(body))
+}
+
+/// Looks up every element of an input, and answers how many are distinct.
+type Lookup = fn(&str) -> usize;
+
+/// What is put behind a translation: the loop that quadratic translations had, and the index that mends it.
+const PLANTED: [(&str, Lookup); 2] = [
+    ("planted/scan", |body| {
+        let mut seen = Vec::new();
+        for element in body.split("},{") {
+            if !seen.contains(&element) {
+                seen.push(element);
+            }
+        }
+        seen.len()
+    }),
+    ("planted/index", |body| body.split("},{").collect::<HashSet<_>>().len()),
+];
+
+/// Counts the planted loops as all else is counted, so that the judge of the counts can be judged.
+fn planted((share, of): (usize, usize), n: usize) {
+    let Some(case) = Case::all(Targets::ByTurns).into_iter().next() else { return };
+    for (name, lookup) in PLANTED.iter().skip(share).step_by(of) {
+        let work = |body: &str| Ok(case.run(body)? + black_box(lookup(body)));
+        count_both(name, n, &case.input, &work);
+    }
 }
 
 impl Case {
