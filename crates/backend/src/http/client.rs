@@ -97,9 +97,11 @@ impl Client {
     /// Sends a request, once: on a kept connection that is still open, or on a new one. Whether it may be sent again is
     /// known by the kind of the error.
     pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
-        let kept =
-            std::future::poll_fn(|cx| Poll::Ready(self.pool.take(outgoing.address, cx))).await;
-        let connection = match kept {
+        let head = self.head_of(outgoing);
+        let mut pieces = pieces_of(&head, outgoing);
+        let mut unsent = &mut pieces[..];
+        let begin = |cx: &mut Context<'_>| self.begin_on_kept(outgoing.address, cx, &mut unsent);
+        let connection = match std::future::poll_fn(begin).await {
             Some(connection) => connection,
             None => {
                 let proxy = self.proxies.for_address(outgoing.address)?;
@@ -108,7 +110,28 @@ impl Client {
                 Box::pin(connecting).await?
             }
         };
-        self.exchange(connection, outgoing, timeouts.first_byte).await
+        self.exchange((connection, unsent), outgoing, timeouts.first_byte).await
+    }
+
+    /// A kept connection with the first bytes of a request on it, if there is one that is still good. The look at it and the
+    /// first write are one step: whatever comes before that write is no answer to this request.
+    fn begin_on_kept(
+        &self,
+        address: &Address,
+        cx: &mut Context<'_>,
+        unsent: &mut &mut [IoSlice<'_>],
+    ) -> Poll<Option<Connection>> {
+        while let Some(mut connection) = self.pool.take(address, cx) {
+            match poll_write_some(&mut connection, cx, unsent, TURN_BYTES) {
+                Poll::Ready(Ok(length)) => IoSlice::advance_slices(unsent, length),
+                // It is met again by whoever sends the rest.
+                Poll::Ready(Err(_)) => {}
+                // Nothing is written, and an idle connection that takes nothing is odd.
+                Poll::Pending => continue,
+            }
+            return Poll::Ready(Some(connection));
+        }
+        Poll::Ready(None)
     }
 
     /// Closes connections that have waited too long for another request.
@@ -116,18 +139,14 @@ impl Client {
         self.pool.sweep();
     }
 
-    /// Sends a request on a connection and reads the head of its answer.
+    /// Sends what is left of a request on a connection and reads the head of its answer.
     pub(super) async fn exchange(
         &self,
-        mut connection: Connection,
+        (mut connection, mut unsent): (Connection, &mut [IoSlice<'_>]),
         outgoing: &Outgoing<'_>,
         deadline: Duration,
     ) -> Result<Answer> {
-        let head = self.head_of(outgoing);
-        let pieces = std::iter::once(&head[..]).chain(outgoing.body.iter().copied());
-        let mut pieces: Vec<IoSlice<'_>> = pieces.map(IoSlice::new).collect();
-        let mut pieces = &mut pieces[..];
-        let asking = ask(&mut connection, &mut pieces);
+        let asking = ask(&mut connection, &mut unsent);
         let Ok(arrived) = tokio::time::timeout(deadline, asking).await else {
             let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
             return Err(Error::new(ErrorKind::FirstByteTimeout, detail));
@@ -141,7 +160,7 @@ impl Client {
         };
         let unsent = match sending {
             // An answer may begin before its request has ended; a refusal needs no more of it.
-            Sending::Going if head.status.is_success() => Some(joined(pieces)),
+            Sending::Going if head.status.is_success() => Some(joined(unsent)),
             Sending::Going | Sending::Sent | Sending::Failed(_) => None,
         };
         let line = Line {
@@ -182,7 +201,7 @@ impl Client {
     }
 
     /// The request's head as bytes. A plain request through a proxy names the whole address.
-    fn head_of(&self, outgoing: &Outgoing<'_>) -> Vec<u8> {
+    pub(super) fn head_of(&self, outgoing: &Outgoing<'_>) -> Vec<u8> {
         let Outgoing { method, address, path, headers, body, .. } = outgoing;
         let mut head = Vec::with_capacity(512);
         let mut put = |text: &[u8]| head.extend_from_slice(text);
@@ -214,6 +233,11 @@ impl Client {
         put(b"\r\n\r\n");
         head
     }
+}
+
+/// All that a request consists of, in pieces.
+pub(super) fn pieces_of<'p>(head: &'p [u8], outgoing: &Outgoing<'p>) -> Vec<IoSlice<'p>> {
+    std::iter::once(head).chain(outgoing.body.iter().copied()).map(IoSlice::new).collect()
 }
 
 /// Sends the request and reads the answer's head. Reads while it writes: a provider may refuse a long body before it

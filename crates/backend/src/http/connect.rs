@@ -1,11 +1,13 @@
 //! Opening connections: directly or through a proxy, with TLS or without.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::Context;
 use std::task::Poll;
 use std::time::Duration;
 
+use socket2::SockRef;
 use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::io::AsyncWriteExt;
@@ -35,6 +37,28 @@ pub(super) enum Connection {
     Twofold(Box<TlsStream<TlsStream<TcpStream>>>),
     #[cfg(any(test, feature = "fuzz"))]
     Scripted(crate::http::fuzz::Scripted),
+}
+
+impl Connection {
+    /// Whether nothing is to be read. The event loop knows only what had come when it last looked, so the system is asked too:
+    /// what a server sends in between is the answer to nobody's request, and must not become the answer to the next one.
+    pub(super) fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
+        scratch::is_quiet(self, cx) && !self.has_input()
+    }
+
+    /// Whether the system has bytes for this connection, or its end. Within TLS they may mean nothing, and are taken for a
+    /// reason to open another connection all the same.
+    fn has_input(&self) -> bool {
+        let stream = match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+            Self::Twofold(stream) => stream.get_ref().0.get_ref().0,
+            #[cfg(any(test, feature = "fuzz"))]
+            Self::Scripted(_) => return false,
+        };
+        let peeked = SockRef::from(stream).peek(&mut [MaybeUninit::uninit()]);
+        !matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
 }
 
 /// Connects within the deadline.

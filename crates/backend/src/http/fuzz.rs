@@ -21,6 +21,7 @@ use crate::http::Answer;
 use crate::http::Client;
 use crate::http::Outgoing;
 use crate::http::chunked::Chunked;
+use crate::http::client::pieces_of;
 use crate::http::connect::Connection;
 use crate::http::head::Head;
 use crate::http::head::Receiver;
@@ -133,7 +134,10 @@ fn exchange(client: &Client, address: &Address, record: &[u8]) {
         body: &[body],
         afterwards: Afterwards::Keep,
     };
-    let exchange = client.exchange(connection, &outgoing, Duration::from_secs(1));
+    let head = client.head_of(&outgoing);
+    let mut pieces = pieces_of(&head, &outgoing);
+    let begun = (connection, &mut pieces[..]);
+    let exchange = client.exchange(begun, &outgoing, Duration::from_secs(1));
     let answered = poll(&wire, pin!(exchange)).and_then(|it| it.ok());
     if let Some(answer) = answered {
         read(&wire, answer);

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use crate::http::Address;
 use crate::http::connect::Connection;
-use crate::http::scratch;
 
 /// How many connections to one address wait at most.
 const IDLE_MAX: usize = 512;
@@ -36,7 +35,7 @@ impl Pool {
         let mut pool = self.0.borrow_mut();
         let idle = pool.get_mut(address)?;
         while let Some(Idle { mut connection, until }) = idle.pop() {
-            if Instant::now() < until && scratch::is_quiet(&mut connection, cx) {
+            if Instant::now() < until && connection.is_silent(cx) {
                 return Some(connection);
             }
         }

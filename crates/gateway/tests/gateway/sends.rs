@@ -10,8 +10,11 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::Barrier;
 use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::harness::*;
+use crate::waiting::let_pass;
 
 /// A provider that hands each connection to a function, with everything that it has been sent.
 struct Raw {
@@ -84,11 +87,19 @@ impl Peer {
     }
 
     fn say(&mut self, body: &str) {
-        let length = body.len();
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
-        let answer = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
-        let _ = self.reader.get_mut().write_all(answer.as_bytes());
+        self.send(&whole(body));
     }
+
+    fn send(&mut self, bytes: &str) {
+        let _ = self.reader.get_mut().write_all(bytes.as_bytes());
+    }
+}
+
+/// A whole answer on a connection that stays open.
+fn whole(body: &str) -> String {
+    let length = body.len();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
+    format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
 /// The `attempts` of the last exchange.
@@ -231,6 +242,37 @@ fn nobody_gets_the_answer_to_what_another_client_hid_in_a_body() {
     });
     let served = provider.lines().iter().filter(|it| it.contains("/chat/")).count();
     assert_eq!(served, 160, "each was sent once, and none vanished in another's body");
+}
+
+/// Answers every request, and once more after so many milliseconds, in one piece with the answer where there is no pause.
+fn answer_twice(peer: &mut Peer, pause_ms: Option<u64>, sent: &mpsc::Sender<()>) {
+    while peer.request().is_some() {
+        let [own, stray] = ["own", "another's"].map(|text| whole(&chat_answer(text)));
+        match pause_ms {
+            None => peer.send(&(own + &stray)),
+            Some(pause_ms) => {
+                peer.send(&own);
+                let_pass(Duration::from_millis(pause_ms));
+                peer.send(&stray);
+            }
+        }
+        sent.send(()).unwrap();
+    }
+}
+
+#[test]
+fn nobody_gets_a_second_answer_that_was_sent_before_the_request() {
+    for pause_ms in [None, Some(0), Some(1), Some(3), Some(20)] {
+        let (sent, is_sent) = mpsc::channel();
+        let provider = Raw::start(move |peer| answer_twice(peer, pause_ms, &sent));
+        let gateway = Running::start(&provider.toml(""));
+        for client in (0..20).map(|turn| ["one", "other"][turn % 2]) {
+            let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+            assert!(reply.body.contains("\"own\""), "{pause_ms:?} {client}: {}", reply.body);
+            is_sent.recv_timeout(PATIENCE).unwrap();
+        }
+        assert_eq!(provider.lines().len(), 20, "each was sent once");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::mpsc;
 
 use super::*;
 
@@ -231,5 +232,48 @@ fn a_request_of_which_only_a_part_was_written_can_be_sent_again() {
         let body = vec![b'x'; 64 << 20];
         let error = send_body(&Client::default(), &address, &body).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsent);
+    });
+}
+
+/// Serves every connection on threads of its own. On the first one each request gets an answer, and a second one when the test
+/// says so; the test learns when that has been sent.
+fn answer_twice(listener: std::net::TcpListener, send: mpsc::Receiver<()>, sent: mpsc::Sender<()>) {
+    let mut stray = Some((send, sent));
+    for (number, stream) in listener.incoming().enumerate() {
+        let (mut stream, stray) = (stream.unwrap(), stray.take());
+        std::thread::spawn(move || {
+            let mut request = [0; 1024];
+            while stream.read(&mut request).is_ok_and(|length| length > 0) {
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{number}");
+                stream.write_all(answer.as_bytes()).unwrap();
+                if let Some((send, sent)) = &stray
+                    && send.recv().is_ok()
+                {
+                    let stray = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nanother";
+                    stream.write_all(stray).unwrap();
+                    sent.send(()).unwrap();
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn an_answer_that_came_before_its_request_is_nobodys_answer() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let address = Address::of(&address.parse().unwrap()).unwrap();
+    let (send, may_send) = mpsc::channel();
+    let (sent, is_sent) = mpsc::channel();
+    std::thread::spawn(move || answer_twice(listener, may_send, sent));
+    run(async move {
+        let client = Client::default();
+        let first = POST.send(&client, &address).await.unwrap();
+        assert_eq!(whole(first.body).await.unwrap(), "0");
+        // The event loop does not look for input in between.
+        send.send(()).unwrap();
+        is_sent.recv().unwrap();
+        let second = POST.send(&client, &address).await.unwrap();
+        assert_eq!(whole(second.body).await.unwrap(), "1");
     });
 }
