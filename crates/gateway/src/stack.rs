@@ -38,6 +38,7 @@ use crate::failure::Result;
 use crate::ingress;
 use crate::ingress::Arrived;
 use crate::ingress::Endpoint;
+use crate::ingress::Misframed;
 use crate::ingress::Routed;
 use crate::pool;
 use crate::route;
@@ -92,6 +93,8 @@ where
     let manner = endpoint.manner();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(snapshot, uri, headers);
+    // Then what could be read as another request than the one that is served.
+    let admitted = admitted.and_then(|()| ingress::check_framing(&head.extensions));
     // Then heads that are too long, which nobody should have to look at twice.
     let admitted = admitted.and_then(|()| ingress::check_head(snapshot, uri, headers));
     // Then whoever has no key, but for the question whether the gateway is alive.
@@ -226,8 +229,9 @@ async fn answer(
 
 /// Whether a web page may be asking for leave, and not a client what a provider offers.
 fn is_preflight(head: &Parts) -> bool {
-    head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
-        || !ingress::is_passthrough(head.uri.path())
+    let may_ask = head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+        || !ingress::is_passthrough(head.uri.path());
+    may_ask && head.extensions.get::<Misframed>().is_none()
 }
 
 /// A web page asks whether it may ask.

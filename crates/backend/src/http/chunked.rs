@@ -56,8 +56,9 @@ enum Extension {
     QuoteEnd,
 }
 
+/// A body in chunks, read as far as it has come.
 #[derive(Debug)]
-pub(super) struct Chunked {
+pub struct Chunked {
     stage: Stage,
     /// What is left of the chunk, or the length so far.
     left: u64,
@@ -84,7 +85,7 @@ const START: Stage = Stage::Size { digits: 0 };
 
 impl Chunked {
     /// Reads the next bytes and hands on the data in them; returns how many stand behind the end.
-    pub(super) fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[u8])) -> Result<usize> {
+    pub fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[u8])) -> Result<usize> {
         while let Some(&byte) = bytes.first() {
             if self.is_over() {
                 break;
@@ -106,7 +107,7 @@ impl Chunked {
         Ok(bytes.len())
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
 

@@ -29,6 +29,7 @@ pub use body::Body;
 pub use certificates::Authorities;
 pub use certificates::Identity;
 pub use certificates::IdentityError;
+pub use chunked::Chunked;
 pub use client::Answer;
 pub use client::Client;
 pub use client::Outgoing;

@@ -194,6 +194,10 @@ fn an_answer_of_doubtful_length_is_refused() {
         ("content-length:\r\n", Err(ErrorKind::Malformed)),
         ("content-length: 99999999999999999999\r\n", Err(ErrorKind::Malformed)),
         ("content-length: 2\r\ntransfer-encoding: chunked\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: chunked\r\ncontent-length: 2\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: identity, chunked\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: chunked, chunked\r\n", Err(ErrorKind::Malformed)),
+        ("transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n", Err(ErrorKind::Malformed)),
         ("transfer-encoding: chunked, gzip\r\n", Err(ErrorKind::Malformed)),
         ("transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n", Err(ErrorKind::Malformed)),
     ] {

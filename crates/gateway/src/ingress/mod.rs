@@ -2,6 +2,7 @@
 
 mod body;
 mod coding;
+mod framing;
 mod guard;
 mod head;
 mod key;
@@ -15,6 +16,8 @@ pub(crate) use body::read as read_body;
 pub(crate) use body::read_raw;
 pub(crate) use body::text;
 pub(crate) use coding::unpack;
+pub(crate) use framing::Misframed;
+pub(crate) use framing::check_framing;
 pub(crate) use guard::admit;
 pub(crate) use guard::is_allowed_origin;
 pub(crate) use guard::names_loopback;

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 use std::net::TcpStream;
 
+use http::HeaderValue;
 use http::Request;
+use http::header::CONNECTION;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -11,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
 
 use crate::server::arrival::Arrival;
+use crate::server::framing::Framing;
 use crate::server::sending::Sending;
 use crate::server::watched::Watched;
 use crate::server::worker::FAREWELL_MAX;
@@ -43,8 +46,13 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
     let limits = &{ state.latest.snapshot().config().limits };
     let arrival = Arrival::default();
     let sending = Sending::new(limits);
+    let framing = Framing::default();
     let service = service_fn(|request: Request<Incoming>| {
-        let (head, mut body) = arrival.begin(request).into_parts();
+        let (mut head, mut body) = arrival.begin(request).into_parts();
+        let misframed = framing.begin();
+        if let Some(misframed) = misframed {
+            head.extensions.insert(misframed);
+        }
         let (arrival, sending) = (&arrival, &sending);
         async move {
             let entry = Entry {
@@ -53,7 +61,10 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
                 client: &state.client,
                 is_local,
             };
-            let reply = stack::handle(entry, &head, &mut body).await;
+            let mut reply = stack::handle(entry, &head, &mut body).await;
+            if misframed.is_some() {
+                reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             arrival.end();
             sending.begin(reply.body().deadline());
             Ok::<_, Infallible>(reply)
@@ -66,7 +77,7 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) {
         .max_headers(LINES_READ)
         .max_header_size(head_bytes_max)
         .max_buf_size(head_bytes_max.max(READ_BYTES_MAX))
-        .serve_connection(TokioIo::new(Watched::new(stream, &sending)), service);
+        .serve_connection(TokioIo::new(Watched::new(stream, &sending, &framing)), service);
     let mut connection = std::pin::pin!(connection);
     let outcome = tokio::select! {
         outcome = connection.as_mut() => outcome,

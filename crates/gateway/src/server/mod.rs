@@ -2,6 +2,7 @@
 
 mod arrival;
 mod connection;
+mod framing;
 mod listen;
 mod reload;
 mod sending;

@@ -14,6 +14,8 @@ use tokio::io::ReadBuf;
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use crate::server::framing::Framing;
+use crate::server::framing::Tracker;
 use crate::server::sending::Sending;
 use crate::server::sending::Stall;
 use crate::server::turn::Turn;
@@ -31,12 +33,23 @@ pub(super) struct Watched<'c> {
     sending: &'c Sending,
     stall: Stall,
     turn: Turn,
+    /// Where requests end, as far as they have come.
+    framing: &'c Framing,
+    tracker: Tracker,
 }
 
 impl<'c> Watched<'c> {
-    pub(super) fn new(stream: TcpStream, sending: &'c Sending) -> Self {
-        let (stall, turn) = (Stall::default(), Turn::default());
-        Self { stream, is_listening: false, alarm: None, sending, stall, turn }
+    pub(super) fn new(stream: TcpStream, sending: &'c Sending, framing: &'c Framing) -> Self {
+        Self {
+            stream,
+            is_listening: false,
+            alarm: None,
+            sending,
+            stall: Stall::default(),
+            turn: Turn::default(),
+            framing,
+            tracker: Tracker::default(),
+        }
     }
 
     /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
@@ -92,7 +105,9 @@ impl AsyncRead for Watched<'_> {
             this.alarm = None;
             this.turn.end();
         }
-        this.turn.read(buffer.filled().len() - before);
+        let came = &buffer.filled()[before..];
+        this.turn.read(came.len());
+        this.tracker.push(came, this.framing)?;
         read
     }
 }

@@ -9,6 +9,7 @@ mod contract;
 mod doors;
 mod ends;
 mod events;
+mod framing;
 mod harness;
 mod kept;
 mod large;
