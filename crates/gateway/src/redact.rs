@@ -1,6 +1,7 @@
 //! What a provider must not repeat to anybody: its keys and the values of its configured headers. All that comes from a
 //! provider passes a [`Redactor`]: headers in one piece, bodies as they arrive.
 
+mod reference;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -17,8 +18,11 @@ use http::header::AUTHORIZATION;
 use http::header::PROXY_AUTHORIZATION;
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
+use memchr::memrchr;
 
 use crate::config::types::Provider;
+use crate::redact::reference::References;
+use crate::redact::spelling::PERCENT_LEVELS_MAX;
 use crate::redact::spelling::Reading;
 use crate::redact::spelling::Spelling;
 use crate::surface;
@@ -178,7 +182,10 @@ struct Secrets {
     /// Bytes that may stand as `%2f`, and code units that may stand as `\u002f`.
     in_percents: [bool; 256],
     units: Vec<u16>,
+    /// Characters that may stand as `&#47;`.
+    references: References,
     long_escape: Finder<'static>,
+    escaped_ampersand: Finder<'static>,
     /// Those of the secrets' characters, such as `\/`.
     short_escapes: Vec<Finder<'static>>,
 }
@@ -191,14 +198,19 @@ impl Secrets {
         units.sort_unstable();
         units.dedup();
         let firsts = spellings.iter().filter_map(|it| it.bytes().first().copied());
+        let in_forms = text.contains(' ').then_some(b'+');
+        // What JSON quotes by a backslash may have an encoded one before it.
+        let quoted = text.contains(['/', '"']).then_some(b'\\');
         let has_tab = text.contains('\t').then_some(b't');
         let short = [b'/', b'"', b'\\'].into_iter().filter(|byte| text.as_bytes().contains(byte));
         Self {
             spelled_bytes_max: spellings.iter().map(Spelling::bytes_max).max().unwrap_or(0),
-            begins: set(firsts.chain(*b"\\%")),
-            holds: set(raw().chain(*b"0123456789abcdefABCDEF\\%utUT")),
-            in_percents: set(raw()),
+            begins: set(firsts.chain(*b"\\%&")),
+            holds: set(raw().chain(*b"0123456789abcdefABCDEF\\%utUT").chain(in_forms)),
+            in_percents: set(raw().chain(quoted)),
+            references: References::to(text.chars()),
             long_escape: Finder::new(b"\\u"),
+            escaped_ampersand: Finder::new(b"u0026"),
             short_escapes: short.chain(has_tab).map(escape).collect(),
             units,
             spellings,
@@ -238,14 +250,21 @@ impl Secrets {
 
     /// Where to begin to look: in most texts there is no secret, and no end of one that could be its beginning.
     fn start(&self, text: &[u8], extent: Extent) -> usize {
-        let may_end_in_one = text.last().is_some_and(|last| self.holds[usize::from(*last)]);
         if self.may_be_in(text) {
             0
-        } else if extent == Extent::Open && may_end_in_one {
+        } else if extent == Extent::Open && self.may_end_in_one(text) {
             text.len().saturating_sub(self.spelled_bytes_max)
         } else {
             text.len()
         }
+    }
+
+    /// Whether a text may end within a spelling, as its last byte shows, or a reference that has not ended.
+    fn may_end_in_one(&self, text: &[u8]) -> bool {
+        let end = &text[text.len().saturating_sub(reference::BYTES_MAX)..];
+        text.last().is_some_and(|last| self.holds[usize::from(*last)])
+            || memrchr(b'&', end).is_some()
+            || self.escaped_ampersand.find(end).is_some()
     }
 
     fn find(&self, text: &[u8], from: usize, extent: Extent) -> Option<Found> {
@@ -273,18 +292,29 @@ impl Secrets {
             || self.short_escapes.iter().any(|escape| escape.find(text).is_some())
             || self.long_escape.find_iter(text).any(|at| self.is_unit(&text[at + 2..]))
             || memchr_iter(b'%', text).any(|at| self.is_byte(&text[at + 1..]))
+            || memchr_iter(b'&', text).any(|at| self.references.begin(&text[at + 1..]))
     }
 
     /// Whether a text behind `\u` begins with a code unit of a secret.
     fn is_unit(&self, text: &[u8]) -> bool {
         let unit = text.first_chunk::<4>().and_then(|digits| hex(digits));
-        unit.is_some_and(|unit| self.units.binary_search(&unit).is_ok())
+        unit.is_some_and(|unit| {
+            self.units.binary_search(&unit).is_ok()
+                || unit == u16::from(b'&') && self.references.begin(&text[4..])
+        })
     }
 
     /// Whether a text behind a percent sign begins with a byte of a secret.
-    fn is_byte(&self, text: &[u8]) -> bool {
-        let byte = text.first_chunk::<2>().and_then(|digits| hex(digits));
-        byte.is_some_and(|byte| self.in_percents[usize::from(byte)])
+    fn is_byte(&self, mut text: &[u8]) -> bool {
+        for _ in 0..=PERCENT_LEVELS_MAX {
+            let byte = text.first_chunk::<2>().and_then(|digits| hex(digits));
+            match (byte, text.strip_prefix(b"25")) {
+                (Some(byte), _) if self.in_percents[usize::from(byte)] => return true,
+                (_, Some(behind)) => text = behind,
+                (_, None) => return false,
+            }
+        }
+        false
     }
 }
 

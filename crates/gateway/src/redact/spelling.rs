@@ -1,13 +1,17 @@
 //! The ways in which one secret can be written: plainly, with any of its characters escaped as JSON does it, also in JSON
-//! that is a string in JSON, and with any of them percent-encoded.
+//! that is a string in JSON, and with any of them written as URLs and forms, or as HTML, have them.
 
 use std::fmt::Write;
 
 use memchr::memmem::Finder;
 
+use crate::redact::reference;
+use crate::redact::reference::Reference;
+
 /// A secret and how each of its characters may look.
 pub(super) struct Spelling {
     text: String,
+    /// Its longest piece without a blank, of which forms make a plus sign.
     plain: Finder<'static>,
     steps: Vec<Step>,
 }
@@ -28,7 +32,11 @@ struct Step {
     plain: String,
     /// What stands for the character behind a backslash.
     escapes: Vec<String>,
-    percents: String,
+    /// What stands for it in URLs and forms, also in those that were escaped again.
+    percents: Vec<String>,
+    reference: Reference,
+    /// Whether JSON may put nothing but a backslash before it.
+    is_quotable: bool,
 }
 
 /// The longest escape: that of a character beyond the first 65,536.
@@ -47,7 +55,8 @@ impl Spelling {
                 _ => steps.push(Step::of(character, std::mem::take(&mut backslashes))),
             }
         }
-        let plain = Finder::new(secret).into_owned();
+        let pieces = secret.split(' ').max_by_key(|piece| piece.len());
+        let plain = Finder::new(pieces.unwrap_or(secret)).into_owned();
         Self { text: secret.to_owned(), plain, steps }
     }
 
@@ -88,6 +97,9 @@ impl Spelling {
         let (mut ends, mut is_begun) = (Ends::default(), false);
         ends.add(0);
         for step in &self.steps {
+            if ends.first.is_none() {
+                break;
+            }
             let mut next = Ends::default();
             for from in ends.all() {
                 step.read(&text[from..], &mut |read| match read {
@@ -126,10 +138,13 @@ impl Spelling {
     /// Whether two bytes are enough to see that a text is something else, as they are for most.
     fn is_other(&self, text: &[u8]) -> bool {
         match (text, self.bytes()) {
-            ([b'\\', second, ..], _) => !b"\\uU\"/tT".contains(second),
+            ([b'\\', second, ..], _) => !b"\\uU\"/tT%&".contains(second),
             ([b'%', ..], _) => false,
+            ([b'&', second, ..], [own, ..]) => {
+                own != &b'&' && second != &b'#' && !second.is_ascii_alphabetic()
+            }
             ([first, second, ..], [own, next, ..]) => {
-                first != own || second != next && !b"\\%".contains(second)
+                first != own || second != next && !b"\\%&+".contains(second)
             }
             _ => false,
         }
@@ -147,16 +162,16 @@ impl Step {
             '\t' => escapes.push("t".to_owned()),
             _ => {}
         }
-        let mut percents = String::new();
-        for byte in plain.bytes() {
-            let _ = write!(percents, "%{byte:02x}");
-        }
-        Self { backslashes, plain, escapes, percents }
+        let is_quotable = matches!(character, '"' | '/');
+        let (percents, reference) = (percents(&plain, is_quotable), Reference::of(character));
+        Self { backslashes, plain, escapes, percents, reference, is_quotable }
     }
 
     fn bytes_max(&self) -> usize {
         let characters = self.backslashes + 1;
-        characters * (self.run_max() + ESCAPE_BYTES_MAX.max(self.percents.len()))
+        let percents = self.percents.iter().map(String::len).max().unwrap_or(0);
+        let reference = AMPERSAND_UNIT.len() + reference::BYTES_MAX;
+        characters * (self.run_max() + ESCAPE_BYTES_MAX.max(percents).max(reference))
     }
 
     /// The most backslashes before a character.
@@ -176,11 +191,11 @@ impl Step {
         // Backslashes of the secret may themselves be escaped.
         for _ in 0..self.backslashes {
             let run = self.run(&text[read..]);
-            let spelled = if run > 0 { "u005c" } else { "%5c" };
-            match begins(&text[read + run..], spelled) {
-                Begins::Whole => (seen, read) = (seen + run.max(1), read + run + spelled.len()),
-                Begins::Cut => return found(None),
-                Begins::Other => break,
+            match begins_with_backslash(&text[read + run..], run) {
+                // Those before it may be its escape, or others of the secret.
+                (Begins::Whole, length) => (seen, read) = (seen + run + 1, read + run + length),
+                (Begins::Cut, _) => return found(None),
+                (Begins::Other, _) => break,
             }
         }
         let run = self.run(&text[read..]);
@@ -196,7 +211,9 @@ impl Step {
     fn read_behind(&self, text: &[u8], backslashes: usize, found: &mut dyn FnMut(Option<usize>)) {
         let is_plain = backslashes == 0 || self.backslashes > 0;
         let escapes = self.escapes.iter().filter(|_| backslashes > 0);
-        let percents = Some(&self.percents).filter(|_| is_plain);
+        let may_be_percents = matches!(text, [] | [b'%' | b'+', ..]);
+        let may_be_percents = may_be_percents && (is_plain || self.is_quotable);
+        let percents = self.percents.iter().filter(|_| may_be_percents);
         for spelled in escapes.chain(percents) {
             match begins(text, spelled) {
                 Begins::Whole => found(Some(spelled.len())),
@@ -204,13 +221,87 @@ impl Step {
                 Begins::Other => {}
             }
         }
+        self.read_reference(text, backslashes, found);
         if is_plain && text.starts_with(self.plain.as_bytes()) {
             found(Some(self.plain.len()));
         } else if is_plain && self.plain.as_bytes().starts_with(text) {
             found(None);
         }
     }
+
+    /// Reads the character as a reference of HTML.
+    fn read_reference(
+        &self,
+        text: &[u8],
+        backslashes: usize,
+        found: &mut dyn FnMut(Option<usize>),
+    ) {
+        let may_be_bare = backslashes == 0 || self.backslashes > 0 || self.is_quotable;
+        match begins_with_ampersand(text, backslashes) {
+            (Begins::Whole, 1) if !may_be_bare => {}
+            (Begins::Whole, length) => {
+                let found = &mut |read: Option<usize>| found(read.map(|it| length + it));
+                self.reference.read(&text[length..], found);
+            }
+            (Begins::Cut, _) => found(None),
+            (Begins::Other, _) => {}
+        }
+    }
 }
+
+/// Whether a text behind so many backslashes begins with an ampersand, which some writers of JSON escape, and how long that is.
+fn begins_with_ampersand(text: &[u8], backslashes: usize) -> (Begins, usize) {
+    match (text.first(), backslashes) {
+        (Some(b'&'), _) => (Begins::Whole, 1),
+        (_, 0) => (Begins::Other, 0),
+        _ => (begins(text, AMPERSAND_UNIT), AMPERSAND_UNIT.len()),
+    }
+}
+
+/// An ampersand behind a backslash.
+const AMPERSAND_UNIT: &str = "u0026";
+
+/// What stands for a character in URLs and forms: percent signs may be escaped again, and JSON in a URL has a backslash before
+/// some characters.
+fn percents(plain: &str, is_quotable: bool) -> Vec<String> {
+    let mut percents = vec![String::new()];
+    for byte in plain.bytes() {
+        let _ = write!(percents[0], "%{byte:02x}");
+    }
+    for _ in 0..PERCENT_LEVELS_MAX {
+        percents.push(percents[percents.len() - 1].replace('%', "%25"));
+    }
+    if is_quotable {
+        percents.extend([format!("%5c{}", percents[0]), format!("%5c{plain}")]);
+    }
+    percents.extend((plain == " ").then(|| "+".to_owned()));
+    percents
+}
+
+/// How often a percent sign may itself be percent-encoded.
+pub(super) const PERCENT_LEVELS_MAX: usize = 2;
+
+/// Whether a text behind so many backslashes begins with a backslash that is itself escaped, and how long that is.
+fn begins_with_backslash(text: &[u8], backslashes: usize) -> (Begins, usize) {
+    if let (Begins::Whole, length) = begins_with_ampersand(text, backslashes) {
+        let (mut whole, mut is_begun) = (None, false);
+        BACKSLASH.read(&text[length..], &mut |read| match read {
+            Some(_) => whole = whole.max(read),
+            None => is_begun = true,
+        });
+        return match whole {
+            _ if is_begun => (Begins::Cut, 0),
+            Some(whole) => (Begins::Whole, length + whole),
+            None => (Begins::Other, 0),
+        };
+    }
+    let unit = Some("u005c").filter(|_| backslashes > 0);
+    let spelled = unit.filter(|unit| !matches!(begins(text, unit), Begins::Other));
+    let spelled = spelled.unwrap_or("%5c");
+    (begins(text, spelled), spelled.len())
+}
+
+const BACKSLASH: Reference = Reference::of('\\');
 
 /// How a text begins, held against an escape.
 enum Begins {

@@ -40,6 +40,20 @@ fn every_spelling_of_a_secret_is_redacted() {
         r"sk-proj\\\/Abc\\u002b123=xyz",
         "sk-proj%2FAbc%2B123%3Dxyz",
         "%73k-proj/Abc+123=xyz",
+        "sk-proj%2fAbc%2b123%3dxyz",
+        "sk-proj%252FAbc%252b123%25253Dxyz",
+        "sk-proj%5C%2FAbc%2B123%3Dxyz",
+        "sk-proj%5C/Abc%2B123%3Dxyz",
+        "sk-proj&#47;Abc&#43;123&#61;xyz",
+        "sk-proj&#x2F;Abc&#x2b;123&#X3D;xyz",
+        "sk-proj&sol;Abc&plus;123&equals;xyz",
+        "sk-proj&#047;Abc+123&#x03d;xyz",
+        "sk-proj&#47Abc+123=xyz",
+        "&#115;k-proj/Abc+123=xy&#122;",
+        "sk-proj&amp;#x2F;Abc&amp;amp;plus;123=xyz",
+        r"sk-proj\u0026#x2F;Abc\u0026plus;123=xyz",
+        r"sk-proj\\u0026amp;#47;Abc+123=xyz",
+        r"sk-proj\&#x2F;Abc+123=xyz",
     ] {
         let text = format!(r#"{{"message":"no such key: {spelled}, \n\"mend\" it"}}"#);
         let expected = r#"{"message":"no such key: [redacted], \n\"mend\" it"}"#;
@@ -55,8 +69,43 @@ fn every_spelling_of_a_secret_is_redacted() {
 }
 
 #[test]
+fn blanks_of_a_secret_are_plus_signs_in_forms() {
+    let secret = "Token a b/c \"d\" & <e>";
+    for text in [
+        "Token+a+b%2Fc+%22d%22+%26+%3Ce%3E",
+        "Token%20a%20b%2fc%20%22d%22%20%26%20%3ce%3e",
+        "Token+a+b/c+\"d\"+&+<e>",
+        "Token+a b/c+\"d\" &+<e>",
+        "Token a b/c &quot;d&quot; &amp; &lt;e&gt;",
+        "Token&#x20;a&#32;b&#x2f;c &#34;d&#34; &#38; &#60;e&#62;",
+        r#"Token a b\/c \"d\" \u0026 \u003ce\u003e"#,
+        r#"Token a b\/c \&quot;d\&quot; \u0026amp; \u0026lt;e\u0026gt;"#,
+    ] {
+        let expected = "key=[redacted]&more=1";
+        let text = format!("key={text}&more=1");
+        assert_eq!(whole(&[secret], &text), expected, "{text}");
+        let redactor = redactor(&[secret]);
+        for end in 0..=text.len() {
+            let out = in_pieces(&redactor, text.as_bytes(), &[end]);
+            assert_eq!(String::from_utf8_lossy(&out), expected, "{text} at {end}");
+        }
+    }
+}
+
+#[test]
 fn what_is_no_secret_stays_as_it_is() {
-    for text in ["", "sk-proj", "sk-proj/abc+123=xyz", r"\u0073k-proj", "100% \\ \u{e9}", "sk\\-"] {
+    for text in [
+        "",
+        "sk-proj",
+        "sk-proj/abc+123=xyz",
+        r"\u0073k-proj",
+        "100% \\ \u{e9}",
+        "sk\\-",
+        "a &amp; b &#47; c+d &c",
+        "sk-proj&#48;Abc+123=xyz",
+        "&#",
+        "%25%2525",
+    ] {
         assert_eq!(whole(&[KEY, "none", ""], text), text);
     }
     assert!(redactor(&["none", "short", "", r"\\\\\\\\\\"]).is_empty());
@@ -72,6 +121,13 @@ fn only_what_may_become_a_secret_is_held_back() {
         ("a sk-proj\\u00", "a "),
         ("a sk-proj\\u01", "a sk-proj\\u01"),
         ("an anothe", "an "),
+        ("a sk-proj&", "a "),
+        ("a sk-proj&#4", "a "),
+        ("a sk-proj&am", "a "),
+        ("a sk-proj&amp;#x", "a "),
+        ("a sk-proj\\u0026so", "a "),
+        ("a sk-proj&b", "a sk-proj&b"),
+        ("a sk-proj%252", "a "),
         ("sk-sk-", "sk-"),
     ] {
         let mut out = Vec::new();
@@ -195,10 +251,23 @@ fn unescaped(text: &str) -> String {
 fn spelled(character: char, (form, level): (u8, u8)) -> String {
     let units = character.encode_utf16(&mut [0; 2]).to_vec();
     let escape: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+    let percents: String =
+        character.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let code = u32::from(character);
     let mut text = match (form, character) {
         (0, '"' | '\\' | '/') => format!("\\{character}"),
         (1, _) => escape,
         (2, _) if units.len() == 1 => escape.to_uppercase().replace("\\U", "\\u"),
+        (6, ' ') => "+".to_owned(),
+        (6, _) => percents,
+        (7, _) => percents.to_uppercase(),
+        (8, _) => format!("&#{code};"),
+        (9, _) => format!("&#x{code:X};"),
+        (10, '"') => "&quot;".to_owned(),
+        (10, '&') => "&amp;".to_owned(),
+        (10, '/') => "&sol;".to_owned(),
+        (10, _) => format!("&amp;#{code:04};"),
+        (11, _) => format!("\\u0026#x{code:x};"),
         (_, '"' | '\\') => format!("\\{character}"),
         _ => character.to_string(),
     };
@@ -209,13 +278,56 @@ fn spelled(character: char, (form, level): (u8, u8)) -> String {
     text
 }
 
+/// A level of percent-encoding taken off, with or without that of forms.
+fn unencoded(text: &str, blank: &str) -> String {
+    let text = text.replace('+', blank);
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let byte = behind.first_chunk::<2>().filter(|_| first == b'%');
+        let byte = byte.and_then(|digits| hex(digits));
+        bytes.push(byte.map_or(first, |byte| byte.to_le_bytes()[0]));
+        rest = if byte.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A level of HTML taken off, as far as its references have an end.
+fn unreferenced(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('&') {
+        out.push_str(before);
+        let reference = behind.split_once(';').and_then(|(name, behind)| {
+            let character = match name {
+                "quot" => '"',
+                "amp" => '&',
+                "sol" => '/',
+                _ => {
+                    let number = name.strip_prefix('#')?;
+                    let code = match number.strip_prefix('x') {
+                        Some(digits) => u32::from_str_radix(digits, 16),
+                        None => number.parse(),
+                    };
+                    char::from_u32(code.ok()?)?
+                }
+            };
+            Some((character, behind))
+        });
+        let (character, behind) = reference.unwrap_or(('&', behind));
+        out.push(character);
+        rest = behind;
+    }
+    out + rest
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_split_gives_the_same_and_no_secret_passes(
-        secret in "[a-zA-Z0-9/+=_\"\\\\é€😀.% -]{8,24}",
-        forms in prop::collection::vec((0_u8..6, 0_u8..3), 24),
+        secret in "[a-zA-Z0-9/+=_\"\\\\é€😀.%&;# -]{8,24}",
+        forms in prop::collection::vec((0_u8..14, 0_u8..3), 24),
         around in prop::collection::vec("[ -~]{0,12}", 2),
         ends in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
@@ -231,7 +343,13 @@ proptest! {
         prop_assert_eq!(&whole, &pieces, "{} {:?}", text, ends);
         let mut level = String::from_utf8(whole)?;
         for _ in 0..4 {
-            prop_assert!(!level.contains(secret), "{level} of {text}");
+            for blank in ["+", " "] {
+                let readings = [level.clone(), unencoded(&level, blank), unreferenced(&level)];
+                let again = [unreferenced(&readings[1]), unreferenced(&readings[2])];
+                for reading in readings.iter().chain(&again) {
+                    prop_assert!(!reading.contains(secret), "{reading} of {text}");
+                }
+            }
             level = unescaped(&level);
         }
     }
