@@ -200,6 +200,13 @@ impl Answering {
         cx: &mut Context<'_>,
         flight: &mut InFlight,
     ) -> Poll<std::result::Result<(), Error>> {
+        if self.form.has_large() {
+            let large = self.form.poll_large(cx, flight.admission.snapshot());
+            if let Err(failure) = ready!(large) {
+                self.fail(failure.whose, failure.fault);
+            }
+            return Poll::Ready(Ok(()));
+        }
         let Self { form, feed: Some(feed), .. } = self else {
             self.finish(flight);
             return Poll::Ready(Ok(()));
@@ -220,7 +227,11 @@ impl Answering {
                     self.fail(Whose::Upstream, defect.fault());
                 }
             }
-            None => self.finish(flight),
+            // The next poll finishes it, when nothing of it is on another thread.
+            None => {
+                form.read_last(&mut flight.taps);
+                self.feed = None;
+            }
         }
         Poll::Ready(Ok(()))
     }

@@ -1,5 +1,9 @@
 //! What becomes of an answer on its way to the client: it passes, it is translated, it is there whole, or nobody looks into it.
 
+use std::sync::Arc;
+use std::task::Context;
+use std::task::Poll;
+
 use bytes::Bytes;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
@@ -10,6 +14,8 @@ use crate::answer::frames::Defect;
 use crate::answer::output::Output;
 use crate::answer::pass_through::PassThrough;
 use crate::answer::translation::Translation;
+use crate::failure::Failure;
+use crate::state::Snapshot;
 use crate::tap::Taps;
 use crate::upstream::Piece;
 
@@ -45,6 +51,30 @@ impl Form {
         }
     }
 
+    /// Whether something of it waits for other threads, or is there.
+    pub(super) fn has_large(&self) -> bool {
+        matches!(self, Self::Translation(it) if it.has_large())
+    }
+
+    /// Waits for other threads.
+    pub(super) fn poll_large(
+        &mut self,
+        cx: &mut Context<'_>,
+        snapshot: &Arc<Snapshot>,
+    ) -> Poll<Result<(), Box<Failure>>> {
+        match self {
+            Self::Translation(it) => it.poll_large(cx, snapshot),
+            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// The provider has sent all. Something of it may be left for other threads before the end.
+    pub(super) fn read_last(&mut self, taps: &mut Taps) {
+        if let Self::Translation(it) = self {
+            it.read_last(taps);
+        }
+    }
+
     /// The provider has said all. A defect says what is missing.
     pub(super) fn end(&mut self, taps: &mut Taps) -> Result<(), Defect> {
         match self {
@@ -61,10 +91,7 @@ impl Form {
     pub(super) fn fail(&mut self, fault: Fault<'static>) -> bool {
         match self {
             Self::PassThrough(it) => it.fail(fault),
-            Self::Translation(it) => {
-                it.fail(fault);
-                true
-            }
+            Self::Translation(it) => it.fail(fault),
             Self::Whole(_) | Self::Raw(_) => false,
         }
     }

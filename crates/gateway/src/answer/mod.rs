@@ -7,6 +7,7 @@ mod feed;
 mod flight;
 mod form;
 mod frames;
+mod large;
 mod open;
 mod output;
 mod pass_through;

@@ -1,4 +1,9 @@
-//! A stream on its way from the provider's protocol into the client's: bytes in, bytes out, no clock and no socket.
+//! A stream on its way from the provider's protocol into the client's: bytes in, bytes out, no clock and no socket. Frames that
+//! take long are left to other threads.
+
+use std::sync::Arc;
+use std::task::Context;
+use std::task::Poll;
 
 use bytes::Bytes;
 use sabir_wire::Fault;
@@ -18,9 +23,14 @@ use sabir_wire::sse::Frame;
 use crate::answer::array::ArrayWriter;
 use crate::answer::frames::Defect;
 use crate::answer::frames::Frames;
+use crate::answer::large::LargeFrames;
+use crate::answer::large::Translated;
 use crate::answer::pass_through::fault_frame;
 use crate::call::Delivery;
 use crate::call::Recipient;
+use crate::failure::Failure;
+use crate::failure::Whose;
+use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
 
@@ -30,11 +40,15 @@ pub(super) struct Translation {
     frames: Option<Frames>,
     decoder: Option<StreamDecoder>,
     writing: Writing,
+    /// Frames for other threads. While they are there the decoder and the encoder are too.
+    large: LargeFrames,
+    /// What is wrong with the stream behind those frames, or at its end.
+    defect: Option<Defect>,
 }
 
 /// The client's side of a translation.
 #[derive(Debug)]
-struct Writing {
+pub(super) struct Writing {
     client: Protocol,
     encoder: Option<StreamEncoder<'static>>,
     out: String,
@@ -75,24 +89,72 @@ impl Translation {
             report: None,
         };
         let decoder = frames.is_some().then(|| StreamDecoder::new(upstream));
-        Self { frames, decoder, writing }
+        Self { frames, decoder, writing, large: LargeFrames::default(), defect: None }
     }
 
     /// Reads the next bytes of the provider's stream.
     pub(super) fn push(&mut self, bytes: &[u8], taps: &mut Taps) -> Result<(), Defect> {
-        let Self { frames, decoder, writing } = self;
+        let Self { frames, decoder, writing, large, .. } = self;
         let Some(parser) = frames else { return Ok(()) };
-        let read = parser.push(bytes, &mut |frame| step(decoder, &frame, (writing, taps)));
-        read.map_err(|_| Defect::Unreadable)
+        let read = parser.push(bytes, &mut |frame| match large.takes(&frame, taps) {
+            true => Ok(()),
+            false => step(decoder, &frame, (writing, taps)),
+        });
+        match read {
+            Ok(()) => Ok(()),
+            // The frames before it come first.
+            Err(_) if !self.large.is_empty() => {
+                self.defect = Some(Defect::Unreadable);
+                Ok(())
+            }
+            Err(_) => Err(Defect::Unreadable),
+        }
     }
 
-    /// The provider's stream has ended.
+    /// The provider's stream has ended. Its last frame may be one that other threads translate first.
+    pub(super) fn read_last(&mut self, taps: &mut Taps) {
+        let Self { frames, decoder, writing, large, .. } = self;
+        let Some(frames) = frames.take() else { return };
+        let read = frames.end(&mut |frame| match large.takes(&frame, taps) {
+            true => Ok(()),
+            false => step(decoder, &frame, (writing, taps)),
+        });
+        if read.is_err() {
+            self.defect = Some(Defect::Unreadable);
+        }
+    }
+
+    /// Translates elsewhere what takes long, while nothing more is read; ready when that is done.
+    pub(super) fn poll_large(
+        &mut self,
+        cx: &mut Context<'_>,
+        snapshot: &Arc<Snapshot>,
+    ) -> Poll<Result<(), Box<Failure>>> {
+        let Self { decoder, writing, large, .. } = self;
+        large.begin(snapshot, || (decoder.take(), writing.leave()));
+        match std::task::ready!(large.poll(cx)) {
+            Ok(Translated { decoder, writing, read }) => {
+                (self.decoder, self.writing) = (decoder, writing);
+                let defect = read.err().or(self.defect);
+                // At the end of a stream it is known by its end whether anything is missing.
+                self.defect = defect.filter(|_| self.frames.is_none());
+                let defect = defect.filter(|_| self.frames.is_some());
+                let failure = defect.map(|it| Failure::stating(Whose::Upstream, it.fault()));
+                Poll::Ready(failure.map_or(Ok(()), Err))
+            }
+            Err(failure) => Poll::Ready(Err(failure)),
+        }
+    }
+
+    pub(super) fn has_large(&self) -> bool {
+        !self.large.is_empty()
+    }
+
+    /// The provider's stream has ended, and all of it was read.
     pub(super) fn end(&mut self, taps: &mut Taps) {
-        let Self { frames, decoder, writing } = self;
-        let read =
-            frames.take().map(|it| it.end(&mut |frame| step(decoder, &frame, (writing, taps))));
+        self.read_last(taps);
         // Half a frame behind the end of the answer is none of it, and nothing is missing without it.
-        if matches!(read, Some(Err(_))) && !self.has_finished() {
+        if self.defect.take().is_some() && !self.has_finished() {
             self.decoder = None;
             self.writing.fail(Defect::Unreadable.fault());
         }
@@ -105,12 +167,17 @@ impl Translation {
         self.finish();
     }
 
-    /// The provider's stream has broken off; the client is told why in its own protocol.
-    pub(super) fn fail(&mut self, fault: Fault<'static>) {
+    /// The provider's stream has broken off; the client is told why in its own protocol, if there is a place for it.
+    pub(super) fn fail(&mut self, fault: Fault<'static>) -> bool {
         self.frames = None;
         self.decoder = None;
-        self.writing.fail(fault);
+        self.large = LargeFrames::default();
+        // An encoder that is on another thread does not come back.
+        let is_away = self.writing.is_away();
+        let is_first = !self.writing.has_begun;
+        self.writing.fail(fault.clone());
         self.finish();
+        !is_away || is_first || self.replace_end(fault)
     }
 
     /// Writes a fault behind what has left, in the place of an end that may not. A list has no place for it.
@@ -176,7 +243,7 @@ impl Translation {
     }
 }
 
-fn step(
+pub(super) fn step(
     decoder: &mut Option<StreamDecoder>,
     frame: &Frame<'_>,
     (writing, taps): (&mut Writing, &mut Taps),
@@ -194,6 +261,30 @@ fn bit(candidate: u32) -> u64 {
 }
 
 impl Writing {
+    /// Hands over all of it, and stays behind with what is known so far.
+    fn leave(&mut self) -> Self {
+        let behind = Self {
+            client: self.client,
+            encoder: None,
+            out: String::new(),
+            array: None,
+            is_list: self.is_list,
+            has_begun: self.has_begun,
+            spoken: self.spoken,
+            ended: self.ended,
+            at_first: None,
+            fault: self.fault,
+            counts: self.counts,
+            report: None,
+        };
+        std::mem::replace(self, behind)
+    }
+
+    /// Whether this is what stayed behind.
+    fn is_away(&self) -> bool {
+        self.encoder.is_none() && self.report.is_none()
+    }
+
     fn has_finished(&self) -> bool {
         self.ended != 0 && self.spoken & !self.ended == 0
     }

@@ -2,6 +2,7 @@
 //! and its reply is read frame by frame.
 
 mod events;
+mod large;
 mod reload;
 mod taps;
 

@@ -132,3 +132,33 @@ fn a_large_translation_without_a_provider_is_done_elsewhere_too() {
     let reply = gateway.post("/v1/messages", &body.replace("\"m\"", "\"sim-chat/m\""));
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
+
+#[test]
+fn large_frames_of_a_stream_are_translated_like_small_ones() {
+    let gemini = "/v1beta/models/p%2Fm:streamGenerateContent";
+    for (path, body) in [
+        ("/v1/messages", messages("p/m", true)),
+        ("/v1/responses", RESPONSES.replacen('{', "{\"stream\":true,", 1)),
+        (gemini, GEMINI.to_owned()),
+        (&format!("{gemini}?alt=sse"), GEMINI.to_owned()),
+    ] {
+        let long = "hi".repeat(LARGE / 2);
+        let frames = |text: &str| chunk_by_chunk(&["a", text, "b", text, "c"]);
+        let scripts = ["hi", &long].map(|text| Script::Say(sse(&frames(text))));
+        let provider = Provider::start(scripts.into());
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let [small, large] = [0, 1].map(|_| gateway.post(path, &body).body);
+        assert_eq!(without_ids(&large.replace(&long, "hi")), without_ids(&small), "{path}");
+        assert!((1..=2).contains(&jobs(&gateway)), "{path}");
+    }
+}
+
+fn chunk_by_chunk(texts: &[&str]) -> String {
+    texts.iter().map(|text| chat_chunk(text)).collect::<String>() + CHAT_END
+}
+
+/// A stream without what each answer has of its own.
+fn without_ids(stream: &str) -> String {
+    let is_id = |word: &&str| !word.contains("resp_") && !word.contains("msg_");
+    stream.split(['"', ',']).filter(is_id).collect::<Vec<_>>().join("\"")
+}
