@@ -325,7 +325,8 @@ fn thinking_that_nobody_sealed_stays_out_of_the_clients_own_responses() {
     let reply = gateway.post("/v1/responses", &request);
     assert_eq!(reply.header("sabir-loss"), Some("withheld=2"));
     let seen: serde_json::Value = serde_json::from_str(&own.received()[0].body).unwrap();
-    let expected = json!([input[0], input[2], kept, raw]);
+    let user = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]});
+    let expected = json!([user, input[2], kept, raw]);
     assert_eq!(seen["input"], expected, "what the provider may hold itself or can read stays");
 }
 
