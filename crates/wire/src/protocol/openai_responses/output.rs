@@ -147,17 +147,9 @@ pub(super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
     }
 }
 
-/// Whether the item that a part opens states how far it has come.
+/// Whether the item that a part opens states how far it has come: thinking and calls of custom tools do not.
 fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
-    match part.content() {
-        Content::ToolCall(call) => client_form(asked, call) == CallForm::Function,
-        Content::Reasoning(_) => false,
-        Content::Text(_)
-        | Content::Refusal(_)
-        | Content::Media(_)
-        | Content::ToolResult(_)
-        | Content::Opaque(_) => true,
-    }
+    !matches!(prefix(asked, part), "rs" | "ctc")
 }
 
 /// Writes an item of an answer.

@@ -221,7 +221,10 @@ fn write_media(
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
-    report_spelling(losing, source, semantics);
+    if !source.mime().is_none_or(media_type::is_proper) {
+        let reason = "data is spelled in one way";
+        losing.node(semantics.place(), LossKind::Renamed, reason);
+    }
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
@@ -242,27 +245,11 @@ fn write_media(
         }
         MediaKind::Audio => {
             object.word("type", "input_audio");
-            write_audio(object.key("input_audio"), losing, semantics, source);
+            write_audio(object.key("input_audio"), losing, media, semantics);
         }
     }
     write_cache_marker(&mut object, losing, semantics);
     object.close();
-}
-
-/// Reports media that come back spelled another way: data has one spelling, and what is found by searching is a file.
-fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &NodeSemantics<'_>) {
-    let keeps = |scope: &str, key: Option<&str>| {
-        let mut kept = semantics.extras().into_iter().flat_map(|extras| extras.within(scope));
-        kept.any(|extra| key.is_none_or(|key| extra.key == key))
-    };
-    let is_proper = source.mime().is_none_or(media_type::is_proper);
-    if keeps("data_url", None) || !is_proper {
-        let reason = "data is spelled in one way";
-        losing.node(semantics.place(), LossKind::Renamed, reason);
-    }
-    if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
-        losing.below(semantics.place(), "/type", LossKind::Renamed, "the source is a file");
-    }
 }
 
 /// Data needs a file name; one is made up from the type of the data where the input has none. A file that stands
@@ -320,33 +307,17 @@ fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
     format!("data:{mime};base64,{}", base64::encode(text.to_str().as_bytes()))
 }
 
-/// The name of the format of sound of that type.
-fn audio_format(mime: &str) -> &str {
-    match mime.rsplit('/').next().unwrap_or_default() {
-        "mpeg" => "mp3",
-        "x-wav" | "wave" => "wav",
-        other => other,
-    }
-}
-
 fn write_audio(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
-    semantics: &NodeSemantics<'_>,
-    source: &Source<'_>,
+    losing: &Losing<'_>,
+    media: &Media<'_>,
+    own: &NodeSemantics<'_>,
 ) {
-    let mut object = Object::open(writer, own_extras(losing, semantics, "input_audio"));
-    if let Source::Base64 { mime, data } = source {
+    let mut object = Object::open(writer, own_extras(losing, own, "input_audio"));
+    if let Source::Base64 { mime, data } = &media.source {
         object.field("data", data);
-        if let Some(mime) = mime {
-            let mime = mime.to_str();
-            let format = audio_format(&mime);
-            object.field("format", format);
-            if mime.strip_prefix("audio/") != Some(format) {
-                let reason = "audio is identified by its format";
-                losing.node(semantics.place(), LossKind::Renamed, reason);
-            }
-        }
+        let mime = mime.as_ref().map(Text::to_str);
+        object.optional("format", mime.as_deref().and_then(|mime| mime.rsplit('/').next()));
     }
     object.close();
 }
