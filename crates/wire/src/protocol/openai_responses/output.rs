@@ -42,10 +42,14 @@ pub(super) fn encode_output(
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
     let mut taken = HashSet::new();
+    let mut was_handed = false;
     while at < parts.len() {
         let item = &parts[at..at + output_len(losing, &parts[at..])];
+        let next = parts.get(at + item.len());
+        let handed = next.and_then(|next| handed(losing, &item[0], next));
         if takes(losing, &item[0]) {
-            let handed = report_seals(losing, (at, item.len()), parts);
+            let unhanded = item.iter().skip(usize::from(was_handed));
+            unhanded.for_each(|part| withhold(losing, part));
             if !item.iter().all(|part| is_unsaid(losing, part)) {
                 let doubled = is_doubled(losing, &item[0], &mut taken);
                 let ends = last.is_some_and(|last| last < at + item.len());
@@ -56,35 +60,11 @@ pub(super) fn encode_output(
                 number += 1;
             }
         }
+        was_handed = handed.is_some();
         at += item.len();
     }
     writer.end_array();
     writer.into_string()
-}
-
-/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
-fn report_seals<'p>(
-    losing: &mut Losing<'_>,
-    (from, len): (usize, usize),
-    parts: &'p [Part<'p>],
-) -> Option<&'p Artefact<'p>> {
-    let next = parts.get(from + len);
-    let handed = next.and_then(|next| handed(losing, &parts[from], next));
-    if handed.is_some() {
-        return handed;
-    }
-    for at in from..from + len {
-        if !is_handed(losing, at, parts) {
-            withhold(losing, &parts[at]);
-        }
-    }
-    None
-}
-
-/// Whether what only its issuer can read of a part went into the thinking before it.
-fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
-    let before = at.checked_sub(1).and_then(|before| parts.get(before));
-    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
 }
 
 /// Whether an item can be made of a part; reports it if not.

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::percent;
 use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
@@ -124,7 +125,7 @@ fn address(url: Text<'_>) -> Source<'_> {
         return Source::Base64 { mime, data: Text::plain(after(whole, comma + 1)) };
     }
     // Data that is not in Base64 is percent-encoded; what is not text stays an address.
-    match percent_decoded(&whole[comma + 1..]).filter(|_| is_text) {
+    match percent::decoded(&whole[comma + 1..]).filter(|_| is_text) {
         Some(text) => Source::Text { mime, text: Text::plain(text) },
         None => Source::Url { mime: None, url },
     }
@@ -136,24 +137,4 @@ fn after(text: Cow<'_, str>, start: usize) -> Cow<'_, str> {
         Cow::Borrowed(text) => Cow::Borrowed(&text[start..]),
         Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
     }
-}
-
-fn percent_decoded(encoded: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let escaped = (*first == b'%').then(|| tail.get(..2)).flatten();
-        let digits = escaped.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -129,23 +129,9 @@ fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
 /// An annotation as a citation; what other protocols understand of it is read off.
 pub(in crate::protocol::openai_responses) fn citation(json: Json<'_>) -> Citation<'_> {
     let mut citation = Citation::new(THIS, json.clone());
-    let (mut start, mut end) = (None, None);
-    if json.kind() == Kind::Object {
-        // The value was checked when it was read, so that reading it again fails only on surprising types, which
-        // leave the citation without the detail.
-        let _ = json.reader().object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("url", Kind::String) => citation.set_url(reader.string()?.into_owned()),
-                ("title", Kind::String) => citation.set_title(reader.string()?.into_owned()),
-                ("start_index", Kind::Number) => start = reader.number()?.as_u64(),
-                ("end_index", Kind::Number) => end = reader.number()?.as_u64(),
-                _ => reader.skip()?,
-            }
-            Ok(())
-        });
-    }
-    if let (Some(start), Some(end)) = (start, end) {
-        citation.set_span(start, end);
+    if let Some(mut reader) = json.input_reader() {
+        // An annotation of another shape is kept whole all the same.
+        let _ = citation.read_page(&mut reader);
     }
     citation
 }

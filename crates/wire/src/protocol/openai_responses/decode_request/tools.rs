@@ -52,26 +52,25 @@ fn decode_tool<'a>(
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
     let tool = match &*kind.to_str() {
-        "function" => decode_function(reader, unread, place)?,
-        "custom" => decode_custom(reader, unread, place)?,
+        "function" => decode_function(reader, unread, (place, namespace))?,
+        "custom" => decode_custom(reader, unread, (place, namespace))?,
         "namespace" => {
             *reader = start.checkpoint();
             decode_namespace(reader, place)?
         }
         _ => None,
     };
-    let Some(mut tool) = tool else {
-        *reader = start;
-        let json = reader.raw()?;
-        let service = service(&kind.to_str());
-        let hosted = HostedTool { protocol: THIS, service, kind, json };
-        let tool = Tool::new(ToolKind::Hosted(hosted));
-        return Ok(tool.with_semantics(NodeSemantics::at(place)));
-    };
-    if let Some(namespace) = namespace {
-        qualify(&mut tool.kind, namespace);
+    match tool {
+        Some(tool) => Ok(tool),
+        None => {
+            *reader = start;
+            let json = reader.raw()?;
+            let service = service(&kind.to_str());
+            let hosted = HostedTool { protocol: THIS, service, kind, json };
+            let tool = Tool::new(ToolKind::Hosted(hosted));
+            Ok(tool.with_semantics(NodeSemantics::at(place)))
+        }
     }
-    Ok(tool)
 }
 
 fn service(kind: &str) -> HostedService {
@@ -82,20 +81,18 @@ fn service(kind: &str) -> HostedService {
     }
 }
 
-fn qualify(kind: &mut ToolKind<'_>, namespace: &str) {
-    match kind {
-        ToolKind::Function(tool) => {
-            tool.name = qualified(namespace, std::mem::take(&mut tool.name));
-        }
-        ToolKind::Custom(tool) => tool.name = qualified(namespace, std::mem::take(&mut tool.name)),
-        ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+/// The name of a tool that a namespace may hold.
+fn named<'a>(name: Text<'a>, namespace: Option<&str>) -> Text<'a> {
+    match namespace {
+        Some(namespace) => qualified(namespace, name),
+        None => name,
     }
 }
 
 fn decode_function<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
+    (place, namespace): (Place, Option<&str>),
 ) -> Result<Option<Tool<'a>>> {
     let mut name = None;
     let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
@@ -103,7 +100,7 @@ fn decode_function<'a>(
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
-            "name" => name = Some(reader.string()?),
+            "name" => name = Some(named(reader.string()?, namespace)),
             "description" => description = Some(reader.string()?),
             "parameters" => parameters = Some(reader.raw()?),
             "strict" => strict = Some(reader.boolean()?),
@@ -126,14 +123,14 @@ fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool
 fn decode_custom<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
+    (place, namespace): (Place, Option<&str>),
 ) -> Result<Option<Tool<'a>>> {
     let (mut name, mut description, mut format) = (None, None, None);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, extras| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
-            ("name", _) => name = Some(reader.string()?),
+            ("name", _) => name = Some(named(reader.string()?, namespace)),
             ("description", _) => description = Some(reader.string()?),
             ("format", Kind::Object) => {
                 let start = reader.checkpoint();

@@ -17,9 +17,9 @@ use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
-use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
 use crate::protocol::openai_responses::encode_stream::item::input_names;
+use crate::protocol::openai_responses::encode_stream::item::words_of;
 use crate::protocol::openai_responses::output::Stage;
 use crate::protocol::openai_responses::output::Thing;
 use crate::protocol::openai_responses::output::client_form;
@@ -135,26 +135,18 @@ impl Encoder<'_> {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
-        let part = &self.items[item].parts[at];
-        match part.content() {
-            Content::Text(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&TEXT, "text", &text), out);
-            }
-            Content::Refusal(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&REFUSAL, "refusal", &text), out);
-            }
-            Content::Reasoning(_) => self.end_piece((item, at), out),
-            Content::ToolCall(_) => self.call_done((item, at), out),
-            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {}
+        if let Some((names, text)) = words_of(&mut self.items[item].parts[at]) {
+            let text = text.clone();
+            return self.text_done((item, at), (names, &text), out);
         }
+        self.end_piece((item, at), out);
+        self.call_done((item, at), out);
     }
 
     fn text_done(
         &mut self,
         (item, at): Seat,
-        (names, key, text): (&Names, &str, &Text<'_>),
+        (names, text): (&Names, &Text<'_>),
         out: &mut String,
     ) {
         self.add_part((item, at), out);
@@ -169,7 +161,7 @@ impl Encoder<'_> {
         let logprobs = self.items[item].parts[at].semantics().logprobs().cloned();
         let source = self.source;
         self.item_frame(out, names.done, position, |writer| {
-            writer.field(key, text);
+            writer.field(names.key, text);
             if names.done == TEXT.done {
                 write_told_logprobs(writer, source, logprobs.as_ref());
             }
