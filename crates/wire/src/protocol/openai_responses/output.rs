@@ -303,13 +303,11 @@ fn client_call<'n>(
     if let Some(namespace) = asked.namesakes.iter().find(|namesake| **namesake == name) {
         return (Some(namespace), name);
     }
-    for namespace in &asked.namespaces {
+    let known = asked.namespaces.iter().find_map(|namespace| {
         let own = unqualified(&namespace.to_str(), &name).into_owned();
-        if own != name {
-            return (Some(namespace), own);
-        }
-    }
-    (None, name)
+        (own != name).then_some((Some(namespace), own))
+    });
+    known.unwrap_or((None, name))
 }
 
 fn write_client_call(
