@@ -2,6 +2,8 @@
 
 mod apart;
 mod input;
+pub(super) mod item;
+pub(super) mod part;
 mod settings;
 mod tools;
 
@@ -29,11 +31,11 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::apart::told_apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
+use crate::protocol::openai_responses::encode_request::item::Header;
+use crate::protocol::openai_responses::encode_request::item::write_message;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
 use crate::protocol::openai_responses::encode_request::tools::hosts;
-use crate::protocol::openai_responses::item::Header;
-use crate::protocol::openai_responses::item::write_message;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::target::SystemRole;

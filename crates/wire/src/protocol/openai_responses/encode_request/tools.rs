@@ -25,7 +25,7 @@ use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::part::own_extras;
+use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;

@@ -4,10 +4,10 @@ use crate::conversation::Content;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::json::Text;
+use crate::protocol::openai_responses::encode_request::item::write_piece;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
-use crate::protocol::openai_responses::item::write_piece;
 
 const SUMMARY: Names = Names {
     added: "response.reasoning_summary_part.added",
