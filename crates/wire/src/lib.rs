@@ -21,6 +21,7 @@ mod inspect;
 mod limit;
 mod loss;
 mod owned;
+mod percent;
 mod place;
 
 pub use diagnostics::Diagnostics;

@@ -13,6 +13,7 @@ mod echo;
 mod event;
 mod exchange;
 mod facts;
+mod fates;
 mod field;
 mod handing;
 mod hosted;

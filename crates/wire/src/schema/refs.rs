@@ -19,6 +19,7 @@ use super::tree::Schema;
 use super::tree::Value;
 use crate::index::Index;
 use crate::json::Json;
+use crate::percent;
 
 /// The input as a whole, in which references are looked up.
 pub(super) struct References<'s> {
@@ -187,23 +188,8 @@ impl Refused {
 
 /// The pointer that a reference within the document names; none for any other reference.
 pub(super) fn local_pointer(reference: &str) -> Option<String> {
-    let fragment = percent_decoded(reference.strip_prefix('#')?)?;
+    let fragment = percent::decoded(reference.strip_prefix('#')?)?;
     (fragment.is_empty() || fragment.starts_with('/')).then_some(fragment)
-}
-
-fn percent_decoded(fragment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                bytes.push(u8::from_str_radix(str::from_utf8(&digits).ok()?, 16).ok()?);
-            }
-            byte => bytes.push(byte),
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What stands in an object by its names, or in a list by their numbers.

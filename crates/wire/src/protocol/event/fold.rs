@@ -74,7 +74,7 @@ impl Fold {
 
     fn open(&mut self, open: Open<'static>) {
         let Open { part: _, candidate, opening, semantics } = open;
-        let part = Part::new(begin(opening)).with_semantics(semantics);
+        let part = Part::new(opening.into_content()).with_semantics(semantics);
         let place = (candidate as usize).min(CANDIDATES_MAX - 1);
         let candidate = self.candidate(candidate);
         candidate.message.parts.push(part);
@@ -136,19 +136,20 @@ impl Fold {
     }
 }
 
-fn begin(opening: Opening<'static>) -> Content<'static> {
-    match opening {
-        Opening::Text => Content::Text(Text::default()),
-        Opening::Refusal => Content::Refusal(Text::default()),
-        Opening::Reasoning(form) => {
-            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
+impl<'a> Opening<'a> {
+    /// The part as it stands when it begins.
+    pub(in crate::protocol) fn into_content(self) -> Content<'a> {
+        match self {
+            Opening::Text => Content::Text(Text::default()),
+            Opening::Refusal => Content::Refusal(Text::default()),
+            Opening::Reasoning(form) => {
+                Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
+            }
+            Opening::ToolCall { id, name, form } => {
+                let arguments = Arguments::Text(Text::default());
+                Content::ToolCall(Box::new(ToolCall { id, name, arguments, form }))
+            }
+            Opening::Whole(content) => content,
         }
-        Opening::ToolCall { id, name, form } => Content::ToolCall(Box::new(ToolCall {
-            id,
-            name,
-            arguments: Arguments::Text(Text::default()),
-            form,
-        })),
-        Opening::Whole(content) => content,
     }
 }

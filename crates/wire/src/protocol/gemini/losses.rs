@@ -1,15 +1,21 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::fates::CARRIED;
+use crate::protocol::fates::Fates;
+use crate::protocol::fates::Rows;
+use crate::protocol::fates::depends;
+use crate::protocol::fates::dropped;
+use crate::protocol::fates::row;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::gemini::decode_response::is_finer;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::Speaker;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
@@ -19,7 +25,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     let shape: Shape = spelling.of();
     match field {
         Field::Citations if shape.has(CITED_APART) => "../../citationMetadata",
-        _ => row_of(field).pointer,
+        _ => FATES.row(field).pointer,
     }
 }
 
@@ -28,7 +34,7 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    row_of(field).fate
+    FATES.row(field).fate
 }
 
 /// What any other protocol loses of why an answer ended.
@@ -36,24 +42,11 @@ pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str
     is_finer(finish).then_some((LossKind::Approximated, FINER_FINISH))
 }
 
-/// One field: where it stands, and what becomes of it.
-#[derive(Clone, Copy)]
-struct Row {
-    field: Field,
-    pointer: &'static str,
-    fate: Fate,
-}
-
-const fn row_of(field: Field) -> Row {
-    match Count::of(field) {
-        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
-        None => TABLE[field as usize],
-    }
-}
+const FATES: Fates<Speaker> = Fates::new(TABLE, &USAGE);
 
 /// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
 /// The sources of an answer and the log probabilities of its tokens stand beside its content.
-const TABLE: [Row; Field::UsageInput as usize] = [
+const TABLE: Rows = [
     row(Field::Model, "/model", depends("Gemini has it in the URL, not in the body")),
     row(Field::Stream, "/stream", Fate::Implied("streaming is chosen by the method in the URL")),
     row(Field::MaxOutputTokens, "/generationConfig/maxOutputTokens", BY_VALUE),
@@ -143,16 +136,6 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::FinishDetails, "/finishMessage", NO_DETAILS),
 ];
 
-// Rows are found by the number of their field.
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].field as usize == index, "a row is out of order");
-        index += 1;
-    }
-};
-
-const CARRIED: Fate = Fate::Carried;
 const BY_VALUE: Fate = depends("depends on the value");
 const BY_MODEL: Fate = depends("depends on what the model supports");
 const BY_MODEL_AND_TOOLS: Fate = depends("depends on the model and the tools");
@@ -174,18 +157,6 @@ const BY_KEYWORDS: Fate = depends("depends on the schema keywords that the model
 const NO_SEQUENCE: Fate = dropped("Gemini does not state which stop sequence was met");
 const NO_DETAILS: Fate = dropped("the finish reason has no details in Gemini");
 const AN_OBJECT: Fate = depends("arguments must be an object in Gemini");
-
-const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
-    Row { field, pointer, fate }
-}
-
-const fn depends(words: &'static str) -> Fate {
-    Fate::Depends(words)
-}
-
-const fn dropped(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Dropped, reason)
-}
 
 const fn approximated(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Approximated, reason)

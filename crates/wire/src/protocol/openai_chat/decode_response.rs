@@ -200,26 +200,11 @@ fn is_text(content: &Content<'_>) -> bool {
 pub(super) fn citation_of(json: Json<'_>) -> Citation<'_> {
     let mut citation = Citation::new(Protocol::OpenaiChat, json.clone());
     let Some(mut reader) = json.input_reader() else { return citation };
-    let (mut start, mut end) = (None, None);
     // An annotation of another shape is kept whole all the same.
-    let _ = reader.object(|key, reader| {
-        if key != "url_citation" || reader.kind()? != Kind::Object {
-            return reader.skip();
-        }
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("url", Kind::String) => citation.set_url(reader.string()?),
-                ("title", Kind::String) => citation.set_title(reader.string()?),
-                ("start_index", Kind::Number) => start = reader.number()?.as_u64(),
-                ("end_index", Kind::Number) => end = reader.number()?.as_u64(),
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })
+    let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("url_citation", Kind::Object) => citation.read_page(reader),
+        _ => reader.skip(),
     });
-    if let (Some(start), Some(end)) = (start, end) {
-        citation.set_span(start, end);
-    }
     citation
 }
 

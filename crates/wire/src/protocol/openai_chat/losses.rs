@@ -1,14 +1,20 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
+use crate::protocol::fates::CARRIED;
+use crate::protocol::fates::Fates;
+use crate::protocol::fates::Rows;
+use crate::protocol::fates::depends;
+use crate::protocol::fates::dropped;
+use crate::protocol::fates::row;
 use crate::protocol::field::FieldSet;
 use crate::protocol::field::lost_fields;
 use crate::protocol::openai_chat::types::Shape;
+use crate::protocol::openai_chat::types::Speaker;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extra;
@@ -29,10 +35,10 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
             if shape.has(request_shape::FUNCTIONS) =>
         {
             // A function without its wrapper.
-            let pointer = row_of(field).pointer;
+            let pointer = FATES.row(field).pointer;
             pointer.strip_prefix("/function").unwrap_or(pointer)
         }
-        _ => row_of(field).pointer,
+        _ => FATES.row(field).pointer,
     }
 }
 
@@ -47,27 +53,13 @@ pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
 
 /// What becomes of a canonical field on its way into this protocol.
 pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    row_of(field).fate
+    FATES.row(field).fate
 }
 
-/// What this protocol says to one canonical field.
-#[derive(Clone, Copy)]
-struct Row {
-    field: Field,
-    /// Empty for a whole node, or for a field whose place the node already names.
-    pointer: &'static str,
-    fate: Fate,
-}
-
-const fn row_of(field: Field) -> Row {
-    match Count::of(field) {
-        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
-        None => TABLE[field as usize],
-    }
-}
+const FATES: Fates<Speaker> = Fates::new(TABLE, &USAGE);
 
 /// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
-const TABLE: [Row; Field::UsageInput as usize] = [
+const TABLE: Rows = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
@@ -175,15 +167,6 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::FinishDetails, "", dropped("Chat has no details of the finish reason")),
 ];
 
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].field as usize == index, "a row is out of order");
-        index += 1;
-    }
-};
-
-const CARRIED: Fate = Fate::Carried;
 const BY_MODEL: Fate = depends("depends on what the model supports");
 const BY_SCHEMAS: Fate = depends("depends on whether the server supports schemas");
 const BY_SERVER: Fate = depends("depends on whether the server supports it");
@@ -197,18 +180,6 @@ const BY_KEYWORDS: Fate = depends("depends on the keywords of the schema");
 const BY_TOOL: Fate = depends("depends on the hosted tool");
 const NO_CONVERSATIONS: Fate = dropped("Chat servers keep no conversations");
 const NO_ITEMS: Fate = implied("Chat has no items");
-
-const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
-    Row { field, pointer, fate }
-}
-
-const fn depends(words: &'static str) -> Fate {
-    Fate::Depends(words)
-}
-
-const fn dropped(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Dropped, reason)
-}
 
 const fn implied(reason: &'static str) -> Fate {
     Fate::Implied(reason)

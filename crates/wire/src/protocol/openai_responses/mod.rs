@@ -8,10 +8,7 @@ mod encode_request;
 mod encode_response;
 mod encode_stream;
 mod fault;
-mod item;
 mod losses;
-mod output;
-mod part;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -1,6 +1,9 @@
 //! Citations: where a text says it has its knowledge from.
 
+use crate::error::Result;
 use crate::json::Json;
+use crate::json::Kind;
+use crate::json::Reader;
 use crate::json::Text;
 use crate::owned::into_owned;
 use crate::place::Place;
@@ -51,6 +54,23 @@ impl<'a> Citation<'a> {
 
     pub(in crate::protocol) fn set_span(&mut self, start: u64, end: u64) {
         self.span = Some((start, end));
+    }
+
+    /// Reads the members of an object that cites a page, as several protocols name them.
+    pub(in crate::protocol) fn read_page(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (mut start, mut end) = (None, None);
+        reader.object(|key, reader| {
+            match (&*key, reader.kind()?) {
+                ("url", Kind::String) => self.url = Some(reader.string()?),
+                ("title", Kind::String) => self.title = Some(reader.string()?),
+                ("start_index", Kind::Number) => start = reader.number()?.as_u64(),
+                ("end_index", Kind::Number) => end = reader.number()?.as_u64(),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        })?;
+        self.span = start.zip(end);
+        Ok(())
     }
 
     /// The protocol in which [`Citation::json`] is spelled.

@@ -4,7 +4,6 @@ use crate::conversation::Arguments;
 use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
-use crate::conversation::ToolCall;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -111,7 +110,7 @@ impl Encoder<'_> {
                 State::Streaming { thought: false, begun: false }
             }
             Opening::Reasoning(_) if plain => State::Streaming { thought: true, begun: false },
-            opening => State::Buffered(Part::new(begin(opening)).with_semantics(semantics)),
+            opening => State::Buffered(Part::new(opening.into_content()).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
         let logprobs = None;
@@ -398,21 +397,6 @@ impl Encoder<'_> {
         let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
         let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
         !self.is_same() && own && empty
-    }
-}
-
-fn begin(opening: Opening<'static>) -> Content<'static> {
-    match opening {
-        Opening::Text => Content::Text(Text::default()),
-        Opening::Refusal => Content::Refusal(Text::default()),
-        Opening::Reasoning(form) => {
-            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
-        }
-        Opening::ToolCall { id, name, form } => {
-            let arguments = Arguments::Text(Text::default());
-            Content::ToolCall(Box::new(ToolCall { id, name, arguments, form }))
-        }
-        Opening::Whole(content) => content,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reading requests. Items and parts are read by files of their own, which whole answers and streams use too.
 
 mod item;
-mod media;
 mod part;
 mod settings;
 mod tools;

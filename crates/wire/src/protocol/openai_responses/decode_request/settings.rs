@@ -1,7 +1,6 @@
 //! Reading the settings that are objects: the shape of the answer's text, and reasoning.
 
 use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
 use crate::conversation::Request;
 use crate::conversation::ThinkingShow;
 use crate::error::Result;
@@ -34,40 +33,26 @@ fn decode_format<'a>(
     extras: &mut Extras<'a>,
 ) -> Result<Member> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
-    let mut schema = OutputSchema::default();
     *output = match &*kind.to_str() {
         "text" => OutputFormat::Text,
         "json_object" => OutputFormat::JsonObject,
-        "json_schema" => {
-            decode_schema(reader, &mut schema, extras)?;
-            *output = OutputFormat::JsonSchema(Box::new(schema));
-            return Ok(Member::Read);
-        }
+        "json_schema" => OutputFormat::JsonSchema(Box::default()),
         _ => return Ok(Member::Unknown),
     };
-    read_object(reader, "text/format", extras, |key, reader, _| match key {
-        "type" => reader.skip().map(|()| Member::Read),
-        _ => Ok(Member::Unknown),
-    })?;
-    Ok(Member::Read)
-}
-
-fn decode_schema<'a>(
-    reader: &mut Reader<'a>,
-    schema: &mut OutputSchema<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
     read_object(reader, "text/format", extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "name" => schema.name = Some(reader.string()?),
-            "description" => schema.description = Some(reader.string()?),
-            "schema" => schema.schema = Some(reader.raw()?),
-            "strict" => schema.strict = Some(reader.boolean()?),
+        match (key, &mut *output) {
+            ("type", _) => reader.skip()?,
+            ("name", OutputFormat::JsonSchema(it)) => it.name = Some(reader.string()?),
+            ("description", OutputFormat::JsonSchema(it)) => {
+                it.description = Some(reader.string()?);
+            }
+            ("schema", OutputFormat::JsonSchema(it)) => it.schema = Some(reader.raw()?),
+            ("strict", OutputFormat::JsonSchema(it)) => it.strict = Some(reader.boolean()?),
             _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
-    })
+    })?;
+    Ok(Member::Read)
 }
 
 pub(super) fn decode_reasoning<'a>(

@@ -52,26 +52,25 @@ fn decode_tool<'a>(
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
     let tool = match &*kind.to_str() {
-        "function" => decode_function(reader, unread, place)?,
-        "custom" => decode_custom(reader, unread, place)?,
+        "function" => decode_function(reader, unread, (place, namespace))?,
+        "custom" => decode_custom(reader, unread, (place, namespace))?,
         "namespace" => {
             *reader = start.checkpoint();
             decode_namespace(reader, place)?
         }
         _ => None,
     };
-    let Some(mut tool) = tool else {
-        *reader = start;
-        let json = reader.raw()?;
-        let service = service(&kind.to_str());
-        let hosted = HostedTool { protocol: THIS, service, kind, json };
-        let tool = Tool::new(ToolKind::Hosted(hosted));
-        return Ok(tool.with_semantics(NodeSemantics::at(place)));
-    };
-    if let Some(namespace) = namespace {
-        qualify(&mut tool.kind, namespace);
+    match tool {
+        Some(tool) => Ok(tool),
+        None => {
+            *reader = start;
+            let json = reader.raw()?;
+            let service = service(&kind.to_str());
+            let hosted = HostedTool { protocol: THIS, service, kind, json };
+            let tool = Tool::new(ToolKind::Hosted(hosted));
+            Ok(tool.with_semantics(NodeSemantics::at(place)))
+        }
     }
-    Ok(tool)
 }
 
 fn service(kind: &str) -> HostedService {
@@ -82,20 +81,18 @@ fn service(kind: &str) -> HostedService {
     }
 }
 
-fn qualify(kind: &mut ToolKind<'_>, namespace: &str) {
-    match kind {
-        ToolKind::Function(tool) => {
-            tool.name = qualified(namespace, std::mem::take(&mut tool.name));
-        }
-        ToolKind::Custom(tool) => tool.name = qualified(namespace, std::mem::take(&mut tool.name)),
-        ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+/// The name of a tool that a namespace may hold.
+fn named<'a>(name: Text<'a>, namespace: Option<&str>) -> Text<'a> {
+    match namespace {
+        Some(namespace) => qualified(namespace, name),
+        None => name,
     }
 }
 
 fn decode_function<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
+    (place, namespace): (Place, Option<&str>),
 ) -> Result<Option<Tool<'a>>> {
     let mut name = None;
     let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
@@ -103,7 +100,7 @@ fn decode_function<'a>(
     unread.read(reader, "", &mut extras, |key, reader, _| {
         match key {
             "type" => reader.skip()?,
-            "name" => name = Some(reader.string()?),
+            "name" => name = Some(named(reader.string()?, namespace)),
             "description" => description = Some(reader.string()?),
             "parameters" => parameters = Some(reader.raw()?),
             "strict" => strict = Some(reader.boolean()?),
@@ -126,14 +123,14 @@ fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool
 fn decode_custom<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    place: Place,
+    (place, namespace): (Place, Option<&str>),
 ) -> Result<Option<Tool<'a>>> {
     let (mut name, mut description, mut format) = (None, None, None);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, extras| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
-            ("name", _) => name = Some(reader.string()?),
+            ("name", _) => name = Some(named(reader.string()?, namespace)),
             ("description", _) => description = Some(reader.string()?),
             ("format", Kind::Object) => {
                 let start = reader.checkpoint();
@@ -203,14 +200,11 @@ fn decode_namespace<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<
 
 /// Reads `tool_choice`. A choice that only this protocol has is kept whole.
 pub(super) fn decode_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
+    let start = reader.checkpoint();
     let json = reader.raw()?;
-    let mut members = Members::default();
     let known = match json.kind() {
         Kind::String => word(&json),
-        Kind::Object => json
-            .input_reader()
-            .filter(|reader| members.read(&mut reader.clone()))
-            .and_then(|_| members.choice()),
+        Kind::Object => choice(start)?,
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => None,
     };
     Ok(known.unwrap_or(ToolChoice::Other { protocol: THIS, json }))
@@ -225,58 +219,40 @@ fn word<'a>(json: &Json<'_>) -> Option<ToolChoice<'a>> {
     }
 }
 
-/// The members of a choice that is an object.
-#[derive(Default)]
-struct Members<'a> {
-    kind: Option<Text<'a>>,
-    name: Option<Text<'a>>,
-    mode: Option<Text<'a>>,
-    tools: Option<Vec<AllowedTool<'a>>>,
-}
-
-impl<'a> Members<'a> {
-    /// Reads them; false if there is anything that a canonical choice could not give back.
-    fn read(&mut self, reader: &mut Reader<'a>) -> bool {
-        let mut plain = true;
-        let read = reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("type", Kind::String) => self.kind = Some(reader.string()?),
-                ("name", Kind::String) => self.name = Some(reader.string()?),
-                ("mode", Kind::String) => self.mode = Some(reader.string()?),
-                ("tools", Kind::Array) => self.tools = Some(allowed(reader)?),
-                _ => {
-                    plain = false;
-                    reader.skip()?;
-                }
+/// The choice that an object is; none if it has anything that a canonical choice could not give back.
+fn choice<'a>(mut reader: Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
+    let (mut kind, mut name, mut mode, mut tools) = (None, None, None, None);
+    let mut is_plain = true;
+    reader.object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("type", Kind::String) => kind = Some(reader.string()?),
+            ("name", Kind::String) => name = Some(reader.string()?),
+            ("mode", Kind::String) => mode = Some(reader.string()?),
+            ("tools", Kind::Array) => tools = Some(allowed(reader)?),
+            _ => {
+                is_plain = false;
+                reader.skip()?;
             }
-            Ok(())
-        });
-        plain && read.is_ok()
-    }
-
-    fn choice(&mut self) -> Option<ToolChoice<'a>> {
-        let kind = self.kind.take()?;
-        match (&*kind.to_str(), self.name.take(), self.mode.take(), self.tools.take()) {
-            ("function", Some(name), None, None) => {
-                Some(ToolChoice::Named { name, form: CallForm::Function })
-            }
-            ("custom", Some(name), None, None) => {
-                Some(ToolChoice::Named { name, form: CallForm::Custom })
-            }
-            ("allowed_tools", None, Some(mode), Some(tools)) => {
-                Some(ToolChoice::Allowed { mode: allowed_mode(&mode)?, tools })
-            }
-            _ => None,
         }
-    }
-}
-
-fn allowed_mode(mode: &Text<'_>) -> Option<AllowedMode> {
-    match &*mode.to_str() {
-        "auto" => Some(AllowedMode::Auto),
-        "required" => Some(AllowedMode::Required),
+        Ok(())
+    })?;
+    let Some(kind) = kind.filter(|_| is_plain) else { return Ok(None) };
+    let mode = mode.as_ref().map(Text::to_str);
+    Ok(match (&*kind.to_str(), name, mode.as_deref(), tools) {
+        ("function", Some(name), None, None) => {
+            Some(ToolChoice::Named { name, form: CallForm::Function })
+        }
+        ("custom", Some(name), None, None) => {
+            Some(ToolChoice::Named { name, form: CallForm::Custom })
+        }
+        ("allowed_tools", None, Some("auto"), Some(tools)) => {
+            Some(ToolChoice::Allowed { mode: AllowedMode::Auto, tools })
+        }
+        ("allowed_tools", None, Some("required"), Some(tools)) => {
+            Some(ToolChoice::Allowed { mode: AllowedMode::Required, tools })
+        }
         _ => None,
-    }
+    })
 }
 
 fn allowed<'a>(reader: &mut Reader<'a>) -> Result<Vec<AllowedTool<'a>>> {

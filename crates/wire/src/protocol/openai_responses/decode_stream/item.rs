@@ -9,7 +9,6 @@ use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
 use crate::error::Result;
 use crate::index::Index;
-use crate::json::Json;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
@@ -26,8 +25,9 @@ use crate::protocol::PartId;
 use crate::protocol::openai_responses::decode_request::citation;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_request::decode_part;
-use crate::protocol::openai_responses::decode_stream::frame::Emit;
-use crate::protocol::openai_responses::decode_stream::frame::Fields;
+use crate::protocol::openai_responses::decode_stream::Emit;
+use crate::protocol::openai_responses::decode_stream::Fields;
+use crate::protocol::openai_responses::decode_stream::Slot;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::Shape;
@@ -41,7 +41,8 @@ pub(super) struct Items {
     /// Which of them has which number.
     numbers: Index<usize>,
     next: u32,
-    called: bool,
+    /// Whether a tool was called.
+    pub(super) called: bool,
 }
 
 /// An item of which the stream has told.
@@ -76,34 +77,14 @@ struct Grown {
     weighed: bool,
 }
 
-/// Where in an item a part stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Slot {
-    Text(usize),
-    Refusal(usize),
-    Summary,
-    Thought,
-    /// Arguments, or the input of a custom tool.
-    Input,
-    /// A part that does not grow.
-    Whole(usize),
-}
-
 impl Items {
-    pub(super) fn has_called(&self) -> bool {
-        self.called
-    }
-
     pub(super) fn has_ended(&self, at: Option<usize>) -> bool {
         at.and_then(|at| self.items.get(at)).is_some_and(|item| item.ended)
     }
 
     /// Which of the told items each of a list is, by the ids in it: the one of that id, else the one at that place, unless
     /// its id stands elsewhere in the list.
-    pub(super) fn matching(
-        &self,
-        ids: Vec<Option<String>>,
-    ) -> impl Iterator<Item = Option<usize>> + use<> {
+    pub(super) fn matching(&self, ids: &[Option<String>]) -> Vec<Option<usize>> {
         let (mut by_id, mut by_place) = (HashMap::new(), HashMap::new());
         for (at, item) in self.items.iter().enumerate() {
             by_place.insert(item.index, at);
@@ -113,39 +94,31 @@ impl Items {
         }
         let known = |id: &Option<String>| id.as_ref().and_then(|id| by_id.get(id)).copied();
         let claimed: HashSet<usize> = ids.iter().filter_map(known).collect();
-        let told: Vec<Option<usize>> = (ids.iter().enumerate())
-            .map(|(place, id)| {
-                let at_place = || by_place.get(&place).copied().filter(|at| !claimed.contains(at));
-                known(id).or_else(at_place)
-            })
-            .collect();
-        told.into_iter()
+        let told = ids.iter().enumerate().map(|(place, id)| {
+            let at_place = || by_place.get(&place).copied().filter(|at| !claimed.contains(at));
+            known(id).or_else(at_place)
+        });
+        told.collect()
     }
 
-    fn find(&mut self, index: usize) -> Option<usize> {
-        self.numbers.last(&self.items, &index, |item| &item.index)
-    }
-
+    /// The item of that number, which may be new.
     fn told(&mut self, index: usize) -> usize {
-        match self.find(index) {
-            Some(at) => at,
-            None => {
-                self.items.push(Told { index, ..Told::default() });
-                self.items.len() - 1
-            }
-        }
+        let known = self.numbers.last(&self.items, &index, |item| &item.index);
+        known.unwrap_or_else(|| self.push(index))
+    }
+
+    fn push(&mut self, index: usize) -> usize {
+        self.items.push(Told { index, ..Told::default() });
+        self.items.len() - 1
     }
 
     /// An item begins. A call opens at once; what else it may be opens with its first part.
     pub(super) fn added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
-            return Ok(());
-        };
+        let Some(mut reader) = fields.item else { return Ok(()) };
         let mut at = self.told(fields.output_index);
         if self.items[at].ended {
             // Some servers give every item the same number.
-            self.items.push(Told { index: fields.output_index, ..Told::default() });
-            at = self.items.len() - 1;
+            at = self.push(fields.output_index);
         }
         let place = fields.place.step(Step::Item);
         self.items[at].place = Some(place);
@@ -265,17 +238,11 @@ impl Items {
     /// A part of a message or of the thoughts themselves begins.
     pub(super) fn part_added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.told(fields.output_index);
-        let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
-            return Ok(());
-        };
+        let Some(mut reader) = fields.part else { return Ok(()) };
         let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
-        let slot = match part.content() {
-            Content::Text(_) => Slot::Text(fields.content_index),
-            Content::Refusal(_) => Slot::Refusal(fields.content_index),
-            // Thoughts open with their text, and what is unknown is told when it is complete.
-            _ => return Ok(()),
-        };
-        if self.items[at].find(slot).is_none() {
+        let slot = Slot::of(&part, fields.content_index);
+        // Thoughts open with their text, and what is unknown is told when it is complete.
+        if !matches!(slot, Slot::Whole(_)) && self.items[at].find(slot).is_none() {
             self.open(at, slot, part, emit);
         }
         Ok(())
@@ -283,9 +250,7 @@ impl Items {
 
     pub(super) fn part_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.told(fields.output_index);
-        let Some(mut reader) = fields.part.as_ref().and_then(Json::input_reader) else {
-            return Ok(());
-        };
+        let Some(mut reader) = fields.part else { return Ok(()) };
         let kind = reader.peek_tag("type")?.unwrap_or_default();
         // Thoughts are complete with their item, which has what seals them.
         if kind == *"reasoning_text" || self.items[at].ended {
@@ -298,11 +263,7 @@ impl Items {
 
     /// Completes a part of a message.
     fn complete<'f>(&mut self, at: usize, index: usize, part: Part<'f>, emit: Emit<'_, 'f>) {
-        let slot = match part.content() {
-            Content::Text(_) => Slot::Text(index),
-            Content::Refusal(_) => Slot::Refusal(index),
-            _ => Slot::Whole(index),
-        };
+        let slot = Slot::of(&part, index);
         let found = self.items[at].find(slot);
         let said = part.semantics().clone();
         let text = match part.content() {
@@ -326,9 +287,7 @@ impl Items {
 
     /// An item is complete. Whatever of it was not told yet is told now.
     pub(super) fn item_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let Some(mut reader) = fields.item.as_ref().and_then(Json::input_reader) else {
-            return Ok(());
-        };
+        let Some(mut reader) = fields.item else { return Ok(()) };
         let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
         let at = self.told(fields.output_index);
         self.done_at(Some(at), parts.into_vec(), emit);
@@ -342,28 +301,22 @@ impl Items {
         parts: Vec<Part<'f>>,
         emit: Emit<'_, 'f>,
     ) {
-        let at = at.unwrap_or_else(|| {
-            self.items.push(Told { index: usize::MAX, ..Told::default() });
-            self.items.len() - 1
-        });
+        let at = at.unwrap_or_else(|| self.push(usize::MAX));
         if self.items[at].ended {
             return;
         }
+        // An item that proves odd when all of it is told has been told already.
+        let is_told = |part: &Part<'_>| !part.semantics().has_shape(IN_CONTENT);
+        let is_told = parts.first().is_some_and(is_told) && !self.items[at].parts.is_empty();
         match parts.first().map(Part::content) {
             Some(Content::ToolCall(_)) => self.call_done(at, parts, emit),
             Some(Content::Reasoning(_)) => self.thought_done(at, parts, emit),
-            // An item that proves odd when all of it is told has been told already.
-            Some(Content::Opaque(_)) if self.is_told_otherwise(at, &parts[0]) => {}
+            Some(Content::Opaque(_)) if is_told => {}
             Some(_) => self.message_done(at, parts, emit),
             None => {}
         }
         self.items[at].ended = true;
         self.items[at].close_all(emit);
-    }
-
-    /// Whether parts were told of an item that ends as something which has none.
-    fn is_told_otherwise(&self, at: usize, part: &Part<'_>) -> bool {
-        !part.semantics().has_shape(IN_CONTENT) && !self.items[at].parts.is_empty()
     }
 
     fn call_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
@@ -388,7 +341,7 @@ impl Items {
 
     fn thought_done<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
         let Some(first) = parts.first() else { return };
-        let mut sealed = Some(self.items[at].later(first.semantics()));
+        let sealed = self.items[at].later(first.semantics());
         let is_only_sealed = self.items[at].parts.is_empty();
         for part in parts {
             let Content::Reasoning(thought) = part.content() else { continue };
@@ -405,8 +358,8 @@ impl Items {
                 self.items[at].parts[found].pieces(texts, emit);
             }
         }
-        if let (Some(grown), Some(semantics)) = (self.items[at].parts.first_mut(), sealed.take()) {
-            grown.close(semantics, emit);
+        if let Some(grown) = self.items[at].parts.first_mut() {
+            grown.close(sealed, emit);
         }
     }
 
@@ -427,9 +380,7 @@ impl Items {
     }
 
     pub(super) fn close_all<'f>(&mut self, emit: Emit<'_, 'f>) {
-        for item in &mut self.items {
-            item.close_all(emit);
-        }
+        self.items.iter_mut().for_each(|item| item.close_all(emit));
     }
 }
 

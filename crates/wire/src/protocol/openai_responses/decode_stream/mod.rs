@@ -1,11 +1,12 @@
 //! Reading streams. Items are keyed by their place in the output, because ids have been seen to change on the way. In the
 //! list at the end they are known by their ids first, because servers leave out items there, or state more.
 
-mod frame;
 mod item;
 
+use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
+use crate::conversation::Part;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
@@ -23,10 +24,7 @@ use crate::protocol::Start;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_response::Answer;
 use crate::protocol::openai_responses::decode_response::json_of;
-use crate::protocol::openai_responses::decode_stream::frame::Emit;
-use crate::protocol::openai_responses::decode_stream::frame::Fields;
 use crate::protocol::openai_responses::decode_stream::item::Items;
-use crate::protocol::openai_responses::decode_stream::item::Slot;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
@@ -144,7 +142,7 @@ impl Decoder {
         if let Some(usage) = answer.usage.take() {
             emit(Event::Usage(usage));
         }
-        let called = self.items.has_called();
+        let called = self.items.called;
         let finish = answer.finish(called).unwrap_or_else(|| {
             Finish::new(match name {
                 "failed" | "cancelled" => FinishKind::Failed,
@@ -187,9 +185,9 @@ impl Decoder {
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
         if let Some(mut reader) = output.as_ref().and_then(Json::input_reader) {
-            let mut told = self.items.matching(ids_of(&reader)?);
+            let told = self.items.matching(&ids_of(&reader)?);
             reader.array(|index, reader| {
-                let at = told.next().flatten();
+                let at = told.get(index).copied().flatten();
                 if self.items.has_ended(at) {
                     return reader.skip();
                 }
@@ -256,4 +254,99 @@ fn read_answer<'f>(fields: &Fields<'f>) -> Result<(Answer<'f>, Place)> {
         None => Answer::default(),
     };
     Ok((answer, place))
+}
+
+/// Takes the events of a stream.
+type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
+
+/// The fields of a frame, picked in one pass over it: the type may stand behind everything else.
+#[derive(Debug, Default)]
+struct Fields<'f> {
+    /// Where the frame stands.
+    place: Place,
+    kind: Option<Text<'f>>,
+    output_index: usize,
+    content_index: usize,
+    summary_index: usize,
+    /// What a part grows by.
+    delta: Option<Text<'f>>,
+    /// What a part has grown to.
+    whole: Option<Text<'f>>,
+    logprobs: Option<Json<'f>>,
+    part: Option<Reader<'f>>,
+    item: Option<Reader<'f>>,
+    annotation: Option<Json<'f>>,
+    response: Option<Json<'f>>,
+}
+
+impl<'f> Fields<'f> {
+    fn read(data: &'f str, place: Place) -> Result<Self> {
+        let mut fields = Self { place, ..Self::default() };
+        let mut reader = Reader::new(data);
+        if reader.kind()? != Kind::Object {
+            // JSON that is no event says nothing.
+            reader.skip()?;
+            reader.finish()?;
+            return Ok(fields);
+        }
+        reader.object(|key, reader| fields.member(&key, reader))?;
+        reader.finish()?;
+        Ok(fields)
+    }
+
+    fn member(&mut self, key: &str, reader: &mut Reader<'f>) -> Result<()> {
+        match (key, reader.kind()?) {
+            ("type", Kind::String) => self.kind = Some(reader.string()?),
+            ("delta", Kind::String) => self.delta = Some(reader.string()?),
+            ("text" | "refusal" | "arguments" | "input", Kind::String) => {
+                self.whole = Some(reader.string()?);
+            }
+            // Some servers give the arguments as the object that they are.
+            ("arguments", Kind::Object) => self.whole = Some(reader.raw()?.to_text().into_owned()),
+            ("output_index", Kind::Number) => self.output_index = index(reader)?,
+            ("content_index", Kind::Number) => self.content_index = index(reader)?,
+            ("summary_index", Kind::Number) => self.summary_index = index(reader)?,
+            ("logprobs", Kind::Array) => self.logprobs = Some(reader.raw()?),
+            ("part", Kind::Object) => {
+                self.part = Some(reader.checkpoint());
+                reader.skip()?;
+            }
+            ("item", Kind::Object) => {
+                self.item = Some(reader.checkpoint());
+                reader.skip()?;
+            }
+            ("annotation", Kind::Object) => self.annotation = Some(reader.raw()?),
+            ("response", Kind::Object) => self.response = Some(reader.raw()?),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    }
+}
+
+fn index(reader: &mut Reader<'_>) -> Result<usize> {
+    Ok(reader.number()?.as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or_default())
+}
+
+/// Where in an item a part stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Slot {
+    Text(usize),
+    Refusal(usize),
+    Summary,
+    Thought,
+    /// Arguments, or the input of a custom tool.
+    Input,
+    /// A part that does not grow.
+    Whole(usize),
+}
+
+impl Slot {
+    /// The slot of a part of a message.
+    fn of(part: &Part<'_>, index: usize) -> Self {
+        match part.content() {
+            Content::Text(_) => Self::Text(index),
+            Content::Refusal(_) => Self::Refusal(index),
+            _ => Self::Whole(index),
+        }
+    }
 }

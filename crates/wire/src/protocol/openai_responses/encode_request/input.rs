@@ -28,24 +28,22 @@ use crate::protocol::omitted::in_place;
 use crate::protocol::omitted::omitted;
 use crate::protocol::omitted::stand_in;
 use crate::protocol::openai_responses::encode_request::apart::Apart;
-use crate::protocol::openai_responses::item::Call;
-use crate::protocol::openai_responses::item::Header;
-use crate::protocol::openai_responses::item::is_content;
-use crate::protocol::openai_responses::item::item_len;
-use crate::protocol::openai_responses::item::open_result;
-use crate::protocol::openai_responses::item::write_call;
-use crate::protocol::openai_responses::item::write_message;
-use crate::protocol::openai_responses::item::write_reasoning;
-use crate::protocol::openai_responses::part::Side;
-use crate::protocol::openai_responses::part::is_writable;
-use crate::protocol::openai_responses::part::write_part;
+use crate::protocol::openai_responses::encode_request::item::Call;
+use crate::protocol::openai_responses::encode_request::item::Header;
+use crate::protocol::openai_responses::encode_request::item::is_content;
+use crate::protocol::openai_responses::encode_request::item::item_len;
+use crate::protocol::openai_responses::encode_request::item::open_result;
+use crate::protocol::openai_responses::encode_request::item::write_call;
+use crate::protocol::openai_responses::encode_request::item::write_message;
+use crate::protocol::openai_responses::encode_request::item::write_reasoning;
+use crate::protocol::openai_responses::encode_request::part::Side;
+use crate::protocol::openai_responses::encode_request::part::is_writable;
+use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::encode_response::output::withhold;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::words::in_words;
 use crate::protocol::words::is_wordless;
 use crate::protocol::words::remnant;
-use crate::roles::PromptRole;
-use crate::roles::ProviderType;
-use crate::roles::wire_role;
 use crate::target::SystemRole;
 
 const ALIAS: &str = "the target takes it only under another name";
@@ -55,73 +53,42 @@ type Few<T> = SmallVec<[T; 4]>;
 
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
-    writer: &'i mut Writer,
-    losing: &'i mut Losing<'r>,
-    calls: &'i Calls<'i>,
-    apart: &'i Apart,
+    pub(super) writer: &'i mut Writer,
+    pub(super) losing: &'i mut Losing<'r>,
+    pub(super) calls: &'i Calls<'i>,
+    pub(super) apart: &'i Apart,
     /// What the model calls those who instruct it, where the source has no word of its own.
-    system_role: SystemRole,
+    pub(super) system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
-    custom_calls: HashSet<String>,
+    pub(super) custom_calls: HashSet<String>,
 }
 
 impl<'i, 'r> Items<'i, 'r> {
-    pub(super) fn new(
-        writer: &'i mut Writer,
-        losing: &'i mut Losing<'r>,
-        (calls, apart): (&'i Calls<'i>, &'i Apart),
-        system_role: SystemRole,
-    ) -> Self {
-        let custom_calls = HashSet::new();
-        Self { writer, losing, calls, apart, system_role, custom_calls }
-    }
-
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
-        let place = message.semantics().place();
-        self.artefacts(message);
-        let before = self.writer.as_str().len();
+        message.parts.iter().for_each(|part| withhold(self.losing, part));
+        let before = self.writer.len();
         self.items(index, message);
-        if self.writer.as_str().len() == before && !message.parts.is_empty() {
+        if self.writer.len() == before && !message.parts.is_empty() {
             let reason = "no part of the message can be sent to the target";
-            self.losing.node(place, LossKind::Dropped, reason);
-        }
-    }
-
-    /// Withholds what belongs to texts and calls and only another issuer can read.
-    fn artefacts(&mut self, message: &Message<'_>) {
-        for part in &message.parts {
-            let is_thought = matches!(part.content(), Content::Reasoning(_));
-            if part.semantics().artefact().is_some() && !is_thought {
-                let reason = "only its own vendor takes it back";
-                let place = part.semantics().place();
-                self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
-            }
+            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
     fn items(&mut self, index: usize, message: &Message<'_>) {
+        let has_blocks = self.losing.source().conventions().has_system_blocks;
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
-            Role::System if self.has_blocks() => self.blocks(message),
+            // Each block of a system prompt is a prompt of its own.
+            Role::System if has_blocks => {
+                let role = self.system_role.as_str();
+                let blocks = message.parts.chunks(1);
+                blocks.for_each(|block| self.content(block, role, None));
+            }
+            Role::System => self.turn(index, message, "system"),
             Role::Developer => self.turn(index, message, "developer"),
             // Media that a protocol puts beside the results are the user's.
-            Role::Tool => self.turn(index, message, role_word(PromptRole::User)),
-            role @ (Role::System | Role::User) => {
-                self.turn(index, message, role_word(PromptRole::of(role)));
-            }
-        }
-    }
-
-    /// Whether system prompts are lists of blocks, each a prompt of its own.
-    fn has_blocks(&self) -> bool {
-        self.losing.source().conventions().has_system_blocks
-    }
-
-    fn blocks(&mut self, message: &Message<'_>) {
-        let role = self.system_role.as_str();
-        for part in &message.parts {
-            self.content(std::slice::from_ref(part), role, None);
+            Role::Tool | Role::User => self.turn(index, message, "user"),
         }
     }
 
@@ -413,8 +380,4 @@ fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place
         }
         None => response.to_text(),
     }
-}
-
-const fn role_word(role: PromptRole) -> &'static str {
-    wire_role(role, ProviderType::Openai)
 }

@@ -2,10 +2,13 @@
 
 mod apart;
 mod input;
+pub(super) mod item;
+pub(super) mod part;
 mod settings;
 mod tools;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::iter::once;
 
 use crate::conversation::Content;
@@ -28,11 +31,11 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::apart::told_apart;
 use crate::protocol::openai_responses::encode_request::input::Items;
+use crate::protocol::openai_responses::encode_request::item::Header;
+use crate::protocol::openai_responses::encode_request::item::write_message;
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::Tools;
 use crate::protocol::openai_responses::encode_request::tools::hosts;
-use crate::protocol::openai_responses::item::Header;
-use crate::protocol::openai_responses::item::write_message;
 use crate::protocol::openai_responses::types::INSTRUCTIONS;
 use crate::protocol::openai_responses::types::THIS;
 use crate::target::SystemRole;
@@ -60,7 +63,11 @@ pub(in crate::protocol) fn encode_request(
         None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
-    write_tools(&mut object, Tools { losing: &mut losing, calls: &calls }, request);
+    write_tools(
+        &mut object,
+        Tools { losing: &mut losing, calls: &calls, namespace: None },
+        request,
+    );
     write_parallel(&mut object, &mut losing, request);
     Settings { losing: &mut losing, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
@@ -83,7 +90,7 @@ fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request:
 
 /// Writes the tools and the choice among those that are there.
 fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
-    object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools, None));
+    object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools));
     let choice = match tools.losing.is_same() {
         true => request.tool_choice.as_ref().map(Cow::Borrowed),
         false => Offer::of(request, hosts).choice(request, tools.losing),
@@ -122,7 +129,8 @@ fn write_messages(
             write_message(writer, losing, &Header::default(), system_role.as_str(), once(word));
         }
         let apart = told_apart(&exchange.request, calls);
-        let mut items = Items::new(writer, losing, (calls, &apart), system_role);
+        let custom_calls = HashSet::new();
+        let mut items = Items { writer, losing, calls, apart: &apart, system_role, custom_calls };
         for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
             items.message(index, message);
         }

@@ -79,26 +79,23 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn limit(&mut self, object: &mut Object<'_, '_>) {
-        let Some(limit) = &self.request().max_output_tokens else {
-            return self.operators_limit(object);
-        };
-        let small = limit.as_whole().is_some_and(|limit| limit < MAX_OUTPUT_TOKENS_MIN);
-        if small && !self.losing.is_same() {
-            object.field("max_output_tokens", &MAX_OUTPUT_TOKENS_MIN);
-            let reason = "the smallest limit that is accepted is 16";
-            return self.report(Field::MaxOutputTokens, LossKind::Approximated, reason);
-        }
-        object.field("max_output_tokens", limit);
-    }
-
-    /// What the operator allows a client that says nothing of it.
-    fn operators_limit(&mut self, object: &mut Object<'_, '_>) {
-        if let Some(limit) = self.target.max_output_tokens
-            && !self.losing.is_same()
-        {
-            object.field("max_output_tokens", &limit.max(MAX_OUTPUT_TOKENS_MIN));
-            let reason = "the operator's limit";
-            self.report(Field::MaxOutputTokens, LossKind::Synthesised, reason);
+        let key = "max_output_tokens";
+        let least = MAX_OUTPUT_TOKENS_MIN;
+        let is_foreign = !self.losing.is_same();
+        // What the operator allows is for a client that says nothing of it.
+        match (&self.request().max_output_tokens, self.target.max_output_tokens) {
+            (Some(limit), _) if is_foreign && limit.as_whole().is_some_and(|it| it < least) => {
+                object.field(key, &least);
+                let reason = "the smallest limit that is accepted is 16";
+                self.report(Field::MaxOutputTokens, LossKind::Approximated, reason);
+            }
+            (Some(limit), _) => object.field(key, limit),
+            (None, Some(limit)) if is_foreign => {
+                object.field(key, &limit.max(least));
+                let reason = "the operator's limit";
+                self.report(Field::MaxOutputTokens, LossKind::Synthesised, reason);
+            }
+            (None, _) => {}
         }
     }
 

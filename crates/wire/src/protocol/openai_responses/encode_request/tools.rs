@@ -25,7 +25,7 @@ use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::part::own_extras;
+use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;
@@ -40,39 +40,26 @@ use crate::schema::translate;
 pub(super) struct Tools<'t, 'r> {
     pub(super) losing: &'t mut Losing<'r>,
     pub(super) calls: &'t Calls<'t>,
+    /// The namespace that the tools stand in.
+    pub(super) namespace: Option<&'t str>,
 }
 
 impl Tools<'_, '_> {
-    /// Writes the elements of a list of tools; `namespace` is the one that they stand in.
-    pub(super) fn list(
-        &mut self,
-        writer: &mut Writer,
-        tools: &[Tool<'_>],
-        namespace: Option<&str>,
-    ) {
+    /// Writes the elements of a list of tools.
+    pub(super) fn list(&mut self, writer: &mut Writer, tools: &[Tool<'_>]) {
         for tool in tools {
-            self.tool(writer, tool, namespace);
-        }
-    }
-
-    fn tool(&mut self, writer: &mut Writer, tool: &Tool<'_>, namespace: Option<&str>) {
-        let semantics = tool.semantics();
-        match &tool.kind {
-            ToolKind::Function(function) => self.function(writer, (tool, function), namespace),
-            ToolKind::Custom(tool) => self.custom(writer, tool, semantics, namespace),
-            ToolKind::Hosted(tool) => self.hosted(writer, tool, semantics.place()),
-            ToolKind::Namespace(tool) => self.namespace(writer, tool, semantics),
+            match &tool.kind {
+                ToolKind::Function(function) => self.function(writer, tool, function),
+                ToolKind::Custom(custom) => self.custom(writer, tool.semantics(), custom),
+                ToolKind::Hosted(hosted) => self.hosted(writer, hosted, tool.semantics().place()),
+                ToolKind::Namespace(space) => self.namespace(writer, tool.semantics(), space),
+            }
         }
     }
 
     /// The name that the target takes, reported if it is not the client's own.
-    fn name<'n>(
-        &'n mut self,
-        name: &'n Text<'_>,
-        place: Place,
-        namespace: Option<&str>,
-    ) -> Text<'n> {
-        if let Some(namespace) = namespace {
+    fn name<'n>(&'n mut self, name: &'n Text<'_>, place: Place) -> Text<'n> {
+        if let Some(namespace) = self.namespace {
             return unqualified(namespace, name);
         }
         let taken = self.calls.name(name);
@@ -83,18 +70,13 @@ impl Tools<'_, '_> {
         taken
     }
 
-    fn function(
-        &mut self,
-        writer: &mut Writer,
-        (tool, function): (&Tool<'_>, &FunctionTool<'_>),
-        namespace: Option<&str>,
-    ) {
+    fn function(&mut self, writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
         let (same, source) = (self.losing.is_same(), self.losing.source());
         let place = tool.semantics().place();
         let mut object = Object::open(writer, own_extras(self.losing, tool.semantics(), ""));
         object.word("type", "function");
-        object.field("name", &self.name(name, place, namespace));
+        object.field("name", &self.name(name, place));
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
@@ -122,15 +104,14 @@ impl Tools<'_, '_> {
     fn custom(
         &mut self,
         writer: &mut Writer,
-        tool: &CustomTool<'_>,
         semantics: &NodeSemantics<'_>,
-        namespace: Option<&str>,
+        tool: &CustomTool<'_>,
     ) {
         let CustomTool { name, description, format } = tool;
         let format_extras = own_extras(self.losing, semantics, "format");
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
         object.word("type", "custom");
-        object.field("name", &self.name(name, semantics.place(), namespace));
+        object.field("name", &self.name(name, semantics.place()));
         object.optional("description", description.as_ref());
         if let Some(format) = format {
             let mut inner = Object::open(object.key("format"), format_extras);
@@ -169,15 +150,17 @@ impl Tools<'_, '_> {
     fn namespace(
         &mut self,
         writer: &mut Writer,
-        tool: &NamespaceTool<'_>,
         semantics: &NodeSemantics<'_>,
+        tool: &NamespaceTool<'_>,
     ) {
         let NamespaceTool { name, description, tools } = tool;
         let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
         object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
-        object.key("tools").array(|writer| self.list(writer, tools, Some(&name.to_str())));
+        let (losing, calls, namespace) = (&mut *self.losing, self.calls, name.to_str());
+        let mut inside = Tools { losing, calls, namespace: Some(&namespace) };
+        object.key("tools").array(|writer| inside.list(writer, tools));
         object.close();
     }
 

@@ -13,24 +13,24 @@ use crate::protocol::Logprobs;
 use crate::protocol::Protocol;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::part::Side;
+use crate::protocol::openai_responses::encode_request::part::cites_all;
+use crate::protocol::openai_responses::encode_request::part::write_logprobs;
+use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::encode_response::output::Stage;
+use crate::protocol::openai_responses::encode_response::output::Thing;
+use crate::protocol::openai_responses::encode_response::output::client_form;
+use crate::protocol::openai_responses::encode_response::output::is_cut_off;
+use crate::protocol::openai_responses::encode_response::output::is_half_call;
+use crate::protocol::openai_responses::encode_response::output::no_arguments;
+use crate::protocol::openai_responses::encode_response::output::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
-use crate::protocol::openai_responses::encode_stream::item::REFUSAL;
 use crate::protocol::openai_responses::encode_stream::item::TEXT;
 use crate::protocol::openai_responses::encode_stream::item::input_names;
-use crate::protocol::openai_responses::output::Stage;
-use crate::protocol::openai_responses::output::Thing;
-use crate::protocol::openai_responses::output::client_form;
-use crate::protocol::openai_responses::output::is_cut_off;
-use crate::protocol::openai_responses::output::is_half_call;
-use crate::protocol::openai_responses::output::no_arguments;
-use crate::protocol::openai_responses::output::write_item;
-use crate::protocol::openai_responses::part::Side;
-use crate::protocol::openai_responses::part::cites_all;
-use crate::protocol::openai_responses::part::write_logprobs;
-use crate::protocol::openai_responses::part::write_part;
+use crate::protocol::openai_responses::encode_stream::item::words_of;
 use crate::protocol::openai_responses::types::THIS;
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
@@ -135,26 +135,18 @@ impl Encoder<'_> {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
-        let part = &self.items[item].parts[at];
-        match part.content() {
-            Content::Text(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&TEXT, "text", &text), out);
-            }
-            Content::Refusal(text) => {
-                let text = text.clone();
-                self.text_done((item, at), (&REFUSAL, "refusal", &text), out);
-            }
-            Content::Reasoning(_) => self.end_piece((item, at), out),
-            Content::ToolCall(_) => self.call_done((item, at), out),
-            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {}
+        if let Some((names, text)) = words_of(&mut self.items[item].parts[at]) {
+            let text = text.clone();
+            return self.text_done((item, at), (names, &text), out);
         }
+        self.end_piece((item, at), out);
+        self.call_done((item, at), out);
     }
 
     fn text_done(
         &mut self,
         (item, at): Seat,
-        (names, key, text): (&Names, &str, &Text<'_>),
+        (names, text): (&Names, &Text<'_>),
         out: &mut String,
     ) {
         self.add_part((item, at), out);
@@ -169,7 +161,7 @@ impl Encoder<'_> {
         let logprobs = self.items[item].parts[at].semantics().logprobs().cloned();
         let source = self.source;
         self.item_frame(out, names.done, position, |writer| {
-            writer.field(key, text);
+            writer.field(names.key, text);
             if names.done == TEXT.done {
                 write_told_logprobs(writer, source, logprobs.as_ref());
             }

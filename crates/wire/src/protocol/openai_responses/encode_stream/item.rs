@@ -4,8 +4,6 @@ use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::ToolCall;
 use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
@@ -16,26 +14,25 @@ use crate::protocol::Delta;
 use crate::protocol::Logprobs;
 use crate::protocol::NoteKind;
 use crate::protocol::Open;
-use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::part::chars_of;
+use crate::protocol::openai_responses::encode_request::part::cites_all;
+use crate::protocol::openai_responses::encode_request::part::write_citation;
+use crate::protocol::openai_responses::encode_response::output::Stage;
+use crate::protocol::openai_responses::encode_response::output::Thing;
+use crate::protocol::openai_responses::encode_response::output::client_form;
+use crate::protocol::openai_responses::encode_response::output::handed;
+use crate::protocol::openai_responses::encode_response::output::is_doubled;
+use crate::protocol::openai_responses::encode_response::output::is_words;
+use crate::protocol::openai_responses::encode_response::output::item_id;
+use crate::protocol::openai_responses::encode_response::output::takes;
+use crate::protocol::openai_responses::encode_response::output::withhold;
+use crate::protocol::openai_responses::encode_response::output::write_item;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Placed;
 use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
-use crate::protocol::openai_responses::output::Stage;
-use crate::protocol::openai_responses::output::Thing;
-use crate::protocol::openai_responses::output::client_form;
-use crate::protocol::openai_responses::output::handed;
-use crate::protocol::openai_responses::output::is_doubled;
-use crate::protocol::openai_responses::output::is_words;
-use crate::protocol::openai_responses::output::item_id;
-use crate::protocol::openai_responses::output::takes;
-use crate::protocol::openai_responses::output::withhold;
-use crate::protocol::openai_responses::output::write_item;
-use crate::protocol::openai_responses::part::chars_of;
-use crate::protocol::openai_responses::part::cites_all;
-use crate::protocol::openai_responses::part::write_citation;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::semantics::NodeSemantics;
@@ -89,6 +86,8 @@ pub(super) struct Names {
     pub(super) done: &'static str,
     pub(super) part_done: &'static str,
     pub(super) index: &'static str,
+    /// The key of the whole.
+    pub(super) key: &'static str,
 }
 
 pub(super) const TEXT: Names = Names {
@@ -97,9 +96,25 @@ pub(super) const TEXT: Names = Names {
     done: "response.output_text.done",
     part_done: "response.content_part.done",
     index: "content_index",
+    key: "text",
 };
-pub(super) const REFUSAL: Names =
-    Names { delta: "response.refusal.delta", done: "response.refusal.done", ..TEXT };
+const REFUSAL: Names = Names {
+    delta: "response.refusal.delta",
+    done: "response.refusal.done",
+    key: "refusal",
+    ..TEXT
+};
+
+/// The words of a part that stands in a message, and the names of its events.
+pub(super) fn words_of<'p>(
+    part: &'p mut Part<'static>,
+) -> Option<(&'static Names, &'p mut Text<'static>)> {
+    match part.content_mut() {
+        Content::Text(text) => Some((&TEXT, text)),
+        Content::Refusal(text) => Some((&REFUSAL, text)),
+        _ => None,
+    }
+}
 
 /// The names of the events about what a tool is called with, and the key of the whole.
 pub(super) fn input_names(form: CallForm) -> (&'static str, &'static str, &'static str) {
@@ -120,7 +135,7 @@ pub(super) fn input_names(form: CallForm) -> (&'static str, &'static str, &'stat
 impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
         let Open { part: _, candidate, opening, semantics } = open;
-        let part = Part::new(begun(opening)).with_semantics(semantics);
+        let part = Part::new(opening.into_content()).with_semantics(semantics);
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         if candidate > 0 || !takes(&mut losing, &part) {
             return self.leave_out(part, candidate);
@@ -244,9 +259,6 @@ impl Encoder<'_> {
             self.add_waiting(part, out);
         }
         let Some((item, at)) = self.find(part) else { return };
-        if self.items[item].json.is_some() {
-            return;
-        }
         match (self.items[item].parts[at].content(), delta) {
             (Content::Text(_) | Content::Refusal(_), Delta::Text(text)) => {
                 self.grow_text((item, at), &text, out);
@@ -265,8 +277,7 @@ impl Encoder<'_> {
             return;
         }
         for before in self.items[item].begun..at {
-            let part = &self.items[item].parts[before];
-            let is_text = matches!(part.content(), Content::Text(_) | Content::Refusal(_));
+            let is_text = is_words(&self.items[item].parts[before]);
             if is_text && !self.items[item].states[before].added {
                 self.add_one((item, before), out);
             }
@@ -280,34 +291,19 @@ impl Encoder<'_> {
         self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
         let position = (item, Some((TEXT.index, at)));
+        let begun = match is_refusal {
+            true => r#"{"type":"refusal","refusal":""}"#,
+            false => r#"{"type":"output_text","text":"","annotations":[]}"#,
+        };
         self.item_frame(out, TEXT.added, position, |writer| {
-            writer.key("part");
-            writer.object(|writer| {
-                if is_refusal {
-                    writer.field("type", "refusal");
-                    return writer.field("refusal", "");
-                }
-                writer.field("type", "output_text");
-                writer.field("text", "");
-                writer.key("annotations");
-                writer.array(|_| {});
-            });
+            writer.field("part", &Json::literal(begun));
         });
     }
 
     fn grow_text(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
         self.add_part((item, at), out);
-        let names = match self.items[item].parts[at].content_mut() {
-            Content::Text(own) => {
-                own.push(text);
-                &TEXT
-            }
-            Content::Refusal(own) => {
-                own.push(text);
-                &REFUSAL
-            }
-            _ => return,
-        };
+        let Some((names, own)) = words_of(&mut self.items[item].parts[at]) else { return };
+        own.push(text);
         self.text_delta((item, at), (names, text), out);
     }
 
@@ -343,30 +339,27 @@ impl Encoder<'_> {
     }
 
     pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
-        if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
-            let semantics = self.left_out[at].semantics_mut();
-            return match kind {
-                NoteKind::Citation(citation) => semantics.add_citation(citation),
-                NoteKind::Logprobs(more) => semantics.add_logprobs(more),
-                NoteKind::Semantics(later) => semantics.update(later),
-            };
-        }
-        let Some((item, at)) = self.find(part) else { return };
-        if self.items[item].json.is_some() {
-            return self.lose_late((item, at), kind);
-        }
-        match kind {
-            NoteKind::Citation(citation) => {
-                if !cites_all(&citation) {
-                    self.annotate((item, at), &citation, out);
+        let part = match self.places.get(part.0 as usize).copied() {
+            Some(Placed::Waiting(at)) => &mut self.left_out[at],
+            Some(Placed::At((item, at))) if self.items[item].json.is_some() => {
+                return self.lose_late((item, at), kind);
+            }
+            Some(Placed::At((item, at))) => {
+                match &kind {
+                    NoteKind::Citation(it) if !cites_all(it) => self.annotate((item, at), it, out),
+                    NoteKind::Logprobs(more) => {
+                        add_to(&mut self.items[item].states[at].logprobs, more.clone());
+                    }
+                    NoteKind::Citation(_) | NoteKind::Semantics(_) => {}
                 }
-                self.items[item].parts[at].semantics_mut().add_citation(citation);
+                &mut self.items[item].parts[at]
             }
-            NoteKind::Logprobs(more) => {
-                add_to(&mut self.items[item].states[at].logprobs, more.clone());
-                self.items[item].parts[at].semantics_mut().add_logprobs(more);
-            }
-            NoteKind::Semantics(later) => self.items[item].parts[at].semantics_mut().update(later),
+            Some(Placed::Nowhere) | None => return,
+        };
+        match kind {
+            NoteKind::Citation(citation) => part.semantics_mut().add_citation(citation),
+            NoteKind::Logprobs(more) => part.semantics_mut().add_logprobs(more),
+            NoteKind::Semantics(later) => part.semantics_mut().update(later),
         }
     }
 
@@ -416,9 +409,6 @@ impl Encoder<'_> {
             return self.close_waiting(at, later);
         }
         let Some((item, at)) = self.find(part) else { return };
-        if self.items[item].json.is_some() {
-            return;
-        }
         let part = &mut self.items[item].parts[at];
         let is_thought = matches!(part.content(), Content::Reasoning(_));
         if later.artefact().is_some() && part.semantics().artefact().is_none() && !is_thought {
@@ -427,33 +417,15 @@ impl Encoder<'_> {
         }
         part.semantics_mut().update(later);
         self.items[item].states[at].closed = true;
-        let waits = match self.items[item].parts[at].content() {
+        let is_complete = match self.items[item].parts[at].content() {
             // More may be said of a text until the next item begins, which may seal the thinking before it.
-            Content::Text(_) | Content::Refusal(_) => true,
-            Content::Reasoning(_) => true,
+            Content::Text(_) | Content::Refusal(_) | Content::Reasoning(_) => false,
             // How the answer ends tells what a call is whose arguments are not whole.
-            Content::ToolCall(_) => self.is_half(item),
-            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => false,
+            Content::ToolCall(_) => !self.is_half(item),
+            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => true,
         };
-        if !waits {
+        if is_complete {
             self.finish_item(item, out);
         }
-    }
-}
-
-fn begun(opening: Opening<'static>) -> Content<'static> {
-    match opening {
-        Opening::Text => Content::Text(Text::default()),
-        Opening::Refusal => Content::Refusal(Text::default()),
-        Opening::Reasoning(form) => {
-            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
-        }
-        Opening::ToolCall { id, name, form } => Content::ToolCall(Box::new(ToolCall {
-            id,
-            name,
-            arguments: Arguments::Text(Text::default()),
-            form,
-        })),
-        Opening::Whole(content) => content,
     }
 }

@@ -358,10 +358,10 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The part of that number and the item it is in.
+    /// The part of that number and the item it is in, unless that is complete.
     fn find(&self, part: PartId) -> Option<Seat> {
         match self.places.get(part.0 as usize)? {
-            Placed::At(place) => Some(*place),
+            Placed::At(seat) => Some(*seat).filter(|(item, _)| self.items[*item].json.is_none()),
             Placed::Waiting(_) | Placed::Nowhere => None,
         }
     }

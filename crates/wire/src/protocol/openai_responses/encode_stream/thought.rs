@@ -4,10 +4,10 @@ use crate::conversation::Content;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::json::Text;
+use crate::protocol::openai_responses::encode_request::item::write_piece;
 use crate::protocol::openai_responses::encode_stream::Encoder;
 use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
-use crate::protocol::openai_responses::item::write_piece;
 
 const SUMMARY: Names = Names {
     added: "response.reasoning_summary_part.added",
@@ -15,6 +15,7 @@ const SUMMARY: Names = Names {
     done: "response.reasoning_summary_text.done",
     part_done: "response.reasoning_summary_part.done",
     index: "summary_index",
+    key: "text",
 };
 const THOUGHT: Names = Names {
     added: "response.content_part.added",
@@ -22,6 +23,7 @@ const THOUGHT: Names = Names {
     done: "response.reasoning_text.done",
     part_done: "response.content_part.done",
     index: "content_index",
+    key: "text",
 };
 
 impl Encoder<'_> {
@@ -62,7 +64,7 @@ impl Encoder<'_> {
         let Some(text) = thought.texts.last().cloned() else { return };
         let piece = thought.texts.len() - 1;
         let position = (item, Some((names.index, piece)));
-        self.item_frame(out, names.done, position, |writer| writer.field("text", &text));
+        self.item_frame(out, names.done, position, |writer| writer.field(names.key, &text));
         self.piece_frame((item, piece), (names, names.part_done), &text, out);
     }
 

@@ -19,19 +19,19 @@ use crate::protocol::Asked;
 use crate::protocol::Field;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
+use crate::protocol::openai_responses::encode_request::item::Call;
+use crate::protocol::openai_responses::encode_request::item::Header;
+use crate::protocol::openai_responses::encode_request::item::item_len;
+use crate::protocol::openai_responses::encode_request::item::write_call;
+use crate::protocol::openai_responses::encode_request::item::write_message;
+use crate::protocol::openai_responses::encode_request::item::write_reasoning;
 use crate::protocol::openai_responses::encode_response::Ending;
-use crate::protocol::openai_responses::item::Call;
-use crate::protocol::openai_responses::item::Header;
-use crate::protocol::openai_responses::item::item_len;
-use crate::protocol::openai_responses::item::write_call;
-use crate::protocol::openai_responses::item::write_message;
-use crate::protocol::openai_responses::item::write_reasoning;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::unqualified;
 
 /// The items of an answer as a JSON list.
-pub(super) fn encode_output(
+pub(in super::super) fn encode_output(
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
     (parts, ending): (&[Part<'_>], &Ending<'_>),
@@ -42,10 +42,14 @@ pub(super) fn encode_output(
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
     let mut taken = HashSet::new();
+    let mut was_handed = false;
     while at < parts.len() {
         let item = &parts[at..at + output_len(losing, &parts[at..])];
+        let next = parts.get(at + item.len());
+        let handed = next.and_then(|next| handed(losing, &item[0], next));
         if takes(losing, &item[0]) {
-            let handed = report_seals(losing, (at, item.len()), parts);
+            let unhanded = item.iter().skip(usize::from(was_handed));
+            unhanded.for_each(|part| withhold(losing, part));
             if !item.iter().all(|part| is_unsaid(losing, part)) {
                 let doubled = is_doubled(losing, &item[0], &mut taken);
                 let ends = last.is_some_and(|last| last < at + item.len());
@@ -56,39 +60,15 @@ pub(super) fn encode_output(
                 number += 1;
             }
         }
+        was_handed = handed.is_some();
         at += item.len();
     }
     writer.end_array();
     writer.into_string()
 }
 
-/// Reports where what only its issuer can read of an item's parts goes; gives what the part behind hands to the item.
-fn report_seals<'p>(
-    losing: &mut Losing<'_>,
-    (from, len): (usize, usize),
-    parts: &'p [Part<'p>],
-) -> Option<&'p Artefact<'p>> {
-    let next = parts.get(from + len);
-    let handed = next.and_then(|next| handed(losing, &parts[from], next));
-    if handed.is_some() {
-        return handed;
-    }
-    for at in from..from + len {
-        if !is_handed(losing, at, parts) {
-            withhold(losing, &parts[at]);
-        }
-    }
-    None
-}
-
-/// Whether what only its issuer can read of a part went into the thinking before it.
-fn is_handed(losing: &Losing<'_>, at: usize, parts: &[Part<'_>]) -> bool {
-    let before = at.checked_sub(1).and_then(|before| parts.get(before));
-    before.is_some_and(|before| handed(losing, before, &parts[at]).is_some())
-}
-
 /// Whether an item can be made of a part; reports it if not.
-pub(super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool {
     if losing.is_same() {
         return true;
     }
@@ -120,7 +100,10 @@ fn is_picture(media: &Media<'_>) -> bool {
 }
 
 /// The id of item `number`: its own, or one made from the answer's seed.
-pub(super) fn item_id<'i>(asked: &Asked<'_>, (part, number): (&'i Part<'_>, usize)) -> Text<'i> {
+pub(in super::super) fn item_id<'i>(
+    asked: &Asked<'_>,
+    (part, number): (&'i Part<'_>, usize),
+) -> Text<'i> {
     let own = part.semantics().item().and_then(|item| item.id.as_ref());
     let minted = || format!("{}_{}_{number}", prefix(asked, part), asked.seed.to_str());
     own.map_or_else(|| Text::plain(minted()), Text::reborrow)
@@ -140,28 +123,20 @@ fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
 }
 
 /// The form in which the client knows the tool that is called.
-pub(super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
+pub(in super::super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
     match asked.is_custom(&asked.client_name(&call.name)) {
         true => CallForm::Custom,
         false => call.form,
     }
 }
 
-/// Whether the item that a part opens states how far it has come.
+/// Whether the item that a part opens states how far it has come: thinking and calls of custom tools do not.
 fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
-    match part.content() {
-        Content::ToolCall(call) => client_form(asked, call) == CallForm::Function,
-        Content::Reasoning(_) => false,
-        Content::Text(_)
-        | Content::Refusal(_)
-        | Content::Media(_)
-        | Content::ToolResult(_)
-        | Content::Opaque(_) => true,
-    }
+    !matches!(prefix(asked, part), "rs" | "ctc")
 }
 
 /// Writes an item of an answer.
-pub(super) fn write_item(
+pub(in super::super) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     asked: &Asked<'_>,
@@ -218,20 +193,20 @@ pub(super) fn write_item(
 }
 
 /// An item in the writing.
-pub(super) struct Thing<'t> {
-    pub(super) parts: &'t [Part<'t>],
+pub(in super::super) struct Thing<'t> {
+    pub(in super::super) parts: &'t [Part<'t>],
     /// Its place in the output.
-    pub(super) number: usize,
+    pub(in super::super) number: usize,
     /// What the part behind it hands to it.
-    pub(super) handed: Option<&'t Artefact<'t>>,
+    pub(in super::super) handed: Option<&'t Artefact<'t>>,
     /// Whether an earlier call has the same id.
-    pub(super) doubled: bool,
-    pub(super) stage: Stage,
+    pub(in super::super) doubled: bool,
+    pub(in super::super) stage: Stage,
 }
 
 /// How far an item has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(in super::super) enum Stage {
     Begun,
     Complete,
     /// The answer broke off in it.
@@ -240,12 +215,12 @@ pub(super) enum Stage {
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
 /// then what would have followed it.
-pub(super) fn is_cut_off(losing: &Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_cut_off(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
 }
 
 /// Whether a part is a call with arguments that are not whole.
-pub(super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
     no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
@@ -253,7 +228,7 @@ pub(super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
 /// text nor call has a field for it here.
-pub(super) fn handed<'p>(
+pub(in super::super) fn handed<'p>(
     losing: &Losing<'_>,
     thought: &Part<'_>,
     next: &'p Part<'p>,
@@ -265,7 +240,7 @@ pub(super) fn handed<'p>(
 }
 
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
-pub(super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
+pub(in super::super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "texts and calls have no field for it here";
@@ -275,19 +250,19 @@ pub(super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
 }
 
 /// Whether a part of another protocol is a text that says nothing.
-pub(super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
     is_empty && !losing.is_same()
 }
 
 /// Whether a part is what the model says to the user, so that it stands in a message.
-pub(super) fn is_words(part: &Part<'_>) -> bool {
+pub(in super::super) fn is_words(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_) | Content::Refusal(_))
 }
 
 /// How many parts from the first on make one item. Another protocol's neighbouring texts are one message, because
 /// clients take the last message for the whole answer.
-pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
+pub(in super::super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
     match losing.is_same() {
         true => item_len(parts),
         false => parts.iter().take_while(|part| is_words(part)).count().max(1),
@@ -295,7 +270,7 @@ pub(super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
 }
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
-pub(super) fn is_doubled(
+pub(in super::super) fn is_doubled(
     losing: &mut Losing<'_>,
     part: &Part<'_>,
     taken: &mut HashSet<String>,
@@ -331,13 +306,11 @@ fn client_call<'n>(
     if let Some(namespace) = asked.namesakes.iter().find(|namesake| **namesake == name) {
         return (Some(namespace), name);
     }
-    for namespace in &asked.namespaces {
+    let known = asked.namespaces.iter().find_map(|namespace| {
         let own = unqualified(&namespace.to_str(), &name).into_owned();
-        if own != name {
-            return (Some(namespace), own);
-        }
-    }
-    (None, name)
+        (own != name).then_some((Some(namespace), own))
+    });
+    known.unwrap_or((None, name))
 }
 
 fn write_client_call(
@@ -360,7 +333,10 @@ fn write_client_call(
 }
 
 /// The arguments of a call that came without, from a protocol where that means an empty object.
-pub(super) fn no_arguments<'a>(losing: &Losing<'_>, call: &ToolCall<'_>) -> Option<Arguments<'a>> {
+pub(in super::super) fn no_arguments<'a>(
+    losing: &Losing<'_>,
+    call: &ToolCall<'_>,
+) -> Option<Arguments<'a>> {
     let means_empty =
         losing.source().conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());

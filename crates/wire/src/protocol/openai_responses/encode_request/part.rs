@@ -24,13 +24,13 @@ use crate::protocol::words::is_wordless;
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(in super::super) enum Side {
     Input,
     Output,
 }
 
 /// The extras of a node, if they may be written: those of another protocol may not.
-pub(super) fn own_extras<'e>(
+pub(in super::super) fn own_extras<'e>(
     losing: &Losing<'_>,
     semantics: &'e NodeSemantics<'_>,
     scope: &'static str,
@@ -40,7 +40,7 @@ pub(super) fn own_extras<'e>(
 }
 
 /// Whether a part can stand on a side; what the walk over the request has reported anyway cannot.
-pub(super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, side: Side) -> bool {
+pub(in super::super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, side: Side) -> bool {
     let place = part.semantics().place();
     match (part.content(), side) {
         (Content::Text(_) | Content::Refusal(_), _) => true,
@@ -73,7 +73,7 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
 }
 
 /// Writes a part that [`is_writable`].
-pub(super) fn write_part(
+pub(in super::super) fn write_part(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     part: &Part<'_>,
@@ -98,7 +98,7 @@ pub(super) fn write_part(
 }
 
 /// Writes a text with what is said of it.
-pub(super) fn write_text(
+pub(in super::super) fn write_text(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
@@ -124,7 +124,7 @@ pub(super) fn write_text(
 }
 
 /// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
-pub(super) fn write_logprobs(writer: &mut Writer, source: Protocol, logprobs: &Json<'_>) {
+pub(in super::super) fn write_logprobs(writer: &mut Writer, source: Protocol, logprobs: &Json<'_>) {
     let compact = logprobs.compact();
     // Inside a string the quotes would be escaped, so that only the key itself is met.
     if source == THIS || !compact.contains(r#""bytes":null"#) {
@@ -164,12 +164,12 @@ fn write_citations(
 }
 
 /// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
-pub(super) fn cites_all(citation: &Citation<'_>) -> bool {
+pub(in super::super) fn cites_all(citation: &Citation<'_>) -> bool {
     citation.protocol() != THIS && citation.span().is_none()
 }
 
 /// How long the text of a part is, in characters.
-pub(super) fn chars_of(part: &Part<'_>) -> u64 {
+pub(in super::super) fn chars_of(part: &Part<'_>) -> u64 {
     match part.content() {
         Content::Text(text) => text.to_str().chars().count() as u64,
         _ => 0,
@@ -177,7 +177,11 @@ pub(super) fn chars_of(part: &Part<'_>) -> u64 {
 }
 
 /// Writes a citation of a text of so many characters as an annotation; false if there is no annotation that says the same.
-pub(super) fn write_citation(writer: &mut Writer, citation: &Citation<'_>, chars: u64) -> bool {
+pub(in super::super) fn write_citation(
+    writer: &mut Writer,
+    citation: &Citation<'_>,
+    chars: u64,
+) -> bool {
     if citation.protocol() == THIS {
         writer.value(citation.json());
         return true;
@@ -221,7 +225,10 @@ fn write_media(
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
-    report_spelling(losing, source, semantics);
+    if !source.mime().is_none_or(media_type::is_proper) {
+        let reason = "data is spelled in one way";
+        losing.node(semantics.place(), LossKind::Renamed, reason);
+    }
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
@@ -242,27 +249,11 @@ fn write_media(
         }
         MediaKind::Audio => {
             object.word("type", "input_audio");
-            write_audio(object.key("input_audio"), losing, semantics, source);
+            write_audio(object.key("input_audio"), losing, media, semantics);
         }
     }
     write_cache_marker(&mut object, losing, semantics);
     object.close();
-}
-
-/// Reports media that come back spelled another way: data has one spelling, and what is found by searching is a file.
-fn report_spelling(losing: &mut Losing<'_>, source: &Source<'_>, semantics: &NodeSemantics<'_>) {
-    let keeps = |scope: &str, key: Option<&str>| {
-        let mut kept = semantics.extras().into_iter().flat_map(|extras| extras.within(scope));
-        kept.any(|extra| key.is_none_or(|key| extra.key == key))
-    };
-    let is_proper = source.mime().is_none_or(media_type::is_proper);
-    if keeps("data_url", None) || !is_proper {
-        let reason = "data is spelled in one way";
-        losing.node(semantics.place(), LossKind::Renamed, reason);
-    }
-    if matches!(source, Source::Text { .. }) && keeps("", Some("source")) {
-        losing.below(semantics.place(), "/type", LossKind::Renamed, "the source is a file");
-    }
 }
 
 /// Data needs a file name; one is made up from the type of the data where the input has none. A file that stands
@@ -320,33 +311,17 @@ fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
     format!("data:{mime};base64,{}", base64::encode(text.to_str().as_bytes()))
 }
 
-/// The name of the format of sound of that type.
-fn audio_format(mime: &str) -> &str {
-    match mime.rsplit('/').next().unwrap_or_default() {
-        "mpeg" => "mp3",
-        "x-wav" | "wave" => "wav",
-        other => other,
-    }
-}
-
 fn write_audio(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
-    semantics: &NodeSemantics<'_>,
-    source: &Source<'_>,
+    losing: &Losing<'_>,
+    media: &Media<'_>,
+    own: &NodeSemantics<'_>,
 ) {
-    let mut object = Object::open(writer, own_extras(losing, semantics, "input_audio"));
-    if let Source::Base64 { mime, data } = source {
+    let mut object = Object::open(writer, own_extras(losing, own, "input_audio"));
+    if let Source::Base64 { mime, data } = &media.source {
         object.field("data", data);
-        if let Some(mime) = mime {
-            let mime = mime.to_str();
-            let format = audio_format(&mime);
-            object.field("format", format);
-            if mime.strip_prefix("audio/") != Some(format) {
-                let reason = "audio is identified by its format";
-                losing.node(semantics.place(), LossKind::Renamed, reason);
-            }
-        }
+        let mime = mime.as_ref().map(Text::to_str);
+        object.optional("format", mime.as_deref().and_then(|mime| mime.rsplit('/').next()));
     }
     object.close();
 }

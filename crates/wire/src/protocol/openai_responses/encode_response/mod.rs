@@ -1,5 +1,7 @@
 //! Writing whole answers, and the response objects that streams begin and end with.
 
+pub(super) mod output;
+
 use std::borrow::Cow;
 
 use crate::conversation::Content;
@@ -23,9 +25,9 @@ use crate::protocol::Start;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::openai_responses::encode_request::part::own_extras;
+use crate::protocol::openai_responses::encode_response::output::encode_output;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::output::encode_output;
-use crate::protocol::openai_responses::part::own_extras;
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::types::tier_word;
 use crate::protocol::openai_responses::usage::USAGE;

@@ -12,8 +12,8 @@ use crate::json::Writer;
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::part::Side;
-use crate::protocol::openai_responses::part::write_part;
+use crate::protocol::openai_responses::encode_request::part::Side;
+use crate::protocol::openai_responses::encode_request::part::write_part;
 use crate::protocol::openai_responses::types::CONTINUES;
 use crate::protocol::openai_responses::types::IN_CONTENT;
 use crate::protocol::openai_responses::types::SUMMARY;
@@ -28,16 +28,16 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// What every item may say of itself.
 #[derive(Debug, Default)]
-pub(super) struct Header<'h> {
-    pub(super) id: Option<Text<'h>>,
-    pub(super) status: Option<Text<'h>>,
-    pub(super) phase: Option<Text<'h>>,
-    pub(super) extras: Option<&'h Extras<'h>>,
+pub(in super::super) struct Header<'h> {
+    pub(in super::super) id: Option<Text<'h>>,
+    pub(in super::super) status: Option<Text<'h>>,
+    pub(in super::super) phase: Option<Text<'h>>,
+    pub(in super::super) extras: Option<&'h Extras<'h>>,
 }
 
 impl<'h> Header<'h> {
     /// The header that the wire gave; other protocols have none.
-    pub(super) fn of(semantics: &'h NodeSemantics<'_>) -> Self {
+    pub(in super::super) fn of(semantics: &'h NodeSemantics<'_>) -> Self {
         let Some(Item { id, status, phase, extras }) = semantics.item() else {
             return Self::default();
         };
@@ -50,7 +50,11 @@ impl<'h> Header<'h> {
     }
 
     /// Opens an item of that type.
-    pub(super) fn open<'w>(&'h self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'h> {
+    pub(in super::super) fn open<'w>(
+        &'h self,
+        writer: &'w mut Writer,
+        kind: &'static str,
+    ) -> Object<'w, 'h> {
         let mut object = Object::open(writer, self.extras.map(|extras| (extras, "")));
         object.word("type", kind);
         object.optional("id", self.id.as_ref());
@@ -68,7 +72,7 @@ impl<'h> Header<'h> {
 }
 
 /// Whether a part stands in the content of a message rather than being an item of its own.
-pub(super) fn is_content(part: &Part<'_>) -> bool {
+pub(in super::super) fn is_content(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(_) | Content::Refusal(_) | Content::Media(_) => true,
         Content::Opaque(_) => part.semantics().has_shape(IN_CONTENT),
@@ -77,7 +81,7 @@ pub(super) fn is_content(part: &Part<'_>) -> bool {
 }
 
 /// How many parts from the first on make one item.
-pub(super) fn item_len(parts: &[Part<'_>]) -> usize {
+pub(in super::super) fn item_len(parts: &[Part<'_>]) -> usize {
     let Some((first, rest)) = parts.split_first() else { return 0 };
     let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
     let is_alike = |part: &Part<'_>| {
@@ -88,7 +92,7 @@ pub(super) fn item_len(parts: &[Part<'_>]) -> usize {
 }
 
 /// Writes a message of these parts, all of which can stand in it.
-pub(super) fn write_message<'p>(
+pub(in super::super) fn write_message<'p>(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
     header: &Header<'_>,
@@ -105,16 +109,16 @@ pub(super) fn write_message<'p>(
 }
 
 /// The name, the id and the arguments of a call, as the target knows them.
-pub(super) struct Call<'c> {
-    pub(super) id: Text<'c>,
-    pub(super) name: Text<'c>,
+pub(in super::super) struct Call<'c> {
+    pub(in super::super) id: Text<'c>,
+    pub(in super::super) name: Text<'c>,
     /// The namespace that the name is taken out of, where the item itself does not state one.
-    pub(super) namespace: Option<Text<'c>>,
-    pub(super) arguments: &'c Arguments<'c>,
-    pub(super) form: CallForm,
+    pub(in super::super) namespace: Option<Text<'c>>,
+    pub(in super::super) arguments: &'c Arguments<'c>,
+    pub(in super::super) form: CallForm,
 }
 
-pub(super) fn write_call(writer: &mut Writer, header: &Header<'_>, call: &Call<'_>) {
+pub(in super::super) fn write_call(writer: &mut Writer, header: &Header<'_>, call: &Call<'_>) {
     let (kind, input) = match call.form {
         CallForm::Function => ("function_call", "arguments"),
         CallForm::Custom => ("custom_tool_call", "input"),
@@ -128,7 +132,7 @@ pub(super) fn write_call(writer: &mut Writer, header: &Header<'_>, call: &Call<'
 }
 
 /// Opens the item of a tool's result and writes all but its output.
-pub(super) fn open_result<'w, 'h>(
+pub(in super::super) fn open_result<'w, 'h>(
     writer: &'w mut Writer,
     header: &'h Header<'_>,
     form: CallForm,
@@ -145,7 +149,7 @@ pub(super) fn open_result<'w, 'h>(
 }
 
 /// Writes the parts of one reasoning item with what seals it. Another vendor's thinking is shown as a summary.
-pub(super) fn write_reasoning(
+pub(in super::super) fn write_reasoning(
     writer: &mut Writer,
     losing: &Losing<'_>,
     header: &Header<'_>,
@@ -193,7 +197,7 @@ fn write_pieces<'t>(
     });
 }
 
-pub(super) fn write_piece(writer: &mut Writer, kind: &str, text: &Text<'_>) {
+pub(in super::super) fn write_piece(writer: &mut Writer, kind: &str, text: &Text<'_>) {
     writer.object(|writer| {
         writer.field("type", kind);
         writer.field("text", text);
