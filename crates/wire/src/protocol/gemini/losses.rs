@@ -1,12 +1,16 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::approximated;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::row;
 use crate::protocol::gemini::decode_response::is_finer;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::Shape;
@@ -19,16 +23,8 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     let shape: Shape = spelling.of();
     match field {
         Field::Citations if shape.has(CITED_APART) => "../../citationMetadata",
-        _ => row_of(field).pointer,
+        _ => FIELDS.row(field).pointer,
     }
-}
-
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
-
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    row_of(field).fate
 }
 
 /// What any other protocol loses of why an answer ended.
@@ -36,22 +32,10 @@ pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str
     is_finer(finish).then_some((LossKind::Approximated, FINER_FINISH))
 }
 
-/// One field: where it stands, and what becomes of it.
-#[derive(Clone, Copy)]
-struct Row {
-    field: Field,
-    pointer: &'static str,
-    fate: Fate,
-}
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-const fn row_of(field: Field) -> Row {
-    match Count::of(field) {
-        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
-        None => TABLE[field as usize],
-    }
-}
-
-/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
+/// Every field but those of the usage, in the order of their declaration.
 /// The sources of an answer and the log probabilities of its tokens stand beside its content.
 const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", depends("Gemini has it in the URL, not in the body")),
@@ -143,16 +127,6 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::FinishDetails, "/finishMessage", NO_DETAILS),
 ];
 
-// Rows are found by the number of their field.
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].field as usize == index, "a row is out of order");
-        index += 1;
-    }
-};
-
-const CARRIED: Fate = Fate::Carried;
 const BY_VALUE: Fate = depends("depends on the value");
 const BY_MODEL: Fate = depends("depends on what the model supports");
 const BY_MODEL_AND_TOOLS: Fate = depends("depends on the model and the tools");
@@ -174,19 +148,3 @@ const BY_KEYWORDS: Fate = depends("depends on the schema keywords that the model
 const NO_SEQUENCE: Fate = dropped("Gemini does not state which stop sequence was met");
 const NO_DETAILS: Fate = dropped("the finish reason has no details in Gemini");
 const AN_OBJECT: Fate = depends("arguments must be an object in Gemini");
-
-const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
-    Row { field, pointer, fate }
-}
-
-const fn depends(words: &'static str) -> Fate {
-    Fate::Depends(words)
-}
-
-const fn dropped(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Dropped, reason)
-}
-
-const fn approximated(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Approximated, reason)
-}

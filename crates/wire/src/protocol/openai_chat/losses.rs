@@ -1,13 +1,17 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::conversation::Count;
 use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::implied;
+use crate::protocol::field::row;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::openai_chat::usage::USAGE;
@@ -29,10 +33,10 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
             if shape.has(request_shape::FUNCTIONS) =>
         {
             // A function without its wrapper.
-            let pointer = row_of(field).pointer;
+            let pointer = FIELDS.row(field).pointer;
             pointer.strip_prefix("/function").unwrap_or(pointer)
         }
-        _ => row_of(field).pointer,
+        _ => FIELDS.row(field).pointer,
     }
 }
 
@@ -42,31 +46,10 @@ pub(in crate::protocol) fn is_stop_string(spelling: Spelling) -> bool {
     shape.has(request_shape::STOP_STRING)
 }
 
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    row_of(field).fate
-}
-
-/// What this protocol says to one canonical field.
-#[derive(Clone, Copy)]
-struct Row {
-    field: Field,
-    /// Empty for a whole node, or for a field whose place the node already names.
-    pointer: &'static str,
-    fate: Fate,
-}
-
-const fn row_of(field: Field) -> Row {
-    match Count::of(field) {
-        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
-        None => TABLE[field as usize],
-    }
-}
-
-/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
+/// Every field but those of the usage, in the order of their declaration.
 const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
@@ -175,15 +158,6 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::FinishDetails, "", dropped("Chat has no details of the finish reason")),
 ];
 
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].field as usize == index, "a row is out of order");
-        index += 1;
-    }
-};
-
-const CARRIED: Fate = Fate::Carried;
 const BY_MODEL: Fate = depends("depends on what the model supports");
 const BY_SCHEMAS: Fate = depends("depends on whether the server supports schemas");
 const BY_SERVER: Fate = depends("depends on whether the server supports it");
@@ -197,22 +171,6 @@ const BY_KEYWORDS: Fate = depends("depends on the keywords of the schema");
 const BY_TOOL: Fate = depends("depends on the hosted tool");
 const NO_CONVERSATIONS: Fate = dropped("Chat servers keep no conversations");
 const NO_ITEMS: Fate = implied("Chat has no items");
-
-const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
-    Row { field, pointer, fate }
-}
-
-const fn depends(words: &'static str) -> Fate {
-    Fate::Depends(words)
-}
-
-const fn dropped(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Dropped, reason)
-}
-
-const fn implied(reason: &'static str) -> Fate {
-    Fate::Implied(reason)
-}
 
 const fn withheld(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Withheld, reason)

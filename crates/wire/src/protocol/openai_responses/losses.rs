@@ -1,43 +1,25 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::conversation::Count;
-use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::row;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
-    row_of(field).pointer
+    FIELDS.row(field).pointer
 }
 
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    row_of(field).fate
-}
-
-/// One field: where it stands, and what becomes of it.
-#[derive(Clone, Copy)]
-struct Row {
-    field: Field,
-    pointer: &'static str,
-    fate: Fate,
-}
-
-const fn row_of(field: Field) -> Row {
-    match Count::of(field) {
-        Some(count) => row(field, USAGE.row(count).pointer, USAGE.row(count).fate),
-        None => TABLE[field as usize],
-    }
-}
-
-/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
+/// Every field but those of the usage, in the order of their declaration.
 const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
@@ -164,16 +146,6 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     ),
 ];
 
-// Rows are found by the number of their field.
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].field as usize == index, "a row is out of order");
-        index += 1;
-    }
-};
-
-const CARRIED: Fate = Fate::Carried;
 const REFUSED_BY_SOME: Fate = depends("some model families refuse it while reasoning");
 const AS_EFFORT: Fate = depends("mapped to an effort that the model family supports");
 const OWN_ALONE: Fate = depends("shown in answers; requests return only what this vendor issued");
@@ -181,15 +153,3 @@ const TEXT_ALONE: Fate = depends("assistant messages hold text only");
 const SHORT_IDS: Fate = depends("ids are limited to 64 characters");
 const AS_STRINGS: Fate = depends("arguments and results are strings in Responses");
 const NO_PENALTIES: Fate = dropped("Responses has no penalties");
-
-const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
-    Row { field, pointer, fate }
-}
-
-const fn depends(words: &'static str) -> Fate {
-    Fate::Depends(words)
-}
-
-const fn dropped(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Dropped, reason)
-}
