@@ -12,13 +12,13 @@ use crate::loss::Report;
 use crate::protocol::Asked;
 use crate::protocol::Exchange;
 use crate::protocol::Facts;
-use crate::protocol::Fate;
 use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::StreamDecoder;
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::field::FieldSet;
+use crate::protocol::field::Fields;
 use crate::protocol::handing::Rule;
 use crate::protocol::semantics::Declared;
 use crate::protocol::semantics::Semantics;
@@ -50,7 +50,7 @@ pub(in crate::protocol) struct Codec {
     /// Where a canonical field stands below its node.
     pub(in crate::protocol) pointer: fn(Field, Spelling) -> &'static str,
     /// What becomes of a canonical field on its way into the protocol.
-    pub(in crate::protocol) fate: fn(Field) -> Fate,
+    pub(in crate::protocol) fields: &'static Fields,
     /// The fields that never arrive as they were.
     pub(in crate::protocol) lost: FieldSet,
     /// Fields of messages, parts, tools and answers that only this protocol has.

@@ -222,7 +222,7 @@ impl Protocol {
 
     /// What becomes of a canonical field on its way into this protocol.
     pub fn fate(self, field: Field) -> Fate {
-        (self.codec().fate)(field)
+        self.codec().fields.row(field).fate
     }
 
     /// The fields that never arrive in this protocol as they were.

@@ -1,6 +1,9 @@
 //! The fields of the canonical conversation, by name: what each protocol calls them and what becomes of them there.
 
+use crate::conversation::Count;
 use crate::loss::LossKind;
+use crate::protocol::semantics::Speller;
+use crate::protocol::usage::Table;
 
 macro_rules! fields {
     ($( $(#[$doc:meta])* $variant:ident => $name:literal; )*) => {
@@ -138,8 +141,6 @@ pub(in crate::protocol) struct FieldSet(u128);
 const _: () = assert!(Field::ALL.len() <= u128::BITS as usize, "a bit for each field");
 
 impl FieldSet {
-    pub(in crate::protocol) const NONE: Self = Self(0);
-
     pub(in crate::protocol) const fn with(self, field: Field) -> Self {
         Self(self.0 | 1 << field as u32)
     }
@@ -149,23 +150,59 @@ impl FieldSet {
     }
 }
 
-/// The fields whose fate, as the given function tells it, is to be lost.
-macro_rules! lost_fields {
-    ($fate:ident) => {{
-        let mut lost = $crate::protocol::field::FieldSet::NONE;
-        let mut index = 0;
-        while index < $crate::protocol::Field::ALL.len() {
-            let field = $crate::protocol::Field::ALL[index];
-            if let $crate::protocol::Fate::Lost(..) = $fate(field) {
-                lost = lost.with(field);
-            }
-            index += 1;
-        }
-        lost
-    }};
+/// What a protocol says to one canonical field.
+#[derive(Clone, Copy)]
+pub(in crate::protocol) struct Row {
+    field: Field,
+    /// Where it stands below its node; empty for a whole node, or for a field whose place the node already names.
+    pub(in crate::protocol) pointer: &'static str,
+    pub(in crate::protocol) fate: Fate,
 }
 
-pub(in crate::protocol) use lost_fields;
+pub(in crate::protocol) const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
+    Row { field, pointer, fate }
+}
+
+/// What a protocol says to every canonical field, in the order of their declaration.
+pub(in crate::protocol) struct Fields([Row; Field::ALL.len()]);
+
+impl Fields {
+    /// The table of all fields, of which the usage has its own. One that is missing or out of order breaks the build.
+    pub(in crate::protocol) const fn of<S: Speller>(
+        rows: [Row; Field::UsageInput as usize],
+        usage: &Table<S>,
+    ) -> Self {
+        let mut all = [rows[0]; Field::ALL.len()];
+        let mut at = 0;
+        while at < all.len() {
+            let field = Field::ALL[at];
+            all[at] = match Count::of(field) {
+                Some(count) => row(field, usage.row(count).pointer, usage.row(count).fate),
+                None => rows[at],
+            };
+            assert!(all[at].field as usize == at, "a row is out of order");
+            at += 1;
+        }
+        Self(all)
+    }
+
+    pub(in crate::protocol) const fn row(&self, field: Field) -> &Row {
+        &self.0[field as usize]
+    }
+
+    /// The fields that never arrive as they were.
+    pub(in crate::protocol) const fn lost(&self) -> FieldSet {
+        let mut lost = FieldSet(0);
+        let mut at = 0;
+        while at < self.0.len() {
+            if let Fate::Lost(..) = self.0[at].fate {
+                lost = lost.with(self.0[at].field);
+            }
+            at += 1;
+        }
+        lost
+    }
+}
 
 /// What becomes of a canonical field in a target protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,4 +215,22 @@ pub enum Fate {
     Implied(&'static str),
     /// It never arrives as it was.
     Lost(LossKind, &'static str),
+}
+
+pub(in crate::protocol) const CARRIED: Fate = Fate::Carried;
+
+pub(in crate::protocol) const fn depends(words: &'static str) -> Fate {
+    Fate::Depends(words)
+}
+
+pub(in crate::protocol) const fn implied(reason: &'static str) -> Fate {
+    Fate::Implied(reason)
+}
+
+pub(in crate::protocol) const fn approximated(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Approximated, reason)
+}
+
+pub(in crate::protocol) const fn dropped(reason: &'static str) -> Fate {
+    Fate::Lost(LossKind::Dropped, reason)
 }

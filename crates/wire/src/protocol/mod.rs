@@ -13,7 +13,6 @@ mod echo;
 mod event;
 mod exchange;
 mod facts;
-mod fates;
 mod field;
 mod handing;
 mod hosted;

@@ -4,18 +4,16 @@ use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::fates::CARRIED;
-use crate::protocol::fates::Fates;
-use crate::protocol::fates::Rows;
-use crate::protocol::fates::depends;
-use crate::protocol::fates::dropped;
-use crate::protocol::fates::row;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::approximated;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::row;
 use crate::protocol::gemini::decode_response::is_finer;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::Speaker;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
@@ -25,16 +23,8 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
     let shape: Shape = spelling.of();
     match field {
         Field::Citations if shape.has(CITED_APART) => "../../citationMetadata",
-        _ => FATES.row(field).pointer,
+        _ => FIELDS.row(field).pointer,
     }
-}
-
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
-
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    FATES.row(field).fate
 }
 
 /// What any other protocol loses of why an answer ended.
@@ -42,11 +32,12 @@ pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str
     is_finer(finish).then_some((LossKind::Approximated, FINER_FINISH))
 }
 
-const FATES: Fates<Speaker> = Fates::new(TABLE, &USAGE);
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
+/// Every field but those of the usage, in the order of their declaration.
 /// The sources of an answer and the log probabilities of its tokens stand beside its content.
-const TABLE: Rows = [
+const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", depends("Gemini has it in the URL, not in the body")),
     row(Field::Stream, "/stream", Fate::Implied("streaming is chosen by the method in the URL")),
     row(Field::MaxOutputTokens, "/generationConfig/maxOutputTokens", BY_VALUE),
@@ -157,7 +148,3 @@ const BY_KEYWORDS: Fate = depends("depends on the schema keywords that the model
 const NO_SEQUENCE: Fate = dropped("Gemini does not state which stop sequence was met");
 const NO_DETAILS: Fate = dropped("the finish reason has no details in Gemini");
 const AN_OBJECT: Fate = depends("arguments must be an object in Gemini");
-
-const fn approximated(reason: &'static str) -> Fate {
-    Fate::Lost(LossKind::Approximated, reason)
-}

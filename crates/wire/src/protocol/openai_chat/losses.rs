@@ -5,16 +5,14 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::fates::CARRIED;
-use crate::protocol::fates::Fates;
-use crate::protocol::fates::Rows;
-use crate::protocol::fates::depends;
-use crate::protocol::fates::dropped;
-use crate::protocol::fates::row;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::implied;
+use crate::protocol::field::row;
 use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::Speaker;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::Extra;
@@ -35,10 +33,10 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
             if shape.has(request_shape::FUNCTIONS) =>
         {
             // A function without its wrapper.
-            let pointer = FATES.row(field).pointer;
+            let pointer = FIELDS.row(field).pointer;
             pointer.strip_prefix("/function").unwrap_or(pointer)
         }
-        _ => FATES.row(field).pointer,
+        _ => FIELDS.row(field).pointer,
     }
 }
 
@@ -48,18 +46,11 @@ pub(in crate::protocol) fn is_stop_string(spelling: Spelling) -> bool {
     shape.has(request_shape::STOP_STRING)
 }
 
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    FATES.row(field).fate
-}
-
-const FATES: Fates<Speaker> = Fates::new(TABLE, &USAGE);
-
-/// Every field but those of the usage, in the order of their declaration: one that is missing breaks the build.
-const TABLE: Rows = [
+/// Every field but those of the usage, in the order of their declaration.
+const TABLE: [Row; Field::UsageInput as usize] = [
     // The request as a whole.
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
@@ -180,10 +171,6 @@ const BY_KEYWORDS: Fate = depends("depends on the keywords of the schema");
 const BY_TOOL: Fate = depends("depends on the hosted tool");
 const NO_CONVERSATIONS: Fate = dropped("Chat servers keep no conversations");
 const NO_ITEMS: Fate = implied("Chat has no items");
-
-const fn implied(reason: &'static str) -> Fate {
-    Fate::Implied(reason)
-}
 
 const fn withheld(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Withheld, reason)

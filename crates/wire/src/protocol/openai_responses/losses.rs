@@ -2,35 +2,25 @@
 
 use crate::protocol::Fate;
 use crate::protocol::Field;
-use crate::protocol::fates::CARRIED;
-use crate::protocol::fates::Fates;
-use crate::protocol::fates::Rows;
-use crate::protocol::fates::depends;
-use crate::protocol::fates::dropped;
-use crate::protocol::fates::row;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::lost_fields;
-use crate::protocol::openai_responses::types::Speaker;
+use crate::protocol::field::CARRIED;
+use crate::protocol::field::Fields;
+use crate::protocol::field::Row;
+use crate::protocol::field::depends;
+use crate::protocol::field::dropped;
+use crate::protocol::field::row;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
-    FATES.row(field).pointer
+    FIELDS.row(field).pointer
 }
 
-/// The fields that never arrive here as they were.
-pub(in crate::protocol) const LOST: FieldSet = lost_fields!(fate);
+/// What this protocol says to every field.
+pub(super) static FIELDS: Fields = Fields::of(TABLE, &USAGE);
 
-/// What becomes of a canonical field on its way into this protocol.
-pub(in crate::protocol) const fn fate(field: Field) -> Fate {
-    FATES.row(field).fate
-}
-
-const FATES: Fates<Speaker> = Fates::new(TABLE, &USAGE);
-
-/// Every field but those of the usage in the order of [`Field::ALL`]; the build breaks while one is missing or out of its place.
-const TABLE: Rows = [
+/// Every field but those of the usage, in the order of their declaration.
+const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Model, "/model", CARRIED),
     row(Field::Stream, "/stream", CARRIED),
     row(Field::MaxOutputTokens, "/max_output_tokens", depends("the minimum is 16")),
