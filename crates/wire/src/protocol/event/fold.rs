@@ -36,7 +36,11 @@ impl Fold {
         match event.into_owned() {
             Event::Start(start) => self.start(start),
             Event::Open(open) => self.open(open),
-            Event::Delta(part, delta) => self.grow(part, delta),
+            Event::Delta(part, delta) => {
+                if let Some(part) = self.part(part) {
+                    grow(part, delta);
+                }
+            }
             Event::Note(note) => self.note(note),
             Event::Close(Closed { part, semantics }) => {
                 if let Some(part) = self.part(part) {
@@ -82,29 +86,6 @@ impl Fold {
         self.parts.push((place, index));
     }
 
-    fn grow(&mut self, part: PartId, delta: Delta<'static>) {
-        let Some(part) = self.part(part) else { return };
-        match (part.content_mut(), delta) {
-            (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
-            (Content::Reasoning(reasoning), Delta::Text(more)) => {
-                match reasoning.texts.last_mut() {
-                    Some(text) => text.push(&more),
-                    None => reasoning.texts.push(more),
-                }
-            }
-            (Content::Reasoning(reasoning), Delta::NextPiece) => {
-                reasoning.texts.push(Text::default());
-            }
-            (Content::ToolCall(call), Delta::Text(more)) => {
-                if let Arguments::Text(text) = &mut call.arguments {
-                    text.push(&more);
-                }
-            }
-            (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
-            | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
-        }
-    }
-
     fn note(&mut self, note: Note<'static>) {
         let semantics = match note.at {
             NoteAt::Response => self.response.semantics_mut(),
@@ -136,7 +117,8 @@ impl Fold {
     }
 }
 
-fn begin(opening: Opening<'static>) -> Content<'static> {
+/// What a part is when it opens.
+pub(in crate::protocol) fn begin(opening: Opening<'static>) -> Content<'static> {
     match opening {
         Opening::Text => Content::Text(Text::default()),
         Opening::Refusal => Content::Refusal(Text::default()),
@@ -150,5 +132,26 @@ fn begin(opening: Opening<'static>) -> Content<'static> {
             form,
         })),
         Opening::Whole(content) => content,
+    }
+}
+
+/// Adds to a part what a delta says.
+pub(in crate::protocol) fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
+    match (part.content_mut(), delta) {
+        (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
+        (Content::Reasoning(reasoning), Delta::Text(more)) => match reasoning.texts.last_mut() {
+            Some(text) => text.push(&more),
+            None => reasoning.texts.push(more.into_owned()),
+        },
+        (Content::Reasoning(reasoning), Delta::NextPiece) => {
+            reasoning.texts.push(Text::default());
+        }
+        (Content::ToolCall(call), Delta::Text(more)) => {
+            if let Arguments::Text(text) = &mut call.arguments {
+                text.push(&more);
+            }
+        }
+        (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
+        | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
     }
 }

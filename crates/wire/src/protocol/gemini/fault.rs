@@ -1,5 +1,6 @@
 //! Errors, both ways.
 
+use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
 use crate::json::Json;
@@ -29,35 +30,29 @@ const UNSTATED: Option<u16> = Some(400);
 /// The `error` of a body, which may be wrapped in a list.
 fn error_object<'j>(json: &'j Json<'_>) -> Option<Json<'j>> {
     let mut reader = json.reader();
-    match json.kind() {
-        Kind::Array => {
-            let mut first = None;
-            reader
-                .array(|_, reader| {
-                    let element = reader.raw()?;
-                    first.get_or_insert(element);
-                    Ok(())
-                })
-                .ok()?;
-            member(first?.input_reader()?, "error")
-        }
-        Kind::Object => member(reader, "error"),
-        Kind::Null | Kind::Boolean | Kind::Number | Kind::String => None,
-    }
+    let mut error = None;
+    let read = match json.kind() {
+        Kind::Array => reader.array(|index, reader| match index {
+            0 => find_member(reader, "error", &mut error),
+            _ => reader.skip(),
+        }),
+        _ => find_member(&mut reader, "error", &mut error),
+    };
+    read.ok().and(error)
 }
 
-fn member<'j>(mut reader: Reader<'j>, name: &str) -> Option<Json<'j>> {
-    let mut found = None;
-    reader
-        .object(|key, reader| {
-            let json = reader.raw()?;
-            if key == name {
-                found = Some(json);
-            }
-            Ok(())
-        })
-        .ok()?;
-    found
+fn find_member<'j>(
+    reader: &mut Reader<'j>,
+    name: &str,
+    found: &mut Option<Json<'j>>,
+) -> Result<()> {
+    reader.object(|key, reader| {
+        let json = reader.raw()?;
+        if key == name {
+            *found = Some(json);
+        }
+        Ok(())
+    })
 }
 
 /// What an `error` object says. Inside a stream there is no status but its own.
@@ -109,7 +104,7 @@ struct Details<'a> {
 }
 
 impl<'a> Details<'a> {
-    fn read(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+    fn read(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         if reader.kind()? != Kind::Object {
             return reader.skip();
         }
@@ -133,10 +128,8 @@ impl<'a> Details<'a> {
 
 /// The whole seconds of a duration such as `34.4s`, rounded up.
 fn seconds(duration: &str) -> Option<u64> {
-    let (whole, fraction) = match duration.strip_suffix('s')?.split_once('.') {
-        Some((whole, fraction)) => (whole, fraction),
-        None => (duration.strip_suffix('s')?, ""),
-    };
+    let seconds = duration.strip_suffix('s')?;
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let more = fraction.bytes().any(|digit| digit != b'0');
     whole.parse::<u64>().ok()?.checked_add(u64::from(more))
 }
@@ -208,9 +201,9 @@ pub(in crate::protocol::gemini) fn write_fault(writer: &mut Writer, fault: &Faul
 }
 
 fn stated_status(body: &Json<'_>) -> Option<u16> {
-    let error = error_object(body)?;
-    let code = member(error.input_reader()?, "code")?;
-    code.as_str().parse().ok()
+    let mut code = None;
+    find_member(&mut error_object(body)?.input_reader()?, "code", &mut code).ok()?;
+    code?.as_str().parse().ok()
 }
 
 /// Clients want words, also where the error came without any.

@@ -31,42 +31,13 @@ use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 use super::read_parts;
-
-/// Fields that say something about a part's data and are none themselves.
-const MODIFIERS: [&str; 11] = [
-    "videoMetadata",
-    "video_metadata",
-    "mediaResolution",
-    "media_resolution",
-    "mediaProcessing",
-    "media_processing",
-    "partMetadata",
-    "part_metadata",
-    "speechMetadata",
-    "audioTranscription",
-    "thought",
-];
-
-/// The data of a part, of which it has one; those of the vendor's own tools are kept whole.
-const DATA: [&str; 11] = [
-    "text",
-    "inlineData",
-    "fileData",
-    "functionCall",
-    "functionResponse",
-    "executableCode",
-    "executable_code",
-    "codeExecutionResult",
-    "code_execution_result",
-    "toolCall",
-    "toolResponse",
-];
 
 /// Reads one part, whatever it holds: what the conversation has no word for is kept whole.
 pub(in crate::protocol::gemini) fn content_part<'a>(
@@ -140,9 +111,9 @@ struct PartDraft<'a> {
     is_thought: bool,
     signature: Option<Text<'a>>,
     detail: Option<Text<'a>>,
-    /// What a part is that the conversation has no word for.
-    opaque: Option<String>,
-    /// The first field that nobody has heard of: the part's data, or beside data something about it.
+    /// Data beside the first, of which a part has one.
+    further: Option<String>,
+    /// The first field that the conversation has no word for: the part's data, or beside data something about it.
     unheard: Option<String>,
 }
 
@@ -154,7 +125,7 @@ impl<'a> PartDraft<'a> {
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
         let name = camel(PART_NAMES, key, &mut self.shape);
-        let is_first = self.data.is_none() && self.opaque.is_none();
+        let is_first = self.data.is_none() && self.further.is_none();
         match name {
             "text" if is_first => self.data = Some(Content::Text(reader.string()?)),
             "functionCall" if is_first => self.data = Some(function_call(reader, extras)?),
@@ -169,14 +140,12 @@ impl<'a> PartDraft<'a> {
                 self.detail = detail(&mut reader.checkpoint());
                 return Ok(Member::Unknown);
             }
-            _ if MODIFIERS.contains(&key) => return Ok(Member::Unknown),
-            _ if !DATA.contains(&name) => {
-                self.unheard.get_or_insert_with(|| key.to_owned());
+            "text" | "functionCall" | "functionResponse" | "inlineData" | "fileData" => {
+                self.further.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
-            // Further data, or data that only this vendor has.
             _ => {
-                self.opaque.get_or_insert_with(|| key.to_owned());
+                self.unheard.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
         }
@@ -186,7 +155,7 @@ impl<'a> PartDraft<'a> {
     /// What the part is, if the conversation has no word for it.
     fn opaque(&mut self) -> Option<String> {
         let unheard = self.unheard.take().filter(|_| self.data.is_none());
-        self.opaque.take().or(unheard)
+        self.further.take().or(unheard)
     }
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
@@ -365,14 +334,7 @@ fn kind_of_address(uri: &str) -> MediaKind {
     if ["youtu.be", "youtube.com", "www.youtube.com"].iter().any(|host| host_is(host)) {
         return MediaKind::Video;
     }
-    let path = uri.split(['?', '#']).next().unwrap_or(uri);
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    match extension.as_str() {
-        "png" | "jpg" | "jpeg" | "webp" | "heic" | "heif" | "gif" => MediaKind::Image,
-        "wav" | "mp3" | "aiff" | "aac" | "ogg" | "flac" => MediaKind::Audio,
-        "mp4" | "mpeg" | "mov" | "avi" | "flv" | "webm" | "wmv" | "3gp" => MediaKind::Video,
-        _ => MediaKind::Document,
-    }
+    media_type::of_name(uri).map_or(MediaKind::Document, kind_of_mime)
 }
 
 /// Whether anyone can read the address; the vendor's own files and buckets need its keys.

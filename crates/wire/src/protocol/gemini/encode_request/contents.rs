@@ -32,8 +32,6 @@ pub(super) struct Turn<'x> {
     /// The message whose undeclared fields come back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
     pub(super) pieces: Pieces<'x>,
-    /// The message of its first words, as against results.
-    speaking: Option<usize>,
     /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
     /// that a conversation that grows does not change what it began with.
     parted: bool,
@@ -41,10 +39,7 @@ pub(super) struct Turn<'x> {
 
 impl<'x> Turn<'x> {
     fn of(side: Side, pieces: Pieces<'x>) -> Self {
-        let mut turn =
-            Self { side, message: None, pieces: Pieces::new(), speaking: None, parted: false };
-        turn.extend(pieces);
-        turn
+        Self { side, message: None, pieces, parted: false }
     }
 
     /// Whether more of the same side may stand in it. The results of one round must, whatever stood between them: the
@@ -52,15 +47,6 @@ impl<'x> Turn<'x> {
     fn takes(&self, pieces: &[Piece<'x>]) -> bool {
         let begins_with_result = |pieces: &[Piece<'_>]| pieces.first().is_some_and(is_result);
         !self.parted || begins_with_result(&self.pieces) && begins_with_result(pieces)
-    }
-
-    fn extend(&mut self, pieces: Pieces<'x>) {
-        let words = || pieces.iter().find(|piece| !is_result(piece));
-        self.speaking = self.speaking.or_else(|| words().map(|piece| piece.at.0));
-        match self.pieces.is_empty() {
-            true => self.pieces = pieces,
-            false => self.pieces.extend(pieces),
-        }
     }
 }
 
@@ -122,7 +108,7 @@ impl<'x> Scribe<'x, '_> {
                 Role::System | Role::Developer | Role::User | Role::Tool => Side::User,
             };
             let pieces = pieces(index, message).collect();
-            let turn = Turn { side, message: Some(message), pieces, speaking: None, parted: false };
+            let turn = Turn { message: Some(message), ..Turn::of(side, pieces) };
             match (side, &mut system) {
                 (Side::System, None) => system = Some(turn),
                 (Side::System, Some(first)) => first.pieces.extend(turn.pieces),
@@ -239,7 +225,7 @@ impl<'x> Scribe<'x, '_> {
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
             Some(last) if last.side == side && (side == Side::Model || last.takes(&pieces)) => {
-                last.extend(pieces);
+                last.pieces.extend(pieces);
             }
             // Others stay apart, so that what was sent before stays as it was.
             _ => turns.push(Turn::of(side, pieces)),

@@ -11,10 +11,11 @@ mod tool;
 
 pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
+pub(super) use part::text_of;
 pub(super) use part::write_part;
+pub(super) use pieces::takes_seal;
 
 use crate::error::Result;
-use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -131,17 +132,18 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.labels(object);
         self.service_tier(object);
         self.store();
-        for (path, json) in self.declared() {
-            if !path.contains('/') {
-                object.field(path, json);
-            }
-        }
+        self.declared(object, "");
     }
 
-    /// The fields that only this protocol has, for its own requests.
-    fn declared(&self) -> impl Iterator<Item = (&'static str, &'x Json<'x>)> + use<'x> {
+    /// Writes the fields of an object that only this protocol has, for its own requests.
+    fn declared(&self, object: &mut Object<'_, '_>, scope: &str) {
         let semantics = if self.is_same() { self.exchange.semantics().gemini() } else { None };
-        semantics.into_iter().flat_map(|gemini| gemini.set()).map(|(it, json)| (it.path, json))
+        for (declared, json) in semantics.into_iter().flat_map(|gemini| gemini.set()) {
+            let (within, key) = declared.path.split_once('/').unwrap_or(("", declared.path));
+            if within == scope {
+                object.field(key, json);
+            }
+        }
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {

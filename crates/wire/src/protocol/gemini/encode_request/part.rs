@@ -78,7 +78,7 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
 /// Writes thoughts as one part, since only this protocol's own pieces are parts.
 fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_>, pen: &Pen<'_>) {
     let mut object = Object::open(writer, pen.extras(part, ""));
-    object.field("text", &joined(&reasoning.texts));
+    object.field("text", &joined(reasoning.texts.iter(), PIECE_BREAK));
     object.field("thought", &true);
     object.optional("thoughtSignature", pen.signature.as_ref());
     object.close();
@@ -87,13 +87,25 @@ fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_
 /// What stands between two pieces of thoughts.
 pub(in crate::protocol::gemini) const PIECE_BREAK: &str = "\n\n";
 
-fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
-    let Some((first, others)) = texts.split_first() else { return Text::default() };
-    others.iter().fold(first.reborrow(), |mut all, text| {
-        all.push(&Text::plain(PIECE_BREAK));
+/// Texts as one, with `between` between them.
+pub(super) fn joined<'t>(
+    mut texts: impl Iterator<Item = &'t Text<'t>>,
+    between: &'static str,
+) -> Text<'t> {
+    let Some(first) = texts.next() else { return Text::default() };
+    texts.fold(first.reborrow(), |mut all, text| {
+        all.push(&Text::plain(between));
         all.push(text);
         all
     })
+}
+
+/// The words of a part that is nothing else.
+pub(in crate::protocol::gemini) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t Text<'t>> {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Writes what is said about a part's data.
@@ -151,7 +163,11 @@ fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
 fn guess(media: &Media<'_>) -> &'static str {
     let address = match &media.source {
         Source::Url { url, .. } => url.to_str(),
-        Source::Base64 { data, .. } => return guess_by_bytes(media.kind, &data.to_str()),
+        Source::Base64 { data, .. } => {
+            let known = media_type::of_data(&data.to_str());
+            let is_likely = matches!(media.kind, MediaKind::Image | MediaKind::Document);
+            return known.filter(|_| is_likely).unwrap_or(default_mime(media.kind));
+        }
         Source::Text { .. } | Source::File { .. } => return default_mime(media.kind),
     };
     let name = media.name.as_ref().map(Text::to_str);
@@ -169,22 +185,6 @@ fn is_of_kind(kind: MediaKind, mime: &str) -> bool {
         MediaKind::Audio => mime.starts_with("audio/"),
         MediaKind::Video => mime.starts_with("video/"),
         MediaKind::Document => true,
-    }
-}
-
-/// Knows the usual files by how their bytes begin, in base64.
-fn guess_by_bytes(kind: MediaKind, data: &str) -> &'static str {
-    const STARTS: [(&str, &str); 5] = [
-        ("iVBORw0KGgo", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lGOD", "image/gif"),
-        ("UklGR", "image/webp"),
-        ("JVBERi0", "application/pdf"),
-    ];
-    let known = STARTS.iter().find(|(start, _)| data.starts_with(start));
-    match (kind, known) {
-        (MediaKind::Image | MediaKind::Document, Some((_, mime))) => mime,
-        (kind, _) => default_mime(kind),
     }
 }
 

@@ -94,15 +94,14 @@ impl<'x> Scribe<'x, '_> {
 
     /// Sources and log probabilities of an earlier answer have no place in a request.
     fn report_answer_semantics(&mut self, part: &Part<'_>) {
-        if !part.semantics().citations().is_empty() {
-            let place = part.semantics().place();
-            let reason = "sources are not sent back";
-            self.losing.field(place, Field::Citations, LossKind::Dropped, reason);
-        }
-        if part.semantics().logprobs().is_some() {
-            let place = part.semantics().place();
-            let reason = "log probabilities are not sent back";
-            self.losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
+        let semantics = part.semantics();
+        let said = [
+            (!semantics.citations().is_empty(), Field::Citations),
+            (semantics.logprobs().is_some(), Field::PartLogprobs),
+        ];
+        for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
+            let reason = "what an answer says of itself is not sent back";
+            self.losing.field(semantics.place(), field, LossKind::Dropped, reason);
         }
     }
 
@@ -129,40 +128,36 @@ impl<'x> Scribe<'x, '_> {
             MediaKind::Video => inputs.video,
             MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
         };
-        let fetched = self.target.family.remote_files;
         let is_gif =
             media.source.mime().is_some_and(|mime| media_type::proper(mime) == "image/gif");
-        match &media.source {
+        let (is_sent, kind, reason) = match &media.source {
             Source::File { .. } => {
-                let reason = "no vendor can read a file that another holds";
-                self.losing.node(place, LossKind::Withheld, reason);
-                return false;
+                (false, LossKind::Withheld, "no vendor can read a file that another holds")
             }
             _ if is_gif && self.target.family.vendor == Vendor::Google => {
-                self.losing.node(place, LossKind::Dropped, "the vendor reads no GIF");
-                return false;
+                (false, LossKind::Dropped, "the vendor reads no GIF")
             }
-            _ if !accepted => {
-                self.losing.node(place, LossKind::Dropped, "the model does not take such media");
-                return false;
-            }
-            Source::Url { .. } if !fetched => {
-                self.losing.node(place, LossKind::Dropped, "the model does not fetch addresses");
-                return false;
+            _ if !accepted => (false, LossKind::Dropped, "the model does not take such media"),
+            Source::Url { .. } if !self.target.family.remote_files => {
+                (false, LossKind::Dropped, "the model does not fetch addresses")
             }
             Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
-                let reason = "a plain-text document is sent as text";
-                self.losing.node(place, LossKind::Approximated, reason);
+                (true, LossKind::Approximated, "a plain-text document is sent as text")
             }
             Source::Url { mime: None, .. } | Source::Base64 { mime: None, .. } => {
-                let reason = "the vendor wants a media type; this one is a guess";
-                self.losing.node(place, LossKind::Synthesised, reason);
+                (true, LossKind::Synthesised, "the vendor wants a media type; this one is a guess")
             }
-            Source::Url { mime: Some(_), .. } | Source::Base64 { mime: Some(_), .. } => {}
+            Source::Url { .. } | Source::Base64 { .. } => {
+                self.detail(part, media, closeness);
+                return true;
+            }
+        };
+        self.losing.node(place, kind, reason);
+        if is_sent {
+            self.detail(part, media, closeness);
         }
-        self.detail(part, media, closeness);
-        true
+        is_sent
     }
 
     /// Whether a part of its own can say how closely it is to be looked at.
@@ -206,7 +201,7 @@ impl<'x> Scribe<'x, '_> {
                 Content::ToolResult(result) => {
                     behind.extend(self.result(writer, piece, result));
                 }
-                Content::Reasoning(thought) if hands_on(next()) => {
+                Content::Reasoning(thought) if next().is_some_and(|it| takes_seal(&it.part)) => {
                     handed = self.signature(&piece.part);
                     if thought.texts.iter().any(|text| !text.is_empty()) {
                         write_part(writer, &piece.part, &self.pen(None));
@@ -233,13 +228,8 @@ impl<'x> Scribe<'x, '_> {
         if artefact.issuer() == GEMINI {
             return Some(artefact.data().reborrow());
         }
-        let place = part.semantics().place();
-        self.losing.field(
-            place,
-            Field::Signature,
-            LossKind::Withheld,
-            "another vendor's signature",
-        );
+        let (place, reason) = (part.semantics().place(), "another vendor's signature");
+        self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
         None
     }
 
@@ -337,13 +327,7 @@ impl<'x> Scribe<'x, '_> {
                 self.admits_opaque(part, opaque);
                 in_words(part)
             }
-            Content::Text(_)
-            | Content::Media(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Reasoning(_)
-            | Content::Refusal(_)
-            | Content::Opaque(_) => Some(part.clone()),
+            _ => Some(part.clone()),
         }
     }
 
@@ -389,15 +373,7 @@ impl<'x> Scribe<'x, '_> {
 
 /// The words of another vendor's block that has any.
 fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
-    match part.content() {
-        Content::Opaque(_) => in_words(part),
-        Content::Text(_)
-        | Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Refusal(_) => None,
-    }
+    if matches!(part.content(), Content::Opaque(_)) { in_words(part) } else { None }
 }
 
 /// What becomes of another vendor's own content that has no words.
@@ -452,10 +428,8 @@ const WIDE_DIGITS: usize = 16;
 /// The name of a tool that nobody called.
 const UNKNOWN_TOOL: &str = "unknown_tool";
 
-/// Whether thoughts are followed by the part that their signature was on: other protocols sign only thoughts.
-fn hands_on(next: Option<&Piece<'_>>) -> bool {
-    next.is_some_and(|next| {
-        let unsigned = next.part.semantics().artefact().is_none();
-        unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
-    })
+/// Whether a part takes the signature of the thoughts before it: other protocols sign only thoughts.
+pub(in crate::protocol::gemini) fn takes_seal(part: &Part<'_>) -> bool {
+    let is_unsigned = part.semantics().artefact().is_none();
+    is_unsigned && matches!(part.content(), Content::ToolCall(_) | Content::Text(_))
 }

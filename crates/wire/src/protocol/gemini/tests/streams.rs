@@ -65,21 +65,6 @@ fn a_stream_says_what_the_whole_answer_says() {
 }
 
 #[test]
-fn only_a_finish_reason_ends_a_stream() {
-    let cut = [chunk(r#"{"text":"a"}"#, "")];
-    for frames in [&[][..], &[cut[0].as_str()][..]] {
-        let events = events(frames);
-        assert!(
-            matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Truncated)
-        );
-    }
-    let blocked = events(&[r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#]);
-    assert!(
-        matches!(blocked.last(), Some(Event::Finish { finish, .. }) if finish.kind == FinishKind::PromptFilter)
-    );
-}
-
-#[test]
 fn an_error_among_the_frames_is_a_fault() {
     let error = r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#;
     for frame in [error.to_owned(), format!("[{error}]")] {
@@ -165,11 +150,7 @@ fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
     let mut semantics = NodeSemantics::default();
     let signature = Text::plain("sig");
     semantics.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
-    let call = Opening::ToolCall {
-        id: None,
-        name: Text::plain("run"),
-        form: crate::conversation::CallForm::Function,
-    };
+    let call = Opening::ToolCall { id: None, name: Text::plain("run"), form: CallForm::Function };
     let frames = written(vec![
         Event::Start(Start::default()),
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
@@ -181,19 +162,6 @@ fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
     ]);
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/thoughtSignature"), "sig");
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/functionCall/name"), "run");
-}
-
-#[test]
-fn a_fault_is_the_last_frame() {
-    let fault = crate::Fault::new(FaultKind::Overloaded, "busy");
-    let frames = written(vec![
-        Event::Start(Start::default()),
-        open(0, Opening::Text),
-        delta(0, "a"),
-        Event::Fault(fault),
-    ]);
-    assert_eq!(frames.len(), 2);
-    assert_eq!(at(&frames[1], "/error/status"), "UNAVAILABLE");
 }
 
 fn finish(kind: FinishKind) -> Event<'static> {
