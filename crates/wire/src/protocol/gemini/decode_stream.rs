@@ -15,7 +15,6 @@ use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::limit::CANDIDATES_MAX;
 use crate::limit::FRAME_BYTES_MAX;
 use crate::place::Place;
@@ -227,9 +226,7 @@ impl Decoder {
 
 /// Keeps a service tier that came too late to be the answer's own.
 fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
-    let mut writer = Writer::default();
-    writer.value(tier);
-    let json = Json::trusted(writer.into_string().into());
+    let json = Json::written(|writer| writer.value(tier));
     usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), json);
 }
 

@@ -90,9 +90,7 @@ pub(in crate::protocol::gemini) fn fault_of<'a>(
 }
 
 fn wrapped(error: &Json<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.object(|object| object.field("error", error));
-    Json::trusted(writer.into_string().into())
+    Json::written(|writer| writer.object(|object| object.field("error", error)))
 }
 
 /// What the typed details of an error say.
@@ -173,15 +171,9 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 pub(in crate::protocol) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
     match &fault.original {
         Some((GEMINI, original)) => original.as_str().to_owned(),
-        _ => written(fault, status, word_under(status, fault.kind)),
-    }
-}
-
-/// Only one status has a word that its fault's kind does not tell.
-fn word_under(status: u16, kind: FaultKind) -> &'static str {
-    match status {
-        502 => "UNAVAILABLE",
-        _ => status_of(kind).1,
+        // Only one status has a word that its fault's kind does not tell.
+        _ if status == 502 => written(fault, status, "UNAVAILABLE"),
+        _ => written(fault, status, status_of(fault.kind).1),
     }
 }
 

@@ -26,11 +26,11 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
-use crate::protocol::gemini::names::PART_NAMES;
-use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::name::PART_NAMES;
+use crate::protocol::gemini::types::name::camel;
 use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
@@ -49,14 +49,19 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| draft.member(key, reader, extras))?;
     match draft.opaque() {
-        Some(kind) => {
-            let json = start.raw()?;
-            let opaque = Opaque { protocol: GEMINI, kind: Text::plain(kind), json };
-            let part = Part::new(Content::Opaque(Box::new(opaque)));
-            Ok(part.with_semantics(NodeSemantics::at(place)))
-        }
+        Some(kind) => Ok(opaque_part(Text::plain(kind), start.raw()?, place)),
         None => Ok(draft.finish(extras)),
     }
+}
+
+/// A part that is kept whole.
+pub(in crate::protocol::gemini) fn opaque_part<'a>(
+    kind: Text<'a>,
+    json: Json<'a>,
+    place: Place,
+) -> Part<'a> {
+    let opaque = Box::new(Opaque { protocol: GEMINI, kind, json });
+    Part::new(Content::Opaque(opaque)).with_semantics(NodeSemantics::at(place))
 }
 
 /// Joins a foreign signature to the thoughts that it seals: a stream told them piece by piece, each a part, and the
@@ -81,25 +86,31 @@ pub(super) fn join_sealed(parts: &mut Parts<'_>) {
 /// Joins the thoughts before the last one, as far as nothing seals them, to it: one signature is for all of them.
 fn join_thoughts(parts: &mut Vec<Part<'_>>) {
     let Some(mut whole) = parts.pop() else { return };
-    while let Some(before) = parts.pop_if(|part| is_unsealed(part)) {
-        let (Content::Reasoning(before), Content::Reasoning(thought)) =
-            (before.content(), whole.content_mut())
-        else {
-            continue;
-        };
-        let pieces = before.texts.iter().chain(&thought.texts).map(|text| text.to_str());
-        thought.texts = vec![Text::plain(pieces.collect::<String>())];
+    let first = parts.iter().rposition(|part| !is_unsealed(part)).map_or(0, |at| at + 1);
+    if first < parts.len() {
+        let thoughts = parts[first..].iter().chain([&whole]).filter_map(thought_of);
+        let pieces = thoughts.flat_map(|thought| &thought.texts).map(Text::to_str);
+        let (form, texts) = (ReasoningForm::Summary, vec![Text::plain(pieces.collect::<String>())]);
+        *whole.content_mut() = Content::Reasoning(Box::new(Reasoning { form, texts }));
+        parts.truncate(first);
     }
     parts.push(whole);
 }
 
+fn thought_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Reasoning<'a>> {
+    match part.content() {
+        Content::Reasoning(thought) => Some(thought),
+        _ => None,
+    }
+}
+
 fn is_foreign_seal(part: &Part<'_>) -> bool {
     let foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != GEMINI);
-    foreign && matches!(part.content(), Content::Reasoning(thought) if thought.texts.is_empty())
+    foreign && thought_of(part).is_some_and(|thought| thought.texts.is_empty())
 }
 
 fn is_unsealed(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_none() && matches!(part.content(), Content::Reasoning(_))
+    part.semantics().artefact().is_none() && thought_of(part).is_some()
 }
 
 /// A part that is being read.

@@ -189,9 +189,7 @@ impl Node {
     }
 
     fn into_json(self) -> Json<'static> {
-        let mut writer = Writer::default();
-        self.write(&mut writer);
-        Json::trusted(writer.into_string().into())
+        Json::written(|writer| self.write(writer))
     }
 
     fn put(&mut self, steps: &[Step<'_>], value: Node) -> Result<()> {

@@ -9,7 +9,6 @@ use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Role;
-use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -24,7 +23,6 @@ use crate::roles::wire_role;
 use crate::target::LateSystem;
 
 use super::Scribe;
-use super::result::is_media;
 
 /// One content: what is written of one message, or of several that follow each other on one side.
 pub(super) struct Turn<'x> {
@@ -220,7 +218,11 @@ impl<'x> Scribe<'x, '_> {
             if let Some(other) = other {
                 other.parted = true;
             }
-            return self.report_empty(message);
+            if !message.is_blank() {
+                let reason = "nothing of the message can be sent";
+                self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+            }
+            return;
         }
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
@@ -229,14 +231,6 @@ impl<'x> Scribe<'x, '_> {
             }
             // Others stay apart, so that what was sent before stays as it was.
             _ => turns.push(Turn::of(side, pieces)),
-        }
-    }
-
-    /// Nothing of a message can be sent, so that the message goes with its parts.
-    fn report_empty(&mut self, message: &Message<'_>) {
-        if !message.is_blank() {
-            let reason = "nothing of the message can be sent";
-            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
@@ -275,10 +269,13 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
         let extras = turn.message.and_then(|message| message.semantics().extras());
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-        match turn.side {
-            Side::System => {}
-            Side::User => object.unless_kept("role", role_word(PromptRole::User)),
-            Side::Model => object.unless_kept("role", role_word(PromptRole::Assistant)),
+        let role = match turn.side {
+            Side::System => None,
+            Side::User => Some(PromptRole::User),
+            Side::Model => Some(PromptRole::Assistant),
+        };
+        if let Some(role) = role {
+            object.unless_kept("role", wire_role(role, ProviderType::Gemini));
         }
         let parts = object.key("parts");
         parts.begin_array();
@@ -317,13 +314,4 @@ fn rank(piece: &Piece<'_>, calls: &BTreeMap<&Text<'_>, usize>) -> usize {
         }
         _ => usize::MAX,
     }
-}
-
-/// The media of a result that cannot stand inside it.
-pub(super) fn media_of<'r>(result: &'r ToolResult<'_>) -> impl Iterator<Item = &'r Part<'r>> {
-    result.output.parts().iter().filter(|part| is_media(part))
-}
-
-const fn role_word(role: PromptRole) -> &'static str {
-    wire_role(role, ProviderType::Gemini)
 }

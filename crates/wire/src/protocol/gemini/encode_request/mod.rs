@@ -23,7 +23,6 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::MODEL_PREFIX;
@@ -41,12 +40,11 @@ pub(in crate::protocol) fn encode_request(
     if exchange.protocol() == GEMINI {
         withhold(exchange, report);
     }
-    let spelling = exchange.semantics().spelling();
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).spelled(spelling);
+    let mut losing = Losing::new(exchange.protocol(), GEMINI, report);
     losing.request(exchange);
     let request = &exchange.request;
-    let calls = (!losing.is_same())
-        .then(|| Calls::of(request, Protocol::Gemini, target).naming_results(request));
+    let calls =
+        (!losing.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);

@@ -5,7 +5,6 @@ use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::json::Json;
@@ -59,7 +58,10 @@ pub(in crate::protocol::gemini) fn write_part(
 ) -> Change {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
-        Content::Reasoning(reasoning) => write_thoughts(writer, part, reasoning, pen),
+        // Thoughts are one part, since only this protocol's own pieces are parts.
+        Content::Reasoning(thought) => {
+            write_text(writer, part, &joined(thought.texts.iter(), PIECE_BREAK), pen);
+        }
         Content::Media(media) => write_media(writer, part, media, pen),
         Content::ToolCall(call) => return write_call(writer, part, call, pen),
         Content::Opaque(opaque) if opaque.protocol == GEMINI => writer.value(&opaque.json),
@@ -72,15 +74,6 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
     let mut object = Object::open(writer, pen.extras(part, ""));
     object.field("text", text);
     modifiers(&mut object, part, pen);
-    object.close();
-}
-
-/// Writes thoughts as one part, since only this protocol's own pieces are parts.
-fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_>, pen: &Pen<'_>) {
-    let mut object = Object::open(writer, pen.extras(part, ""));
-    object.field("text", &joined(reasoning.texts.iter(), PIECE_BREAK));
-    object.field("thought", &true);
-    object.optional("thoughtSignature", pen.signature.as_ref());
     object.close();
 }
 
@@ -110,7 +103,8 @@ pub(in crate::protocol::gemini) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t
 
 /// Writes what is said about a part's data.
 pub(super) fn modifiers(object: &mut Object<'_, '_>, part: &Part<'_>, pen: &Pen<'_>) {
-    if pen.same && part.semantics().has_shape(THOUGHT_TRUE) {
+    let is_thought = matches!(part.content(), Content::Reasoning(_));
+    if is_thought || pen.same && part.semantics().has_shape(THOUGHT_TRUE) {
         object.field("thought", &true);
     }
     object.optional("thoughtSignature", pen.signature.as_ref());
@@ -212,15 +206,12 @@ fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &P
 
 /// Arguments of this protocol are written as they were, objects or not.
 fn write_arguments(writer: &mut Writer, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
-    match (&call.arguments, pen.same) {
-        (Arguments::Json(json), true) => writer.value(json),
-        (Arguments::Text(text), true) => match Json::parse_text(text) {
-            Ok(json) => writer.value(&json),
-            Err(_) => return arguments::write_object(writer, call),
-        },
-        (Arguments::Json(_) | Arguments::Text(_), false) => {
-            return arguments::write_object(writer, call);
-        }
-    }
+    let json = match &call.arguments {
+        _ if !pen.same => None,
+        Arguments::Json(json) => Some(json.reborrow()),
+        Arguments::Text(text) => Json::parse_text(text).ok(),
+    };
+    let Some(json) = json else { return arguments::write_object(writer, call) };
+    writer.value(&json);
     None
 }

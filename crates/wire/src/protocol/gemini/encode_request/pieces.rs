@@ -18,6 +18,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::arguments::Change;
+use crate::protocol::gemini::encode_response::report_custom_call;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
@@ -30,7 +31,6 @@ use super::Scribe;
 use super::contents::Piece;
 use super::contents::Pieces;
 use super::contents::Told;
-use super::contents::media_of;
 use super::part::Closeness;
 use super::part::Pen;
 use super::part::resolution;
@@ -110,9 +110,12 @@ impl<'x> Scribe<'x, '_> {
             return true;
         }
         let has_words = in_words(part).is_some();
-        let (kind, reason) = match has_words {
-            true => (LossKind::Approximated, "only its text is sent"),
-            false => opaque_fate(opaque),
+        let (kind, reason) = match &*opaque.kind.to_str() {
+            _ if has_words => (LossKind::Approximated, "only its text is sent"),
+            "compaction" | "redacted_thinking" => {
+                (LossKind::Withheld, "only its issuer can read it")
+            }
+            _ => (LossKind::Dropped, "only its own protocol has it"),
         };
         self.losing.node(part.semantics().place(), kind, reason);
         has_words
@@ -218,6 +221,10 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
+    fn sends_ids(&self) -> bool {
+        self.is_same() || self.target.family.call_ids
+    }
+
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
         Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
     }
@@ -248,17 +255,13 @@ impl<'x> Scribe<'x, '_> {
         signature: Option<Text<'_>>,
     ) {
         let place = piece.part.semantics().place();
-        let sends_ids = self.is_same() || self.target.family.call_ids;
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
         }
-        if call.form == CallForm::Custom {
-            let reason = "free text is sent as the only argument of a function";
-            self.losing.node(place, LossKind::Approximated, reason);
-        }
-        let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
+        report_custom_call(&mut self.losing, &piece.part);
+        let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
@@ -275,16 +278,12 @@ impl<'x> Scribe<'x, '_> {
     ) -> Vec<Part<'p>> {
         let part = &*piece.part;
         let signature = self.signature(part);
-        if self.is_same() {
-            let name = result.name.as_ref().map(Text::reborrow);
-            let id = result.call_id.as_ref().map(Text::reborrow);
-            let pen = Pen { name, id, ..self.pen(signature) };
-            write_result(writer, part, result, &pen, MediaPlace::Inside);
-            return Vec::new();
-        }
         let result = &*self.sendable(result);
-        let name = Some(self.result_name(piece, result));
-        let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
+        let name = match self.is_same() {
+            true => result.name.as_ref().map(Text::reborrow),
+            false => Some(self.result_name(piece, result)),
+        };
+        let id = result.call_id.as_ref().filter(|_| self.sends_ids());
         let pen = Pen { name, id: id.map(Text::reborrow), ..self.pen(signature) };
         let inside = self.media_inside(result);
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
@@ -296,7 +295,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn media_inside(&self, result: &ToolResult<'_>) -> bool {
         let own = matches!(result.output, ResultOutput::Object { .. });
-        own || self.target.family.media_in_results
+        own || self.is_same() || self.target.family.media_in_results
     }
 
     /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
@@ -345,11 +344,9 @@ impl<'x> Scribe<'x, '_> {
             let reason = "several texts of a result become one";
             self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
         }
-        for part in media_of(result) {
-            if !inside {
-                let reason = "media of a result are sent after it";
-                self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
-            }
+        for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
+            let reason = "media of a result are sent after it";
+            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -359,29 +356,18 @@ impl<'x> Scribe<'x, '_> {
         'x: 't,
     {
         let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
-        match named {
-            Some(name) => name,
-            None => {
-                let place = piece.part.semantics().place();
-                let reason = "no call with this id names the tool";
-                self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
-                Text::literal(UNKNOWN_TOOL)
-            }
-        }
+        named.unwrap_or_else(|| {
+            let place = piece.part.semantics().place();
+            let reason = "no call with this id names the tool";
+            self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
+            Text::literal(UNKNOWN_TOOL)
+        })
     }
 }
 
 /// The words of another vendor's block that has any.
 fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
     if matches!(part.content(), Content::Opaque(_)) { in_words(part) } else { None }
-}
-
-/// What becomes of another vendor's own content that has no words.
-fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
-    match &*opaque.kind.to_str() {
-        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
-        _ => (LossKind::Dropped, "only its own protocol has it"),
-    }
 }
 
 /// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are

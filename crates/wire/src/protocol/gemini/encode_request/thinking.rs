@@ -85,9 +85,8 @@ impl<'x> Scribe<'x, '_> {
 
     /// What is said in words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
-        let reason = "the vendor has no such value";
         if thinking.mode.is_some() {
-            self.lose(Field::ThinkingMode, LossKind::Dropped, reason);
+            self.lose(Field::ThinkingMode, LossKind::Dropped, "the vendor has no such value");
         }
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
@@ -96,17 +95,13 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn by_itself(&mut self, object: &mut Object<'_, '_>) {
-        match self.target.family.thinking {
-            target::Thinking::GeminiLevel { .. } => {
-                let reason = "the model decides by itself unless a level is set";
-                self.lose(Field::ThinkingMode, LossKind::Implied, reason);
-            }
-            _ => {
-                object.field("thinkingBudget", &BY_ITSELF);
-                let reason = "the vendor's way to leave it to the model";
-                self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
-            }
+        if matches!(self.target.family.thinking, target::Thinking::GeminiLevel { .. }) {
+            let reason = "the model decides by itself unless a level is set";
+            return self.lose(Field::ThinkingMode, LossKind::Implied, reason);
         }
+        object.field("thinkingBudget", &BY_ITSELF);
+        let reason = "the vendor's way to leave it to the model";
+        self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
     }
 
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {

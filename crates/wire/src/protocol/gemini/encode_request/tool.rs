@@ -79,24 +79,23 @@ impl<'x> Scribe<'x, '_> {
         beside: bool,
     ) -> bool {
         let place = tool.semantics().place();
-        let key = match hosted.service {
-            HostedService::WebSearch => "googleSearch",
-            HostedService::WebFetch => "urlContext",
-            HostedService::CodeExecution => "codeExecution",
-            HostedService::Other => {
-                let reason = "the vendor has no such tool";
-                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
-                return false;
-            }
+        let counterpart = match hosted.service {
+            HostedService::Other => Err("the vendor has no such tool"),
+            _ if !beside => Err("the model takes no hosted tools beside functions"),
+            HostedService::WebSearch => Ok("googleSearch"),
+            HostedService::WebFetch => Ok("urlContext"),
+            HostedService::CodeExecution => Ok("codeExecution"),
         };
-        if !beside {
-            let reason = "the model takes no hosted tools beside functions";
-            self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
-            return false;
+        match counterpart {
+            Ok(key) => {
+                writer.object(|object| object.field(key, &Json::literal("{}")));
+                Settings::of(hosted).report_rest(place, &mut self.losing);
+            }
+            Err(reason) => {
+                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+            }
         }
-        writer.object(|object| object.field(key, &Json::literal("{}")));
-        Settings::of(hosted).report_rest(place, &mut self.losing);
-        true
+        counterpart.is_ok()
     }
 
     /// Collects the functions of a tool, those of a namespace one by one.

@@ -215,26 +215,20 @@ impl<'x> Answer<'x, '_> {
             // The walk over the answer has reported it.
             return;
         }
-        if matches!(part.content(), Content::Refusal(_)) {
-            report_refusal(&mut self.losing, part.semantics().place());
-        }
-        if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
-            let reason = "pieces of thoughts are joined";
-            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
-        }
-        if matches!(part.content(), Content::Media(_)) {
-            report_media(&mut self.losing, part.semantics().place());
-        }
-        if is_custom_call(part) {
-            let reason = "free text is sent as the only argument of a function";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+        let place = part.semantics().place();
+        match part.content() {
+            Content::Refusal(_) => report_refusal(&mut self.losing, place),
+            Content::Media(_) => report_media(&mut self.losing, place),
+            Content::Reasoning(thought) if thought.texts.len() > 1 => {
+                self.losing.node(place, LossKind::Renamed, "pieces of thoughts are joined");
+            }
+            _ => report_custom_call(&mut self.losing, part),
         }
         let mut pen = answer_pen(part, self.asked, self.losing.is_same());
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
-            let place = part.semantics().place();
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
@@ -315,9 +309,12 @@ fn says_nothing(part: &Part<'_>) -> bool {
     empty && part.semantics().artefact().is_none()
 }
 
-/// Whether a part calls a tool that takes free text.
-pub(super) fn is_custom_call(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom)
+/// A call of a tool that takes free text becomes one of a function.
+pub(super) fn report_custom_call(losing: &mut Losing<'_>, part: &Part<'_>) {
+    if matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom) {
+        let reason = "free text is sent as the only argument of a function";
+        losing.node(part.semantics().place(), LossKind::Approximated, reason);
+    }
 }
 
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.

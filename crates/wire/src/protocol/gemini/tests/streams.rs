@@ -80,6 +80,13 @@ fn open(part: u32, opening: Opening<'static>) -> Event<'static> {
     Event::Open(Open { part: PartId(part), candidate: 0, opening, semantics })
 }
 
+fn sealed(issuer: Protocol) -> NodeSemantics<'static> {
+    let seal = Artefact::new(issuer, ArtefactKind::Signature, Text::plain("sig"));
+    let mut semantics = NodeSemantics::default();
+    semantics.set_artefact(seal);
+    semantics
+}
+
 fn delta(part: u32, text: &'static str) -> Event<'static> {
     Event::Delta(PartId(part), Delta::Text(Text::plain(text)))
 }
@@ -128,34 +135,27 @@ fn text_goes_out_at_once_and_calls_whole() {
 
 #[test]
 fn a_late_signature_follows_its_thoughts() {
-    let mut semantics = NodeSemantics::default();
-    let signature = Text::plain("sig");
-    let issuer = Protocol::AnthropicMessages;
-    semantics.set_artefact(Artefact::new(issuer, ArtefactKind::Signature, signature));
+    let seal = sealed(Protocol::AnthropicMessages);
+    let carried = seal.artefact().unwrap().carried_in(GEMINI).to_str().into_owned();
     let frames = written(vec![
         Event::Start(Start::default()),
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
         delta(0, "hm"),
-        close(0, semantics),
+        close(0, seal),
         finish(FinishKind::Stop),
     ]);
-    let seal = Artefact::new(issuer, ArtefactKind::Signature, Text::plain("sig"));
-    let carried = seal.carried_in(Protocol::Gemini).to_str().into_owned();
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/text"), "");
     assert_eq!(at(&frames[1], "/candidates/0/content/parts/0/thoughtSignature"), carried.as_str());
 }
 
 #[test]
 fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
-    let mut semantics = NodeSemantics::default();
-    let signature = Text::plain("sig");
-    semantics.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
     let call = Opening::ToolCall { id: None, name: Text::plain("run"), form: CallForm::Function };
     let frames = written(vec![
         Event::Start(Start::default()),
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
         delta(0, "hm"),
-        close(0, semantics),
+        close(0, sealed(GEMINI)),
         open(1, call),
         close(1, NodeSemantics::default()),
         finish(FinishKind::Stop),
