@@ -74,11 +74,16 @@ fn answers_mean_the_same() {
 
 fn check(bodies: &[&str], anew: impl Fn(&str) -> Result<(String, Report), Error>) {
     for body in bodies {
-        let (once, report) = anew(body).unwrap();
+        let (once, report) = anew(body).expect("the body can be read");
         assert!(report.is_empty(), "{body}: {report:?}");
-        let [before, after] = [*body, &once].map(|it| serde_json::from_str::<Value>(it).unwrap());
+        let [before, after] = [*body, &once].map(parsed);
         let differences = meaning::unreported(GEMINI, &before, &after, &report);
         assert!(differences.is_empty(), "{body}\n{once}\n{differences:?}");
-        assert_eq!(anew(&once).unwrap().0, once);
+        let (twice, _) = anew(&once).expect("what was written can be read");
+        assert_eq!(twice, once);
     }
+}
+
+fn parsed(body: &str) -> Value {
+    serde_json::from_str(body).expect("the body is JSON")
 }

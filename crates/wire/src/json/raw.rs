@@ -10,6 +10,7 @@ use super::scan;
 use super::string;
 use super::string::Unseen;
 use super::text::Text;
+use super::writer::Writer;
 use crate::error::Result;
 
 /// One JSON value as it was spelled, already checked.
@@ -51,6 +52,13 @@ impl<'a> Json<'a> {
     /// Text that has been checked, or that a writer of ours has made.
     pub(crate) fn trusted(json: Cow<'a, str>) -> Self {
         Self(json)
+    }
+
+    /// The JSON that `write` writes, which is one value.
+    pub(crate) fn written(write: impl FnOnce(&mut Writer)) -> Json<'static> {
+        let mut writer = Writer::default();
+        write(&mut writer);
+        Json::trusted(writer.into_string().into())
     }
 
     pub fn as_str(&self) -> &str {

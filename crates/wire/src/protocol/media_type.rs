@@ -27,15 +27,21 @@ pub(in crate::protocol) fn of_name(name: &str) -> Option<&'static str> {
 
 /// The type of an image that stands as bare base64 where an address is expected.
 pub(in crate::protocol) fn of_bare_image(text: &str) -> Option<&'static str> {
-    const STARTS: [(&str, &str); 4] = [
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let mime = of_data(text).filter(|mime| mime.starts_with("image/"))?;
+    text.bytes().all(is_digit).then_some(mime)
+}
+
+/// The type of a usual file by how its bytes begin, in base64.
+pub(in crate::protocol) fn of_data(data: &str) -> Option<&'static str> {
+    const STARTS: [(&str, &str); 5] = [
         ("iVBORw0KGgo", "image/png"),
         ("/9j/", "image/jpeg"),
         ("R0lGOD", "image/gif"),
         ("UklGR", "image/webp"),
+        ("JVBERi0", "application/pdf"),
     ];
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let (_, mime) = STARTS.iter().find(|(start, _)| text.starts_with(start))?;
-    text.bytes().all(is_digit).then_some(*mime)
+    STARTS.iter().find(|(start, _)| data.starts_with(start)).map(|(_, mime)| *mime)
 }
 
 /// Whether a text that may hold data says where they are instead.
@@ -47,7 +53,9 @@ pub(in crate::protocol) fn is_address(text: &str) -> bool {
 }
 
 #[rustfmt::skip]
-const ENDINGS: [(&str, &str); 30] = [
+const ENDINGS: [(&str, &str); 36] = [
+    ("3gp", "video/3gpp"), ("avi", "video/avi"), ("flv", "video/x-flv"), ("heif", "image/heif"),
+    ("mpeg", "video/mpeg"), ("wmv", "video/wmv"),
     ("aac", "audio/aac"), ("aiff", "audio/aiff"), ("css", "text/css"), ("csv", "text/csv"),
     ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("flac", "audio/flac"), ("gif", "image/gif"), ("heic", "image/heic"), ("htm", "text/html"),

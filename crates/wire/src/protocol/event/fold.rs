@@ -36,7 +36,11 @@ impl Fold {
         match event.into_owned() {
             Event::Start(start) => self.start(start),
             Event::Open(open) => self.open(open),
-            Event::Delta(part, delta) => self.grow(part, delta),
+            Event::Delta(part, delta) => {
+                if let Some(part) = self.part(part) {
+                    grow(part, delta);
+                }
+            }
             Event::Note(note) => self.note(note),
             Event::Close(Closed { part, semantics }) => {
                 if let Some(part) = self.part(part) {
@@ -80,29 +84,6 @@ impl Fold {
         candidate.message.parts.push(part);
         let index = candidate.message.parts.len() - 1;
         self.parts.push((place, index));
-    }
-
-    fn grow(&mut self, part: PartId, delta: Delta<'static>) {
-        let Some(part) = self.part(part) else { return };
-        match (part.content_mut(), delta) {
-            (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
-            (Content::Reasoning(reasoning), Delta::Text(more)) => {
-                match reasoning.texts.last_mut() {
-                    Some(text) => text.push(&more),
-                    None => reasoning.texts.push(more),
-                }
-            }
-            (Content::Reasoning(reasoning), Delta::NextPiece) => {
-                reasoning.texts.push(Text::default());
-            }
-            (Content::ToolCall(call), Delta::Text(more)) => {
-                if let Arguments::Text(text) = &mut call.arguments {
-                    text.push(&more);
-                }
-            }
-            (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
-            | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
-        }
     }
 
     fn note(&mut self, note: Note<'static>) {
@@ -151,5 +132,26 @@ impl<'a> Opening<'a> {
             }
             Opening::Whole(content) => content,
         }
+    }
+}
+
+/// Adds to a part what a delta says.
+pub(in crate::protocol) fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
+    match (part.content_mut(), delta) {
+        (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
+        (Content::Reasoning(reasoning), Delta::Text(more)) => match reasoning.texts.last_mut() {
+            Some(text) => text.push(&more),
+            None => reasoning.texts.push(more.into_owned()),
+        },
+        (Content::Reasoning(reasoning), Delta::NextPiece) => {
+            reasoning.texts.push(Text::default());
+        }
+        (Content::ToolCall(call), Delta::Text(more)) => {
+            if let Arguments::Text(text) = &mut call.arguments {
+                text.push(&more);
+            }
+        }
+        (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
+        | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
     }
 }

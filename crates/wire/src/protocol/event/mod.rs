@@ -6,6 +6,7 @@ mod sequence;
 mod unfold;
 
 pub use fold::Fold;
+pub(in crate::protocol) use fold::grow;
 pub use order::Order;
 pub(in crate::protocol) use sequence::Sequence;
 pub use unfold::unfold;

@@ -84,6 +84,6 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         computes_output: super::types::has_summed_output,
         asks_for_usage: |_| true,
         extra_pointer: |_, _, pointer| pointer,
-        respelling: Some(super::names::respelled),
+        respelling: Some(super::types::name::respelled),
     },
 };

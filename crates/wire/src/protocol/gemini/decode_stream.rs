@@ -4,6 +4,7 @@ use crate::characters::Characters;
 use crate::conversation::Arguments;
 use crate::conversation::Content;
 use crate::conversation::Counts;
+use crate::conversation::Part;
 use crate::conversation::ReasoningForm;
 use crate::conversation::ToolCall;
 use crate::conversation::Usage;
@@ -14,7 +15,6 @@ use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
-use crate::json::Writer;
 use crate::limit::CANDIDATES_MAX;
 use crate::limit::FRAME_BYTES_MAX;
 use crate::place::Place;
@@ -41,7 +41,6 @@ use crate::protocol::gemini::decode_response::unplaced;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::CALL_PIECE;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::WILL_CONTINUE;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::Extras;
@@ -64,6 +63,8 @@ pub struct Decoder {
     blocked: Option<Text<'static>>,
 }
 
+type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -75,9 +76,10 @@ enum Stage {
 /// A candidate in the making.
 #[derive(Debug, Default)]
 struct Running {
+    number: u32,
     seen: bool,
     /// The text or thoughts that more of the same may join.
-    open: Option<OpenText>,
+    text: Option<OpenText>,
     /// Its parts so far, with the texts that sources point into.
     parts: Vec<(PartId, Option<Characters>)>,
     /// Which of them are its first and its last text.
@@ -98,7 +100,6 @@ struct Running {
 struct OpenText {
     part: PartId,
     kind: TextKind,
-    shape: Shape,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +135,8 @@ impl Decoder {
         if self.stage == Stage::Failed {
             return;
         }
-        let place = self.last_place();
+        // The last frame is where an answer ends.
+        let place = Place::default().element(Step::Frame, self.frames.saturating_sub(1));
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
         let ended = seen().all(Running::is_whole);
         if seen().next().is_some() && ended {
@@ -147,12 +149,7 @@ impl Decoder {
         }
     }
 
-    /// The place of the last frame, which is where an answer ends.
-    fn last_place(&self) -> Place {
-        Place::default().element(Step::Frame, self.frames.saturating_sub(1))
-    }
-
-    fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: &mut dyn FnMut(Event<'f>)) {
+    fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: Emit<'_, 'f>) {
         if self.stage == Stage::Failed {
             return;
         }
@@ -186,42 +183,37 @@ impl Decoder {
         chunk: &mut Chunk<'f>,
         service_tier: Option<Text<'f>>,
         place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
+        emit: Emit<'_, 'f>,
     ) {
-        let extras = std::mem::take(&mut chunk.extras);
         let (id, model) = (chunk.id.take(), chunk.model.take());
         let mut semantics = NodeSemantics::at(place);
+        semantics.keep(std::mem::take(&mut chunk.extras));
         if self.stage == Stage::Started {
-            if !extras.is_empty() {
-                semantics.keep(extras);
-                let kind = NoteKind::Semantics(semantics);
-                emit(Event::Note(Note { at: NoteAt::Response, kind }));
+            if semantics.has_detail() {
+                note(NoteAt::Response, semantics, emit);
             }
             return;
         }
-        semantics.keep(extras);
         self.stage = Stage::Started;
         self.has_tier = service_tier.is_some();
         emit(Event::Start(Start { id, model, created: None, service_tier, semantics }));
     }
 
-    fn candidate<'f>(&mut self, draft: CandidateDraft<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+    fn candidate<'f>(&mut self, draft: CandidateDraft<'f>, emit: Emit<'_, 'f>) {
         let index = (draft.index as usize).min(CANDIDATES_MAX - 1);
         while self.candidates.len() <= index {
-            self.candidates.push(Running::default());
+            let number = self.candidates.len() as u32;
+            self.candidates.push(Running { number, ..Running::default() });
         }
         let (running, place) = (&mut self.candidates[index], draft.semantics.place());
         let sources = draft.sources();
         let first = !std::mem::replace(&mut running.seen, true);
         if first || draft.semantics.extras().is_some() {
-            let kind = NoteKind::Semantics(draft.semantics);
-            emit(Event::Note(Note { at: NoteAt::Candidate(draft.index), kind }));
+            note(NoteAt::Candidate(draft.index), draft.semantics, emit);
         }
         running.await_text(draft.logprobs, place);
         for part in draft.parts {
-            let semantics = part.semantics().clone();
-            let at = At { candidate: draft.index, next: &mut self.next_part };
-            running.part(at, part.into_content(), semantics, emit);
+            running.part(&mut self.next_part, part, emit);
         }
         running.weigh_last(emit);
         running.cite(&draft.grounding, sources, emit);
@@ -234,82 +226,69 @@ impl Decoder {
 
 /// Keeps a service tier that came too late to be the answer's own.
 fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
-    let mut writer = Writer::default();
-    writer.value(tier);
-    let json = Json::trusted(writer.into_string().into());
+    let json = Json::written(|writer| writer.value(tier));
     usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), json);
 }
 
-/// Where the next part opens.
-struct At<'n> {
-    candidate: u32,
-    next: &'n mut u32,
-}
-
-impl At<'_> {
-    fn open<'f>(
-        self,
-        opening: Opening<'f>,
-        semantics: NodeSemantics<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> PartId {
-        let part = PartId(*self.next);
-        *self.next += 1;
-        emit(Event::Open(Open { part, candidate: self.candidate, opening, semantics }));
-        part
-    }
-}
-
 impl Running {
-    fn part<'f>(
-        &mut self,
-        at: At<'_>,
-        content: Content<'f>,
-        semantics: NodeSemantics<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) {
-        match content {
-            Content::Text(text) => self.text(at, TextKind::Answer, text, semantics, emit),
+    fn part<'f>(&mut self, next: &mut u32, mut part: Part<'f>, emit: Emit<'_, 'f>) {
+        let semantics = std::mem::take(part.semantics_mut());
+        match part.into_content() {
+            Content::Text(text) => self.text(next, TextKind::Answer, text, semantics, emit),
             Content::Reasoning(thought) => {
                 let text = thought.texts.into_iter().next().unwrap_or_default();
-                self.text(at, TextKind::Thought, text, semantics, emit);
+                self.text(next, TextKind::Thought, text, semantics, emit);
             }
             Content::ToolCall(call) if semantics.has_shape(CALL_PIECE) => {
-                self.piece(at, &call, &semantics, emit);
+                self.piece(next, &call, semantics, emit);
             }
-            Content::ToolCall(call) => self.call(at, *call, semantics, emit),
+            Content::ToolCall(call) => self.call(next, *call, semantics, emit),
             content => {
                 self.close(emit);
-                let part = at.open(Opening::Whole(content), semantics, emit);
-                self.parts.push((part, None));
+                let part = self.open(next, Opening::Whole(content), semantics, emit);
                 emit(closed(part));
             }
         }
     }
 
+    /// Opens the next part.
+    fn open<'f>(
+        &mut self,
+        next: &mut u32,
+        opening: Opening<'f>,
+        semantics: NodeSemantics<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> PartId {
+        let part = PartId(*next);
+        *next += 1;
+        let kept = matches!(opening, Opening::Text).then(Characters::default);
+        if kept.is_some() {
+            self.first_text = self.first_text.or(Some(self.parts.len()));
+            self.last_text = Some(self.parts.len());
+        }
+        self.parts.push((part, kept));
+        emit(Event::Open(Open { part, candidate: self.number, opening, semantics }));
+        part
+    }
+
     /// Adds text to the open part if it is of the same kind and neither is signed, else begins a part.
     fn text<'f>(
         &mut self,
-        at: At<'_>,
+        next: &mut u32,
         kind: TextKind,
         text: Text<'f>,
-        mut semantics: NodeSemantics<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
+        semantics: NodeSemantics<'f>,
+        emit: Emit<'_, 'f>,
     ) {
         let alone = semantics.artefact().is_some() || semantics.extras().is_some();
-        let shape = semantics.shape();
-        if kind == TextKind::Answer && semantics.artefact().is_some() {
-            // Only the signature keeps it apart from its neighbours, and others have none on texts.
-            semantics.add_shape(Shape::RESPELLED);
-        }
-        let joins = |open: &OpenText| !alone && open.kind == kind && open.shape == shape;
+        let joins = |open: &OpenText| !alone && open.kind == kind;
         if text.is_empty() && !alone {
             return;
         }
         if self.seals(kind, &text, &semantics) {
             return self.close_with(semantics, emit);
         }
-        let part = match self.open.filter(joins) {
+        let part = match self.text.filter(joins) {
             Some(open) => open.part,
             None => {
                 self.close(emit);
@@ -317,14 +296,8 @@ impl Running {
                     TextKind::Answer => Opening::Text,
                     TextKind::Thought => Opening::Reasoning(ReasoningForm::Summary),
                 };
-                let part = at.open(opening, semantics, emit);
-                if kind == TextKind::Answer {
-                    self.first_text = self.first_text.or(Some(self.parts.len()));
-                    self.last_text = Some(self.parts.len());
-                }
-                let kept = (kind == TextKind::Answer).then(Characters::default);
-                self.parts.push((part, kept));
-                self.open = Some(OpenText { part, kind, shape });
+                let part = self.open(next, opening, semantics, emit);
+                self.text = Some(OpenText { part, kind });
                 part
             }
         };
@@ -342,7 +315,7 @@ impl Running {
 
     /// Whether this is a foreign signature for the thoughts that stand before it.
     fn seals(&self, kind: TextKind, text: &Text<'_>, semantics: &NodeSemantics<'_>) -> bool {
-        let thinks = self.open.is_some_and(|open| open.kind == TextKind::Thought);
+        let thinks = self.text.is_some_and(|open| open.kind == TextKind::Thought);
         let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != GEMINI);
         thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
@@ -363,41 +336,39 @@ impl Running {
     /// Adds a piece of a call, which is told when its last piece is there.
     fn piece<'f>(
         &mut self,
-        at: At<'_>,
+        next: &mut u32,
         call: &ToolCall<'_>,
-        semantics: &NodeSemantics<'_>,
-        emit: &mut dyn FnMut(Event<'f>),
+        semantics: NodeSemantics<'_>,
+        emit: Emit<'_, 'f>,
     ) {
-        let before = match call.name.is_empty() {
-            true => self.partial.take(),
-            false => {
-                self.is_cut |= self.partial.take().is_some();
-                Some(PartialCall::begin(call, semantics))
-            }
-        };
+        let continues = semantics.has_shape(WILL_CONTINUE);
+        let mut before = self.partial.take();
+        if !call.name.is_empty() {
+            self.is_cut |= before.is_some();
+            before = Some(PartialCall::begin(call, semantics));
+        }
         // A last piece behind a call that is complete says nothing.
         let Some(mut partial) = before else { return };
         self.is_cut |= partial.add(call).is_err();
-        if semantics.has_shape(WILL_CONTINUE) {
+        if continues {
             self.partial = Some(partial);
             return;
         }
         let (call, semantics) = partial.finish();
-        self.call(at, call, semantics, emit);
+        self.call(next, call, semantics, emit);
     }
 
     fn call<'f>(
         &mut self,
-        at: At<'_>,
+        next: &mut u32,
         call: ToolCall<'f>,
         semantics: NodeSemantics<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
+        emit: Emit<'_, 'f>,
     ) {
         self.close(emit);
         self.calls = true;
         let ToolCall { id, name, arguments, form } = call;
-        let part = at.open(Opening::ToolCall { id, name, form }, semantics, emit);
-        self.parts.push((part, None));
+        let part = self.open(next, Opening::ToolCall { id, name, form }, semantics, emit);
         let text = match arguments {
             Arguments::Text(text) => text,
             Arguments::Json(json) => json.to_text().into_owned(),
@@ -406,12 +377,12 @@ impl Running {
         emit(closed(part));
     }
 
-    fn close<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+    fn close<'f>(&mut self, emit: Emit<'_, 'f>) {
         self.close_with(NodeSemantics::default(), emit);
     }
 
-    fn close_with<'f>(&mut self, semantics: NodeSemantics<'f>, emit: &mut dyn FnMut(Event<'f>)) {
-        if let Some(open) = self.open.take() {
+    fn close_with<'f>(&mut self, semantics: NodeSemantics<'f>, emit: Emit<'_, 'f>) {
+        if let Some(open) = self.text.take() {
             emit(Event::Close(Closed { part: open.part, semantics }));
         }
     }
@@ -425,7 +396,7 @@ impl Running {
         }
     }
 
-    fn weigh<'f>(&mut self, part: PartId, emit: &mut dyn FnMut(Event<'f>)) {
+    fn weigh<'f>(&mut self, part: PartId, emit: Emit<'_, 'f>) {
         if let Some((logprobs, _)) = self.logprobs.take() {
             let kind = NoteKind::Logprobs(logprobs);
             emit(Event::Note(Note { at: NoteAt::Part(part), kind }));
@@ -433,19 +404,14 @@ impl Running {
     }
 
     /// Gives log probabilities that came without a text to the text before them.
-    fn weigh_last<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+    fn weigh_last<'f>(&mut self, emit: Emit<'_, 'f>) {
         if let Some(part) = self.last_text.map(|last| self.parts[last].0) {
             self.weigh(part, emit);
         }
     }
 
     /// Tells the sources that stand at `place`.
-    fn cite<'f>(
-        &mut self,
-        grounding: &Grounding<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) {
+    fn cite<'f>(&mut self, grounding: &Grounding<'f>, place: Place, emit: Emit<'_, 'f>) {
         if grounding.is_empty() {
             return;
         }
@@ -483,6 +449,6 @@ fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Even
     emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
 }
 
-fn note(at: NoteAt, semantics: NodeSemantics<'static>, emit: &mut dyn FnMut(Event<'static>)) {
+fn note<'f>(at: NoteAt, semantics: NodeSemantics<'f>, emit: Emit<'_, 'f>) {
     emit(Event::Note(Note { at, kind: NoteKind::Semantics(semantics) }));
 }

@@ -1,5 +1,6 @@
 //! Errors, both ways.
 
+use crate::error::Result;
 use crate::fault::Fault;
 use crate::fault::FaultKind;
 use crate::json::Json;
@@ -29,35 +30,29 @@ const UNSTATED: Option<u16> = Some(400);
 /// The `error` of a body, which may be wrapped in a list.
 fn error_object<'j>(json: &'j Json<'_>) -> Option<Json<'j>> {
     let mut reader = json.reader();
-    match json.kind() {
-        Kind::Array => {
-            let mut first = None;
-            reader
-                .array(|_, reader| {
-                    let element = reader.raw()?;
-                    first.get_or_insert(element);
-                    Ok(())
-                })
-                .ok()?;
-            member(first?.input_reader()?, "error")
-        }
-        Kind::Object => member(reader, "error"),
-        Kind::Null | Kind::Boolean | Kind::Number | Kind::String => None,
-    }
+    let mut error = None;
+    let read = match json.kind() {
+        Kind::Array => reader.array(|index, reader| match index {
+            0 => find_member(reader, "error", &mut error),
+            _ => reader.skip(),
+        }),
+        _ => find_member(&mut reader, "error", &mut error),
+    };
+    read.ok().and(error)
 }
 
-fn member<'j>(mut reader: Reader<'j>, name: &str) -> Option<Json<'j>> {
-    let mut found = None;
-    reader
-        .object(|key, reader| {
-            let json = reader.raw()?;
-            if key == name {
-                found = Some(json);
-            }
-            Ok(())
-        })
-        .ok()?;
-    found
+fn find_member<'j>(
+    reader: &mut Reader<'j>,
+    name: &str,
+    found: &mut Option<Json<'j>>,
+) -> Result<()> {
+    reader.object(|key, reader| {
+        let json = reader.raw()?;
+        if key == name {
+            *found = Some(json);
+        }
+        Ok(())
+    })
 }
 
 /// What an `error` object says. Inside a stream there is no status but its own.
@@ -95,9 +90,7 @@ pub(in crate::protocol::gemini) fn fault_of<'a>(
 }
 
 fn wrapped(error: &Json<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.object(|object| object.field("error", error));
-    Json::trusted(writer.into_string().into())
+    Json::written(|writer| writer.object(|object| object.field("error", error)))
 }
 
 /// What the typed details of an error say.
@@ -109,7 +102,7 @@ struct Details<'a> {
 }
 
 impl<'a> Details<'a> {
-    fn read(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+    fn read(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         if reader.kind()? != Kind::Object {
             return reader.skip();
         }
@@ -133,10 +126,8 @@ impl<'a> Details<'a> {
 
 /// The whole seconds of a duration such as `34.4s`, rounded up.
 fn seconds(duration: &str) -> Option<u64> {
-    let (whole, fraction) = match duration.strip_suffix('s')?.split_once('.') {
-        Some((whole, fraction)) => (whole, fraction),
-        None => (duration.strip_suffix('s')?, ""),
-    };
+    let seconds = duration.strip_suffix('s')?;
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let more = fraction.bytes().any(|digit| digit != b'0');
     whole.parse::<u64>().ok()?.checked_add(u64::from(more))
 }
@@ -180,15 +171,9 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 pub(in crate::protocol) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
     match &fault.original {
         Some((GEMINI, original)) => original.as_str().to_owned(),
-        _ => written(fault, status, word_under(status, fault.kind)),
-    }
-}
-
-/// Only one status has a word that its fault's kind does not tell.
-fn word_under(status: u16, kind: FaultKind) -> &'static str {
-    match status {
-        502 => "UNAVAILABLE",
-        _ => status_of(kind).1,
+        // Only one status has a word that its fault's kind does not tell.
+        _ if status == 502 => written(fault, status, "UNAVAILABLE"),
+        _ => written(fault, status, status_of(fault.kind).1),
     }
 }
 
@@ -208,9 +193,9 @@ pub(in crate::protocol::gemini) fn write_fault(writer: &mut Writer, fault: &Faul
 }
 
 fn stated_status(body: &Json<'_>) -> Option<u16> {
-    let error = error_object(body)?;
-    let code = member(error.input_reader()?, "code")?;
-    code.as_str().parse().ok()
+    let mut code = None;
+    find_member(&mut error_object(body)?.input_reader()?, "code", &mut code).ok()?;
+    code?.as_str().parse().ok()
 }
 
 /// Clients want words, also where the error came without any.

@@ -15,14 +15,14 @@ use crate::json::Kind;
 use crate::json::Number;
 use crate::json::Reader;
 use crate::json::Text;
-use crate::protocol::gemini::names::REQUEST_NAMES;
-use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GENERATION_SCOPE;
 use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
 use crate::protocol::gemini::types::THINKING_SCOPE;
 use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
 use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
+use crate::protocol::gemini::types::name::REQUEST_NAMES;
+use crate::protocol::gemini::types::name::camel;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
@@ -122,11 +122,7 @@ impl<'a> Draft<'a> {
     }
 
     fn vendor_output(&mut self, output: OutputDraft<'a>) {
-        let quoted = |text: &Text<'a>| {
-            let mut writer = crate::json::Writer::default();
-            writer.value(text);
-            Json::trusted(writer.into_string().into())
-        };
+        let quoted = |text: &Text<'a>| Json::written(|writer| writer.value(text));
         let fields = [
             ("generationConfig/responseMimeType", output.mime.as_ref().map(quoted)),
             ("generationConfig/responseSchema", output.schema),

@@ -5,6 +5,7 @@ mod part;
 mod tool;
 
 pub(super) use part::content_part;
+pub(super) use part::opaque_part;
 
 use crate::conversation::Message;
 use crate::conversation::Parts;
@@ -17,13 +18,13 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Exchange;
-use crate::protocol::gemini::names::REQUEST_NAMES;
-use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GeminiSemantics;
 use crate::protocol::gemini::types::MODEL_PREFIX;
 use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::name::REQUEST_NAMES;
+use crate::protocol::gemini::types::name::camel;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::messages_expected;

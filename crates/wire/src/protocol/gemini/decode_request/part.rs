@@ -26,47 +26,18 @@ use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
-use crate::protocol::gemini::names::PART_NAMES;
-use crate::protocol::gemini::names::camel;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::Shape;
 use crate::protocol::gemini::types::THOUGHT_TRUE;
+use crate::protocol::gemini::types::name::PART_NAMES;
+use crate::protocol::gemini::types::name::camel;
+use crate::protocol::media_type;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 use super::read_parts;
-
-/// Fields that say something about a part's data and are none themselves.
-const MODIFIERS: [&str; 11] = [
-    "videoMetadata",
-    "video_metadata",
-    "mediaResolution",
-    "media_resolution",
-    "mediaProcessing",
-    "media_processing",
-    "partMetadata",
-    "part_metadata",
-    "speechMetadata",
-    "audioTranscription",
-    "thought",
-];
-
-/// The data of a part, of which it has one; those of the vendor's own tools are kept whole.
-const DATA: [&str; 11] = [
-    "text",
-    "inlineData",
-    "fileData",
-    "functionCall",
-    "functionResponse",
-    "executableCode",
-    "executable_code",
-    "codeExecutionResult",
-    "code_execution_result",
-    "toolCall",
-    "toolResponse",
-];
 
 /// Reads one part, whatever it holds: what the conversation has no word for is kept whole.
 pub(in crate::protocol::gemini) fn content_part<'a>(
@@ -78,14 +49,19 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
     let mut extras = Extras::default();
     read_object(reader, "", &mut extras, |key, reader, extras| draft.member(key, reader, extras))?;
     match draft.opaque() {
-        Some(kind) => {
-            let json = start.raw()?;
-            let opaque = Opaque { protocol: GEMINI, kind: Text::plain(kind), json };
-            let part = Part::new(Content::Opaque(Box::new(opaque)));
-            Ok(part.with_semantics(NodeSemantics::at(place)))
-        }
+        Some(kind) => Ok(opaque_part(Text::plain(kind), start.raw()?, place)),
         None => Ok(draft.finish(extras)),
     }
+}
+
+/// A part that is kept whole.
+pub(in crate::protocol::gemini) fn opaque_part<'a>(
+    kind: Text<'a>,
+    json: Json<'a>,
+    place: Place,
+) -> Part<'a> {
+    let opaque = Box::new(Opaque { protocol: GEMINI, kind, json });
+    Part::new(Content::Opaque(opaque)).with_semantics(NodeSemantics::at(place))
 }
 
 /// Joins a foreign signature to the thoughts that it seals: a stream told them piece by piece, each a part, and the
@@ -110,25 +86,31 @@ pub(super) fn join_sealed(parts: &mut Parts<'_>) {
 /// Joins the thoughts before the last one, as far as nothing seals them, to it: one signature is for all of them.
 fn join_thoughts(parts: &mut Vec<Part<'_>>) {
     let Some(mut whole) = parts.pop() else { return };
-    while let Some(before) = parts.pop_if(|part| is_unsealed(part)) {
-        let (Content::Reasoning(before), Content::Reasoning(thought)) =
-            (before.content(), whole.content_mut())
-        else {
-            continue;
-        };
-        let pieces = before.texts.iter().chain(&thought.texts).map(|text| text.to_str());
-        thought.texts = vec![Text::plain(pieces.collect::<String>())];
+    let first = parts.iter().rposition(|part| !is_unsealed(part)).map_or(0, |at| at + 1);
+    if first < parts.len() {
+        let thoughts = parts[first..].iter().chain([&whole]).filter_map(thought_of);
+        let pieces = thoughts.flat_map(|thought| &thought.texts).map(Text::to_str);
+        let (form, texts) = (ReasoningForm::Summary, vec![Text::plain(pieces.collect::<String>())]);
+        *whole.content_mut() = Content::Reasoning(Box::new(Reasoning { form, texts }));
+        parts.truncate(first);
     }
     parts.push(whole);
 }
 
+fn thought_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Reasoning<'a>> {
+    match part.content() {
+        Content::Reasoning(thought) => Some(thought),
+        _ => None,
+    }
+}
+
 fn is_foreign_seal(part: &Part<'_>) -> bool {
     let foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != GEMINI);
-    foreign && matches!(part.content(), Content::Reasoning(thought) if thought.texts.is_empty())
+    foreign && thought_of(part).is_some_and(|thought| thought.texts.is_empty())
 }
 
 fn is_unsealed(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_none() && matches!(part.content(), Content::Reasoning(_))
+    part.semantics().artefact().is_none() && thought_of(part).is_some()
 }
 
 /// A part that is being read.
@@ -140,9 +122,9 @@ struct PartDraft<'a> {
     is_thought: bool,
     signature: Option<Text<'a>>,
     detail: Option<Text<'a>>,
-    /// What a part is that the conversation has no word for.
-    opaque: Option<String>,
-    /// The first field that nobody has heard of: the part's data, or beside data something about it.
+    /// Data beside the first, of which a part has one.
+    further: Option<String>,
+    /// The first field that the conversation has no word for: the part's data, or beside data something about it.
     unheard: Option<String>,
 }
 
@@ -154,7 +136,7 @@ impl<'a> PartDraft<'a> {
         extras: &mut Extras<'a>,
     ) -> Result<Member> {
         let name = camel(PART_NAMES, key, &mut self.shape);
-        let is_first = self.data.is_none() && self.opaque.is_none();
+        let is_first = self.data.is_none() && self.further.is_none();
         match name {
             "text" if is_first => self.data = Some(Content::Text(reader.string()?)),
             "functionCall" if is_first => self.data = Some(function_call(reader, extras)?),
@@ -169,14 +151,12 @@ impl<'a> PartDraft<'a> {
                 self.detail = detail(&mut reader.checkpoint());
                 return Ok(Member::Unknown);
             }
-            _ if MODIFIERS.contains(&key) => return Ok(Member::Unknown),
-            _ if !DATA.contains(&name) => {
-                self.unheard.get_or_insert_with(|| key.to_owned());
+            "text" | "functionCall" | "functionResponse" | "inlineData" | "fileData" => {
+                self.further.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
-            // Further data, or data that only this vendor has.
             _ => {
-                self.opaque.get_or_insert_with(|| key.to_owned());
+                self.unheard.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
         }
@@ -186,7 +166,7 @@ impl<'a> PartDraft<'a> {
     /// What the part is, if the conversation has no word for it.
     fn opaque(&mut self) -> Option<String> {
         let unheard = self.unheard.take().filter(|_| self.data.is_none());
-        self.opaque.take().or(unheard)
+        self.further.take().or(unheard)
     }
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
@@ -365,14 +345,7 @@ fn kind_of_address(uri: &str) -> MediaKind {
     if ["youtu.be", "youtube.com", "www.youtube.com"].iter().any(|host| host_is(host)) {
         return MediaKind::Video;
     }
-    let path = uri.split(['?', '#']).next().unwrap_or(uri);
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    match extension.as_str() {
-        "png" | "jpg" | "jpeg" | "webp" | "heic" | "heif" | "gif" => MediaKind::Image,
-        "wav" | "mp3" | "aiff" | "aac" | "ogg" | "flac" => MediaKind::Audio,
-        "mp4" | "mpeg" | "mov" | "avi" | "flv" | "webm" | "wmv" | "3gp" => MediaKind::Video,
-        _ => MediaKind::Document,
-    }
+    media_type::of_name(uri).map_or(MediaKind::Document, kind_of_mime)
 }
 
 /// Whether anyone can read the address; the vendor's own files and buckets need its keys.

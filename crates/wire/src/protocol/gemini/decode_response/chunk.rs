@@ -1,23 +1,23 @@
 //! Reading one response object: a whole answer, or one step of a stream.
 
 use crate::conversation::Content;
-use crate::conversation::Opaque;
 use crate::conversation::Part;
 use crate::error::Result;
 use crate::json::Json;
 use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
+use crate::limit::CANDIDATES_MAX;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_request::content_part;
+use crate::protocol::gemini::decode_request::opaque_part;
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::partial::call_piece;
 use crate::protocol::gemini::types::CITED_APART;
 use crate::protocol::gemini::types::CONTENT_SCOPE;
-use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::GROUNDING_SCOPE;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::usage::USAGE;
@@ -42,6 +42,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
 }
 
 /// One candidate of a response object.
+#[derive(Default)]
 pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
     telling: Telling,
     /// Which of the answers this is.
@@ -80,7 +81,11 @@ impl<'a> Chunk<'a> {
         match (key, reader.kind()?) {
             ("responseId", Kind::String) => self.id = Some(reader.string()?),
             ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
-            ("candidates", Kind::Array) => self.candidates(reader, place)?,
+            ("candidates", Kind::Array) => reader.array(|index, reader| {
+                let place = place.element(Step::Candidates, index);
+                self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
+                Ok(())
+            })?,
             ("usageMetadata", Kind::Object) => {
                 self.usage = Some(USAGE.read(reader, place.step(Step::UsageMetadata))?);
             }
@@ -93,14 +98,6 @@ impl<'a> Chunk<'a> {
         }
         Ok(Member::Read)
     }
-
-    fn candidates(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
-        reader.array(|index, reader| {
-            let place = place.element(Step::Candidates, index);
-            self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
-            Ok(())
-        })
-    }
 }
 
 impl<'a> CandidateDraft<'a> {
@@ -112,12 +109,8 @@ impl<'a> CandidateDraft<'a> {
         let mut draft = Self {
             telling,
             index: u32::try_from(position).unwrap_or_default(),
-            parts: Vec::new(),
-            finish: None,
-            grounding: Grounding::default(),
-            logprobs: None,
             semantics: NodeSemantics::at(place),
-            has_content: false,
+            ..Self::default()
         };
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, extras| {
@@ -161,13 +154,10 @@ impl<'a> CandidateDraft<'a> {
 
     /// Reads the index. One that is not the position stays among the extras too.
     fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Member {
-        let stated = reader.checkpoint().u64().ok().and_then(|index| u32::try_from(index).ok());
-        let Some(index) = stated.filter(|index| *index < CANDIDATES_MAX) else {
-            return Member::Unknown;
-        };
-        self.index = index;
-        let is_read = index as usize == position && reader.skip().is_ok();
-        if is_read { Member::Read } else { Member::Unknown }
+        let stated = reader.checkpoint().u64().ok().filter(|it| *it < CANDIDATES_MAX as u64);
+        self.index = stated.map_or(self.index, |index| index as u32);
+        let is_position = stated == Some(position as u64) && reader.skip().is_ok();
+        if is_position { Member::Read } else { Member::Unknown }
     }
 
     fn content(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
@@ -189,9 +179,6 @@ impl<'a> CandidateDraft<'a> {
     }
 }
 
-/// How many answers one response may number.
-const CANDIDATES_MAX: u32 = 1024;
-
 /// Reads a part; one of an unexpected shape is kept whole.
 fn part<'a>(reader: &mut Reader<'a>, place: Place, telling: Telling) -> Result<Part<'a>> {
     let mut start = reader.checkpoint();
@@ -211,7 +198,5 @@ fn part<'a>(reader: &mut Reader<'a>, place: Place, telling: Telling) -> Result<P
     }
     let json = start.raw()?;
     *reader = start;
-    let opaque = Opaque { protocol: GEMINI, kind: Text::default(), json };
-    let part = Part::new(Content::Opaque(Box::new(opaque)));
-    Ok(part.with_semantics(NodeSemantics::at(place)))
+    Ok(opaque_part(Text::default(), json, place))
 }

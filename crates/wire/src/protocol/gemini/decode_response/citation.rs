@@ -82,7 +82,10 @@ impl<'a> Grounding<'a> {
         if self.is_empty() {
             return Vec::new();
         }
-        let characters = |part| text(part).map(|text| Characters::from(&*text.to_str()));
+        let characters = |part: &Part<'_>| match part.content() {
+            Content::Text(text) => Some(Characters::from(&*text.to_str())),
+            _ => None,
+        };
         let texts: Vec<Option<Characters>> = parts.iter().map(characters).collect();
         let first = texts.iter().position(Option::is_some);
         self.citations_on(first, |part| texts.get(part)?.as_ref())
@@ -133,18 +136,6 @@ fn citation<'a>(page: &Page<'a>, support: &Support<'a>, span: Option<(u64, u64)>
         citation.set_span(start, end);
     }
     citation
-}
-
-fn text<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
-    match part.content() {
-        Content::Text(text) => Some(text),
-        Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Refusal(_)
-        | Content::Opaque(_) => None,
-    }
 }
 
 /// Reads a chunk: an object whose one member says what sort of page it is.

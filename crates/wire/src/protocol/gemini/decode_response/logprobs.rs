@@ -101,21 +101,21 @@ impl<'a> Told<'a> {
 
     /// The list as other protocols have it.
     fn entries(&self) -> Json<'static> {
-        let mut writer = Writer::default();
-        writer.array(|list| {
-            for (index, token) in self.chosen.iter().enumerate() {
-                list.object(|entry| {
-                    token.write(entry);
-                    entry.key("top_logprobs");
-                    entry.array(|list| {
-                        for token in self.top.get(index).into_iter().flatten() {
-                            list.object(|entry| token.write(entry));
-                        }
+        Json::written(|writer| {
+            writer.array(|list| {
+                for (index, token) in self.chosen.iter().enumerate() {
+                    list.object(|entry| {
+                        token.write(entry);
+                        entry.key("top_logprobs");
+                        entry.array(|list| {
+                            for token in self.top.get(index).into_iter().flatten() {
+                                list.object(|entry| token.write(entry));
+                            }
+                        });
                     });
-                });
-            }
-        });
-        Json::trusted(writer.into_string().into())
+                }
+            })
+        })
     }
 }
 

@@ -96,28 +96,19 @@ impl<'a> Piece<'a> {
 /// A call whose arguments are not complete yet.
 #[derive(Debug)]
 pub(in crate::protocol::gemini) struct PartialCall {
-    id: Option<Text<'static>>,
-    name: Text<'static>,
-    arguments: PartialArguments,
+    call: ToolCall<'static>,
     semantics: NodeSemantics<'static>,
+    arguments: Node,
 }
 
 impl PartialCall {
-    /// Begins with the first piece of a call.
+    /// Begins with the first piece of a call, whose arguments are still to be added.
     pub(in crate::protocol::gemini) fn begin(
         call: &ToolCall<'_>,
-        semantics: &NodeSemantics<'_>,
+        semantics: NodeSemantics<'_>,
     ) -> Self {
-        let mut own = NodeSemantics::at(semantics.place());
-        if let Some(artefact) = semantics.artefact() {
-            own.set_artefact(artefact.clone().into_owned());
-        }
-        Self {
-            id: call.id.clone().map(Text::into_owned),
-            name: call.name.clone().into_owned(),
-            arguments: PartialArguments::default(),
-            semantics: own,
-        }
+        let (call, semantics) = (call.clone().into_owned(), semantics.into_owned());
+        Self { call, semantics, arguments: Node::default() }
     }
 
     pub(in crate::protocol::gemini) fn add(&mut self, call: &ToolCall<'_>) -> Result<()> {
@@ -130,16 +121,11 @@ impl PartialCall {
     /// The call, now that all of it is there.
     pub(in crate::protocol::gemini) fn finish(self) -> (ToolCall<'static>, NodeSemantics<'static>) {
         let arguments = Arguments::Json(self.arguments.into_json());
-        let form = CallForm::Function;
-        (ToolCall { id: self.id, name: self.name, arguments, form }, self.semantics)
+        (ToolCall { arguments, ..self.call }, self.semantics)
     }
 }
 
-/// The arguments of a call in the making.
-#[derive(Debug, Default)]
-pub(in crate::protocol::gemini) struct PartialArguments(Node);
-
-/// A value of the arguments.
+/// A value of the arguments, or all of them.
 #[derive(Debug)]
 enum Node {
     Object(Members),
@@ -171,9 +157,9 @@ enum Step<'p> {
 /// How deep a path may lead.
 const STEPS_MAX: usize = 64;
 
-impl PartialArguments {
+impl Node {
     /// Puts the pieces of a list in their places.
-    pub(in crate::protocol::gemini) fn add(&mut self, pieces: &Json<'_>) -> Result<()> {
+    fn add(&mut self, pieces: &Json<'_>) -> Result<()> {
         pieces.reader().array(|_, reader| self.piece(reader))
     }
 
@@ -199,18 +185,13 @@ impl PartialArguments {
         let (Some(path), Some(value)) = (path, value) else { return Ok(()) };
         let path = path.to_str();
         let steps = steps(&path).ok_or_else(|| odd("a path into the arguments"))?;
-        self.0.put(&steps, value)
+        self.put(&steps, value)
     }
 
-    /// The arguments as JSON.
-    pub(in crate::protocol::gemini) fn into_json(self) -> Json<'static> {
-        let mut writer = Writer::default();
-        self.0.write(&mut writer);
-        Json::trusted(writer.into_string().into())
+    fn into_json(self) -> Json<'static> {
+        Json::written(|writer| self.write(writer))
     }
-}
 
-impl Node {
     fn put(&mut self, steps: &[Step<'_>], value: Node) -> Result<()> {
         let Some((step, rest)) = steps.split_first() else {
             match (self, value) {
@@ -309,7 +290,7 @@ mod tests {
     use super::*;
 
     fn told(pieces: &[&str]) -> Result<String> {
-        let mut arguments = PartialArguments::default();
+        let mut arguments = Node::default();
         for pieces in pieces {
             arguments.add(&Json::parse(*pieces)?)?;
         }

@@ -7,7 +7,6 @@ use crate::conversation::AllowedTool;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::ToolChoice;
-use crate::json::Json;
 use crate::json::Number;
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -23,7 +22,6 @@ use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
 use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
 use crate::protocol::object::Object;
 use crate::schema::Dialect;
-use crate::schema::translate;
 use crate::target::Accepts;
 use crate::target::Effort;
 use crate::target::Family;
@@ -41,11 +39,7 @@ impl<'x> Scribe<'x, '_> {
             self.stop(object);
             self.output(object);
             self.thinking_config(object);
-            for (path, json) in self.declared() {
-                if let Some(key) = path.strip_prefix("generationConfig/") {
-                    object.field(key, json);
-                }
-            }
+            self.declared(object, GENERATION_SCOPE);
         })
     }
 
@@ -96,9 +90,7 @@ impl<'x> Scribe<'x, '_> {
                 object.optional(key, Number::from_f64(fitted).as_ref());
                 self.lose(field, LossKind::Approximated, "the model's range ends here");
             }
-            None => {
-                self.lose(field, LossKind::Dropped, "the model refuses the parameter");
-            }
+            None => self.lose(field, LossKind::Dropped, "the model refuses the parameter"),
         }
     }
 
@@ -170,14 +162,12 @@ impl<'x> Scribe<'x, '_> {
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
-        let dialect = match self.is_same() {
-            true => dialect::of_output(self.exchange),
-            false => self.dialect(),
-        };
+        let from = dialect::of_output(self.exchange);
+        let dialect = if self.is_same() { from } else { self.dialect() };
         let is_json_schema = dialect == Dialect::GeminiJsonSchema;
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
-            let schema = self.output_dialect(schema);
+            let schema = self.translated((Place::default(), Field::OutputSchema), schema, from);
             let schema = described(schema, description.as_ref(), &mut self.losing);
             object.field(key, &schema);
         } else {
@@ -193,28 +183,11 @@ impl<'x> Scribe<'x, '_> {
         self.lose(Field::OutputSchemaStrict, kind, reason);
     }
 
-    /// The schema of an answer in the language that the model takes.
-    fn output_dialect<'s>(&mut self, schema: &'s Json<'_>) -> Json<'s> {
-        if self.is_same() {
-            return schema.reborrow();
-        }
-        let schema = schema.reborrow();
-        let translated = translate(&schema, dialect::of_output(self.exchange), self.dialect());
-        let spelling = self.exchange.semantics().spelling();
-        let base = self.losing.source().pointer(Field::OutputSchema, spelling);
-        self.report_schema(Place::default(), base, translated.losses);
-        translated.json
-    }
-
     pub(super) fn tool_config(&mut self, body: &mut Object<'_, '_>) {
         let extras = self.extras(TOOL_CONFIG_SCOPE);
         body.unless_empty("toolConfig", extras, |object| {
             self.tool_choice(object);
-            for (path, json) in self.declared() {
-                if let Some(key) = path.strip_prefix("toolConfig/") {
-                    object.field(key, json);
-                }
-            }
+            self.declared(object, TOOL_CONFIG_SCOPE);
             self.server_side(object);
             self.parallel();
         })
@@ -241,11 +214,8 @@ impl<'x> Scribe<'x, '_> {
             if *protocol == GEMINI {
                 return config.field(key, json);
             }
-            return self.lose(
-                Field::ToolChoice,
-                LossKind::Dropped,
-                "the vendor has no such choice",
-            );
+            let reason = "the vendor has no such choice";
+            return self.lose(Field::ToolChoice, LossKind::Dropped, reason);
         }
         config.unless_empty(key, extras, |object| {
             if let Some(choice) = &choice {
@@ -292,8 +262,7 @@ impl<'x> Scribe<'x, '_> {
     fn parallel(&mut self) {
         if self.exchange.request.parallel_tool_calls == Some(false) {
             let reason = "the model may always call several tools at once";
-            let field = Field::ParallelToolCalls;
-            self.lose(field, LossKind::Dropped, reason);
+            self.lose(Field::ParallelToolCalls, LossKind::Dropped, reason);
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::conversation::Content;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Role;
-use crate::conversation::ToolResult;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -24,7 +23,6 @@ use crate::roles::wire_role;
 use crate::target::LateSystem;
 
 use super::Scribe;
-use super::result::is_media;
 
 /// One content: what is written of one message, or of several that follow each other on one side.
 pub(super) struct Turn<'x> {
@@ -32,8 +30,6 @@ pub(super) struct Turn<'x> {
     /// The message whose undeclared fields come back, on the same protocol.
     pub(super) message: Option<&'x Message<'x>>,
     pub(super) pieces: Pieces<'x>,
-    /// The message of its first words, as against results.
-    speaking: Option<usize>,
     /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
     /// that a conversation that grows does not change what it began with.
     parted: bool,
@@ -41,10 +37,7 @@ pub(super) struct Turn<'x> {
 
 impl<'x> Turn<'x> {
     fn of(side: Side, pieces: Pieces<'x>) -> Self {
-        let mut turn =
-            Self { side, message: None, pieces: Pieces::new(), speaking: None, parted: false };
-        turn.extend(pieces);
-        turn
+        Self { side, message: None, pieces, parted: false }
     }
 
     /// Whether more of the same side may stand in it. The results of one round must, whatever stood between them: the
@@ -52,15 +45,6 @@ impl<'x> Turn<'x> {
     fn takes(&self, pieces: &[Piece<'x>]) -> bool {
         let begins_with_result = |pieces: &[Piece<'_>]| pieces.first().is_some_and(is_result);
         !self.parted || begins_with_result(&self.pieces) && begins_with_result(pieces)
-    }
-
-    fn extend(&mut self, pieces: Pieces<'x>) {
-        let words = || pieces.iter().find(|piece| !is_result(piece));
-        self.speaking = self.speaking.or_else(|| words().map(|piece| piece.at.0));
-        match self.pieces.is_empty() {
-            true => self.pieces = pieces,
-            false => self.pieces.extend(pieces),
-        }
     }
 }
 
@@ -122,7 +106,7 @@ impl<'x> Scribe<'x, '_> {
                 Role::System | Role::Developer | Role::User | Role::Tool => Side::User,
             };
             let pieces = pieces(index, message).collect();
-            let turn = Turn { side, message: Some(message), pieces, speaking: None, parted: false };
+            let turn = Turn { message: Some(message), ..Turn::of(side, pieces) };
             match (side, &mut system) {
                 (Side::System, None) => system = Some(turn),
                 (Side::System, Some(first)) => first.pieces.extend(turn.pieces),
@@ -234,23 +218,19 @@ impl<'x> Scribe<'x, '_> {
             if let Some(other) = other {
                 other.parted = true;
             }
-            return self.report_empty(message);
+            if !message.is_blank() {
+                let reason = "nothing of the message can be sent";
+                self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+            }
+            return;
         }
         match turns.last_mut() {
             // What a model says in a row is one turn, whatever stood between: nobody was asked there.
             Some(last) if last.side == side && (side == Side::Model || last.takes(&pieces)) => {
-                last.extend(pieces);
+                last.pieces.extend(pieces);
             }
             // Others stay apart, so that what was sent before stays as it was.
             _ => turns.push(Turn::of(side, pieces)),
-        }
-    }
-
-    /// Nothing of a message can be sent, so that the message goes with its parts.
-    fn report_empty(&mut self, message: &Message<'_>) {
-        if !message.is_blank() {
-            let reason = "nothing of the message can be sent";
-            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
@@ -289,10 +269,13 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn content(&mut self, writer: &mut Writer, turn: &Turn<'x>) {
         let extras = turn.message.and_then(|message| message.semantics().extras());
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-        match turn.side {
-            Side::System => {}
-            Side::User => object.unless_kept("role", role_word(PromptRole::User)),
-            Side::Model => object.unless_kept("role", role_word(PromptRole::Assistant)),
+        let role = match turn.side {
+            Side::System => None,
+            Side::User => Some(PromptRole::User),
+            Side::Model => Some(PromptRole::Assistant),
+        };
+        if let Some(role) = role {
+            object.unless_kept("role", wire_role(role, ProviderType::Gemini));
         }
         let parts = object.key("parts");
         parts.begin_array();
@@ -331,13 +314,4 @@ fn rank(piece: &Piece<'_>, calls: &BTreeMap<&Text<'_>, usize>) -> usize {
         }
         _ => usize::MAX,
     }
-}
-
-/// The media of a result that cannot stand inside it.
-pub(super) fn media_of<'r>(result: &'r ToolResult<'_>) -> impl Iterator<Item = &'r Part<'r>> {
-    result.output.parts().iter().filter(|part| is_media(part))
-}
-
-const fn role_word(role: PromptRole) -> &'static str {
-    wire_role(role, ProviderType::Gemini)
 }

@@ -11,10 +11,11 @@ mod tool;
 
 pub(super) use part::PIECE_BREAK;
 pub(super) use part::Pen;
+pub(super) use part::text_of;
 pub(super) use part::write_part;
+pub(super) use pieces::takes_seal;
 
 use crate::error::Result;
-use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -22,7 +23,6 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::Exchange;
 use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::types::MODEL_PREFIX;
@@ -40,12 +40,11 @@ pub(in crate::protocol) fn encode_request(
     if exchange.protocol() == GEMINI {
         withhold(exchange, report);
     }
-    let spelling = exchange.semantics().spelling();
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report).spelled(spelling);
+    let mut losing = Losing::new(exchange.protocol(), GEMINI, report);
     losing.request(exchange);
     let request = &exchange.request;
-    let calls = (!losing.is_same())
-        .then(|| Calls::of(request, Protocol::Gemini, target).naming_results(request));
+    let calls =
+        (!losing.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);
@@ -131,17 +130,18 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.labels(object);
         self.service_tier(object);
         self.store();
-        for (path, json) in self.declared() {
-            if !path.contains('/') {
-                object.field(path, json);
-            }
-        }
+        self.declared(object, "");
     }
 
-    /// The fields that only this protocol has, for its own requests.
-    fn declared(&self) -> impl Iterator<Item = (&'static str, &'x Json<'x>)> + use<'x> {
+    /// Writes the fields of an object that only this protocol has, for its own requests.
+    fn declared(&self, object: &mut Object<'_, '_>, scope: &str) {
         let semantics = if self.is_same() { self.exchange.semantics().gemini() } else { None };
-        semantics.into_iter().flat_map(|gemini| gemini.set()).map(|(it, json)| (it.path, json))
+        for (declared, json) in semantics.into_iter().flat_map(|gemini| gemini.set()) {
+            let (within, key) = declared.path.split_once('/').unwrap_or(("", declared.path));
+            if within == scope {
+                object.field(key, json);
+            }
+        }
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {

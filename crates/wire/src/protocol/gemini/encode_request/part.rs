@@ -5,7 +5,6 @@ use crate::conversation::Content;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
 use crate::conversation::Source;
 use crate::conversation::ToolCall;
 use crate::json::Json;
@@ -59,7 +58,10 @@ pub(in crate::protocol::gemini) fn write_part(
 ) -> Change {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
-        Content::Reasoning(reasoning) => write_thoughts(writer, part, reasoning, pen),
+        // Thoughts are one part, since only this protocol's own pieces are parts.
+        Content::Reasoning(thought) => {
+            write_text(writer, part, &joined(thought.texts.iter(), PIECE_BREAK), pen);
+        }
         Content::Media(media) => write_media(writer, part, media, pen),
         Content::ToolCall(call) => return write_call(writer, part, call, pen),
         Content::Opaque(opaque) if opaque.protocol == GEMINI => writer.value(&opaque.json),
@@ -75,30 +77,34 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
     object.close();
 }
 
-/// Writes thoughts as one part, since only this protocol's own pieces are parts.
-fn write_thoughts(writer: &mut Writer, part: &Part<'_>, reasoning: &Reasoning<'_>, pen: &Pen<'_>) {
-    let mut object = Object::open(writer, pen.extras(part, ""));
-    object.field("text", &joined(&reasoning.texts));
-    object.field("thought", &true);
-    object.optional("thoughtSignature", pen.signature.as_ref());
-    object.close();
-}
-
 /// What stands between two pieces of thoughts.
 pub(in crate::protocol::gemini) const PIECE_BREAK: &str = "\n\n";
 
-fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
-    let Some((first, others)) = texts.split_first() else { return Text::default() };
-    others.iter().fold(first.reborrow(), |mut all, text| {
-        all.push(&Text::plain(PIECE_BREAK));
+/// Texts as one, with `between` between them.
+pub(super) fn joined<'t>(
+    mut texts: impl Iterator<Item = &'t Text<'t>>,
+    between: &'static str,
+) -> Text<'t> {
+    let Some(first) = texts.next() else { return Text::default() };
+    texts.fold(first.reborrow(), |mut all, text| {
+        all.push(&Text::plain(between));
         all.push(text);
         all
     })
 }
 
+/// The words of a part that is nothing else.
+pub(in crate::protocol::gemini) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t Text<'t>> {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// Writes what is said about a part's data.
 pub(super) fn modifiers(object: &mut Object<'_, '_>, part: &Part<'_>, pen: &Pen<'_>) {
-    if pen.same && part.semantics().has_shape(THOUGHT_TRUE) {
+    let is_thought = matches!(part.content(), Content::Reasoning(_));
+    if is_thought || pen.same && part.semantics().has_shape(THOUGHT_TRUE) {
         object.field("thought", &true);
     }
     object.optional("thoughtSignature", pen.signature.as_ref());
@@ -151,7 +157,11 @@ fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
 fn guess(media: &Media<'_>) -> &'static str {
     let address = match &media.source {
         Source::Url { url, .. } => url.to_str(),
-        Source::Base64 { data, .. } => return guess_by_bytes(media.kind, &data.to_str()),
+        Source::Base64 { data, .. } => {
+            let known = media_type::of_data(&data.to_str());
+            let is_likely = matches!(media.kind, MediaKind::Image | MediaKind::Document);
+            return known.filter(|_| is_likely).unwrap_or(default_mime(media.kind));
+        }
         Source::Text { .. } | Source::File { .. } => return default_mime(media.kind),
     };
     let name = media.name.as_ref().map(Text::to_str);
@@ -169,22 +179,6 @@ fn is_of_kind(kind: MediaKind, mime: &str) -> bool {
         MediaKind::Audio => mime.starts_with("audio/"),
         MediaKind::Video => mime.starts_with("video/"),
         MediaKind::Document => true,
-    }
-}
-
-/// Knows the usual files by how their bytes begin, in base64.
-fn guess_by_bytes(kind: MediaKind, data: &str) -> &'static str {
-    const STARTS: [(&str, &str); 5] = [
-        ("iVBORw0KGgo", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lGOD", "image/gif"),
-        ("UklGR", "image/webp"),
-        ("JVBERi0", "application/pdf"),
-    ];
-    let known = STARTS.iter().find(|(start, _)| data.starts_with(start));
-    match (kind, known) {
-        (MediaKind::Image | MediaKind::Document, Some((_, mime))) => mime,
-        (kind, _) => default_mime(kind),
     }
 }
 
@@ -212,15 +206,12 @@ fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &P
 
 /// Arguments of this protocol are written as they were, objects or not.
 fn write_arguments(writer: &mut Writer, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
-    match (&call.arguments, pen.same) {
-        (Arguments::Json(json), true) => writer.value(json),
-        (Arguments::Text(text), true) => match Json::parse_text(text) {
-            Ok(json) => writer.value(&json),
-            Err(_) => return arguments::write_object(writer, call),
-        },
-        (Arguments::Json(_) | Arguments::Text(_), false) => {
-            return arguments::write_object(writer, call);
-        }
-    }
+    let json = match &call.arguments {
+        _ if !pen.same => None,
+        Arguments::Json(json) => Some(json.reborrow()),
+        Arguments::Text(text) => Json::parse_text(text).ok(),
+    };
+    let Some(json) = json else { return arguments::write_object(writer, call) };
+    writer.value(&json);
     None
 }

@@ -18,6 +18,7 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::arguments::Change;
+use crate::protocol::gemini::encode_response::report_custom_call;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
 use crate::protocol::gemini::types::GEMINI;
@@ -30,7 +31,6 @@ use super::Scribe;
 use super::contents::Piece;
 use super::contents::Pieces;
 use super::contents::Told;
-use super::contents::media_of;
 use super::part::Closeness;
 use super::part::Pen;
 use super::part::resolution;
@@ -94,15 +94,14 @@ impl<'x> Scribe<'x, '_> {
 
     /// Sources and log probabilities of an earlier answer have no place in a request.
     fn report_answer_semantics(&mut self, part: &Part<'_>) {
-        if !part.semantics().citations().is_empty() {
-            let place = part.semantics().place();
-            let reason = "sources are not sent back";
-            self.losing.field(place, Field::Citations, LossKind::Dropped, reason);
-        }
-        if part.semantics().logprobs().is_some() {
-            let place = part.semantics().place();
-            let reason = "log probabilities are not sent back";
-            self.losing.field(place, Field::PartLogprobs, LossKind::Dropped, reason);
+        let semantics = part.semantics();
+        let said = [
+            (!semantics.citations().is_empty(), Field::Citations),
+            (semantics.logprobs().is_some(), Field::PartLogprobs),
+        ];
+        for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
+            let reason = "what an answer says of itself is not sent back";
+            self.losing.field(semantics.place(), field, LossKind::Dropped, reason);
         }
     }
 
@@ -111,9 +110,12 @@ impl<'x> Scribe<'x, '_> {
             return true;
         }
         let has_words = in_words(part).is_some();
-        let (kind, reason) = match has_words {
-            true => (LossKind::Approximated, "only its text is sent"),
-            false => opaque_fate(opaque),
+        let (kind, reason) = match &*opaque.kind.to_str() {
+            _ if has_words => (LossKind::Approximated, "only its text is sent"),
+            "compaction" | "redacted_thinking" => {
+                (LossKind::Withheld, "only its issuer can read it")
+            }
+            _ => (LossKind::Dropped, "only its own protocol has it"),
         };
         self.losing.node(part.semantics().place(), kind, reason);
         has_words
@@ -129,40 +131,36 @@ impl<'x> Scribe<'x, '_> {
             MediaKind::Video => inputs.video,
             MediaKind::Document => inputs.pdf || matches!(media.source, Source::Text { .. }),
         };
-        let fetched = self.target.family.remote_files;
         let is_gif =
             media.source.mime().is_some_and(|mime| media_type::proper(mime) == "image/gif");
-        match &media.source {
+        let (is_sent, kind, reason) = match &media.source {
             Source::File { .. } => {
-                let reason = "no vendor can read a file that another holds";
-                self.losing.node(place, LossKind::Withheld, reason);
-                return false;
+                (false, LossKind::Withheld, "no vendor can read a file that another holds")
             }
             _ if is_gif && self.target.family.vendor == Vendor::Google => {
-                self.losing.node(place, LossKind::Dropped, "the vendor reads no GIF");
-                return false;
+                (false, LossKind::Dropped, "the vendor reads no GIF")
             }
-            _ if !accepted => {
-                self.losing.node(place, LossKind::Dropped, "the model does not take such media");
-                return false;
-            }
-            Source::Url { .. } if !fetched => {
-                self.losing.node(place, LossKind::Dropped, "the model does not fetch addresses");
-                return false;
+            _ if !accepted => (false, LossKind::Dropped, "the model does not take such media"),
+            Source::Url { .. } if !self.target.family.remote_files => {
+                (false, LossKind::Dropped, "the model does not fetch addresses")
             }
             Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
-                let reason = "a plain-text document is sent as text";
-                self.losing.node(place, LossKind::Approximated, reason);
+                (true, LossKind::Approximated, "a plain-text document is sent as text")
             }
             Source::Url { mime: None, .. } | Source::Base64 { mime: None, .. } => {
-                let reason = "the vendor wants a media type; this one is a guess";
-                self.losing.node(place, LossKind::Synthesised, reason);
+                (true, LossKind::Synthesised, "the vendor wants a media type; this one is a guess")
             }
-            Source::Url { mime: Some(_), .. } | Source::Base64 { mime: Some(_), .. } => {}
+            Source::Url { .. } | Source::Base64 { .. } => {
+                self.detail(part, media, closeness);
+                return true;
+            }
+        };
+        self.losing.node(place, kind, reason);
+        if is_sent {
+            self.detail(part, media, closeness);
         }
-        self.detail(part, media, closeness);
-        true
+        is_sent
     }
 
     /// Whether a part of its own can say how closely it is to be looked at.
@@ -206,7 +204,7 @@ impl<'x> Scribe<'x, '_> {
                 Content::ToolResult(result) => {
                     behind.extend(self.result(writer, piece, result));
                 }
-                Content::Reasoning(thought) if hands_on(next()) => {
+                Content::Reasoning(thought) if next().is_some_and(|it| takes_seal(&it.part)) => {
                     handed = self.signature(&piece.part);
                     if thought.texts.iter().any(|text| !text.is_empty()) {
                         write_part(writer, &piece.part, &self.pen(None));
@@ -223,6 +221,10 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
+    fn sends_ids(&self) -> bool {
+        self.is_same() || self.target.family.call_ids
+    }
+
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
         Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
     }
@@ -233,13 +235,8 @@ impl<'x> Scribe<'x, '_> {
         if artefact.issuer() == GEMINI {
             return Some(artefact.data().reborrow());
         }
-        let place = part.semantics().place();
-        self.losing.field(
-            place,
-            Field::Signature,
-            LossKind::Withheld,
-            "another vendor's signature",
-        );
+        let (place, reason) = (part.semantics().place(), "another vendor's signature");
+        self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
         None
     }
 
@@ -258,17 +255,13 @@ impl<'x> Scribe<'x, '_> {
         signature: Option<Text<'_>>,
     ) {
         let place = piece.part.semantics().place();
-        let sends_ids = self.is_same() || self.target.family.call_ids;
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
             self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
         }
-        if call.form == CallForm::Custom {
-            let reason = "free text is sent as the only argument of a function";
-            self.losing.node(place, LossKind::Approximated, reason);
-        }
-        let id = call.id.as_ref().filter(|_| sends_ids).map(Text::reborrow);
+        report_custom_call(&mut self.losing, &piece.part);
+        let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
@@ -285,16 +278,12 @@ impl<'x> Scribe<'x, '_> {
     ) -> Vec<Part<'p>> {
         let part = &*piece.part;
         let signature = self.signature(part);
-        if self.is_same() {
-            let name = result.name.as_ref().map(Text::reborrow);
-            let id = result.call_id.as_ref().map(Text::reborrow);
-            let pen = Pen { name, id, ..self.pen(signature) };
-            write_result(writer, part, result, &pen, MediaPlace::Inside);
-            return Vec::new();
-        }
         let result = &*self.sendable(result);
-        let name = Some(self.result_name(piece, result));
-        let id = result.call_id.as_ref().filter(|_| self.target.family.call_ids);
+        let name = match self.is_same() {
+            true => result.name.as_ref().map(Text::reborrow),
+            false => Some(self.result_name(piece, result)),
+        };
+        let id = result.call_id.as_ref().filter(|_| self.sends_ids());
         let pen = Pen { name, id: id.map(Text::reborrow), ..self.pen(signature) };
         let inside = self.media_inside(result);
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
@@ -306,7 +295,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn media_inside(&self, result: &ToolResult<'_>) -> bool {
         let own = matches!(result.output, ResultOutput::Object { .. });
-        own || self.target.family.media_in_results
+        own || self.is_same() || self.target.family.media_in_results
     }
 
     /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
@@ -337,13 +326,7 @@ impl<'x> Scribe<'x, '_> {
                 self.admits_opaque(part, opaque);
                 in_words(part)
             }
-            Content::Text(_)
-            | Content::Media(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Reasoning(_)
-            | Content::Refusal(_)
-            | Content::Opaque(_) => Some(part.clone()),
+            _ => Some(part.clone()),
         }
     }
 
@@ -361,11 +344,9 @@ impl<'x> Scribe<'x, '_> {
             let reason = "several texts of a result become one";
             self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
         }
-        for part in media_of(result) {
-            if !inside {
-                let reason = "media of a result are sent after it";
-                self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
-            }
+        for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
+            let reason = "media of a result are sent after it";
+            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -375,37 +356,18 @@ impl<'x> Scribe<'x, '_> {
         'x: 't,
     {
         let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
-        match named {
-            Some(name) => name,
-            None => {
-                let place = piece.part.semantics().place();
-                let reason = "no call with this id names the tool";
-                self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
-                Text::literal(UNKNOWN_TOOL)
-            }
-        }
+        named.unwrap_or_else(|| {
+            let place = piece.part.semantics().place();
+            let reason = "no call with this id names the tool";
+            self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
+            Text::literal(UNKNOWN_TOOL)
+        })
     }
 }
 
 /// The words of another vendor's block that has any.
 fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
-    match part.content() {
-        Content::Opaque(_) => in_words(part),
-        Content::Text(_)
-        | Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Refusal(_) => None,
-    }
-}
-
-/// What becomes of another vendor's own content that has no words.
-fn opaque_fate(opaque: &Opaque<'_>) -> (LossKind, &'static str) {
-    match &*opaque.kind.to_str() {
-        "compaction" | "redacted_thinking" => (LossKind::Withheld, "only its issuer can read it"),
-        _ => (LossKind::Dropped, "only its own protocol has it"),
-    }
+    if matches!(part.content(), Content::Opaque(_)) { in_words(part) } else { None }
 }
 
 /// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are
@@ -452,10 +414,8 @@ const WIDE_DIGITS: usize = 16;
 /// The name of a tool that nobody called.
 const UNKNOWN_TOOL: &str = "unknown_tool";
 
-/// Whether thoughts are followed by the part that their signature was on: other protocols sign only thoughts.
-fn hands_on(next: Option<&Piece<'_>>) -> bool {
-    next.is_some_and(|next| {
-        let unsigned = next.part.semantics().artefact().is_none();
-        unsigned && matches!(next.part.content(), Content::ToolCall(_) | Content::Text(_))
-    })
+/// Whether a part takes the signature of the thoughts before it: other protocols sign only thoughts.
+pub(in crate::protocol::gemini) fn takes_seal(part: &Part<'_>) -> bool {
+    let is_unsigned = part.semantics().artefact().is_none();
+    is_unsigned && matches!(part.content(), Content::ToolCall(_) | Content::Text(_))
 }

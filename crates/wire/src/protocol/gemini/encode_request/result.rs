@@ -4,13 +4,14 @@ use crate::conversation::Content;
 use crate::conversation::Part;
 use crate::conversation::ResultOutput;
 use crate::conversation::ToolResult;
-use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::object::Object;
 
 use super::part::Pen;
+use super::part::joined;
 use super::part::modifiers;
+use super::part::text_of;
 use super::part::write_part;
 
 /// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
@@ -57,52 +58,25 @@ pub(super) fn write_result(
 
 fn write_output(writer: &mut Writer, result: &ToolResult<'_>, parts: &[Part<'_>]) {
     let key = if result.is_error == Some(true) { ERROR } else { OUTPUT };
-    writer.object(|object| object.field(key, &joined(parts)));
-}
-
-/// The texts of a result, line by line.
-fn joined<'t>(parts: &'t [Part<'_>]) -> Text<'t> {
-    let mut texts = parts.iter().filter_map(text);
-    let Some(first) = texts.next() else { return Text::default() };
-    texts.fold(first.reborrow(), |mut all, text| {
-        all.push(&Text::plain("\n"));
-        all.push(text);
-        all
-    })
-}
-
-fn text<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
-    match part.content() {
-        Content::Text(text) | Content::Refusal(text) => Some(text),
-        Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Opaque(_) => None,
-    }
+    writer.object(|object| object.field(key, &joined(parts.iter().filter_map(text_of), "\n")));
 }
 
 /// How many texts a result has; more than one are joined.
 pub(super) fn texts_count(result: &ToolResult<'_>) -> usize {
-    result.output.parts().iter().filter_map(text).count()
+    result.output.parts().iter().filter_map(text_of).count()
 }
 
 /// Whether media of a result come before its text, where they cannot stand here.
 pub(super) fn is_reordered(result: &ToolResult<'_>) -> bool {
     let mut parts = result.output.parts().iter().skip_while(|part| !is_media(part));
-    matches!(result.output, ResultOutput::Parts(_)) && parts.any(|part| text(part).is_some())
+    matches!(result.output, ResultOutput::Parts(_)) && parts.any(|part| text_of(part).is_some())
 }
 
 /// Whether a part of a result can stand beside its object.
 pub(super) fn is_media(part: &Part<'_>) -> bool {
     match part.content() {
-        Content::Media(_) => true,
         Content::Opaque(opaque) => opaque.protocol == GEMINI,
-        Content::Text(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Refusal(_) => false,
+        content => matches!(content, Content::Media(_)),
     }
 }
 

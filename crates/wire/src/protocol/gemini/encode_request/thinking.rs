@@ -16,15 +16,6 @@ use super::Scribe;
 /// A budget that leaves it to the model.
 const BY_ITSELF: i64 = -1;
 
-/// What a request asks of thinking, in either of the vendor's terms.
-enum Wish {
-    Nothing,
-    Off,
-    ByItself,
-    Budget(u64),
-    Effort(Effort),
-}
-
 impl<'x> Scribe<'x, '_> {
     pub(super) fn thinking_config(&mut self, config: &mut Object<'_, '_>) {
         let thinking = &self.exchange.request.thinking;
@@ -52,20 +43,21 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn foreign_thinking(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
-        let refused = matches!(
-            self.target.family.thinking,
-            target::Thinking::None | target::Thinking::Unsteered
-        );
-        let wish = wish(thinking);
-        if refused {
+        let Thinking { mode, effort, budget, show: _ } = thinking;
+        let family = self.target.family.thinking;
+        if matches!(family, target::Thinking::None | target::Thinking::Unsteered) {
             return self.refuse(thinking);
         }
-        match wish {
-            Wish::Nothing => self.refuse_words(thinking),
-            Wish::Off => self.effort(object, Effort::None),
-            Wish::ByItself => self.by_itself(object),
-            Wish::Budget(tokens) => self.budget(object, tokens),
-            Wish::Effort(effort) => self.effort(object, effort),
+        let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
+        let budget = budget.as_ref().and_then(|budget| budget.as_whole());
+        match (mode, effort, budget) {
+            (Some(ThinkingMode::Disabled), _, _) => self.effort(object, Effort::None),
+            (_, _, Some(tokens)) => self.budget(object, tokens),
+            (_, Some(effort), None) => self.effort(object, effort),
+            (Some(ThinkingMode::Adaptive | ThinkingMode::Enabled), None, None) => {
+                self.by_itself(object);
+            }
+            (Some(ThinkingMode::BetweenTools) | None, None, None) => self.refuse_words(thinking),
         }
         self.show(object, thinking);
     }
@@ -93,9 +85,8 @@ impl<'x> Scribe<'x, '_> {
 
     /// What is said in words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
-        let reason = "the vendor has no such value";
         if thinking.mode.is_some() {
-            self.lose(Field::ThinkingMode, LossKind::Dropped, reason);
+            self.lose(Field::ThinkingMode, LossKind::Dropped, "the vendor has no such value");
         }
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
@@ -104,17 +95,13 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn by_itself(&mut self, object: &mut Object<'_, '_>) {
-        match self.target.family.thinking {
-            target::Thinking::GeminiLevel { .. } => {
-                let reason = "the model decides by itself unless a level is set";
-                self.lose(Field::ThinkingMode, LossKind::Implied, reason);
-            }
-            _ => {
-                object.field("thinkingBudget", &BY_ITSELF);
-                let reason = "the vendor's way to leave it to the model";
-                self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
-            }
+        if matches!(self.target.family.thinking, target::Thinking::GeminiLevel { .. }) {
+            let reason = "the model decides by itself unless a level is set";
+            return self.lose(Field::ThinkingMode, LossKind::Implied, reason);
         }
+        object.field("thinkingBudget", &BY_ITSELF);
+        let reason = "the vendor's way to leave it to the model";
+        self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
     }
 
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
@@ -191,19 +178,6 @@ impl<'x> Scribe<'x, '_> {
                 }
             }
         }
-    }
-}
-
-fn wish(thinking: &Thinking<'_>) -> Wish {
-    let Thinking { mode, effort, budget, show: _ } = thinking;
-    let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
-    let budget = budget.as_ref().and_then(|budget| budget.as_whole());
-    match (mode, effort, budget) {
-        (Some(ThinkingMode::Disabled), _, _) => Wish::Off,
-        (_, _, Some(tokens)) => Wish::Budget(tokens),
-        (_, Some(effort), None) => Wish::Effort(effort),
-        (Some(ThinkingMode::Adaptive | ThinkingMode::Enabled), None, None) => Wish::ByItself,
-        (Some(ThinkingMode::BetweenTools) | None, None, None) => Wish::Nothing,
     }
 }
 

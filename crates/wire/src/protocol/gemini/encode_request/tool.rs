@@ -79,24 +79,23 @@ impl<'x> Scribe<'x, '_> {
         beside: bool,
     ) -> bool {
         let place = tool.semantics().place();
-        let key = match hosted.service {
-            HostedService::WebSearch => "googleSearch",
-            HostedService::WebFetch => "urlContext",
-            HostedService::CodeExecution => "codeExecution",
-            HostedService::Other => {
-                let reason = "the vendor has no such tool";
-                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
-                return false;
-            }
+        let counterpart = match hosted.service {
+            HostedService::Other => Err("the vendor has no such tool"),
+            _ if !beside => Err("the model takes no hosted tools beside functions"),
+            HostedService::WebSearch => Ok("googleSearch"),
+            HostedService::WebFetch => Ok("urlContext"),
+            HostedService::CodeExecution => Ok("codeExecution"),
         };
-        if !beside {
-            let reason = "the model takes no hosted tools beside functions";
-            self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
-            return false;
+        match counterpart {
+            Ok(key) => {
+                writer.object(|object| object.field(key, &Json::literal("{}")));
+                Settings::of(hosted).report_rest(place, &mut self.losing);
+            }
+            Err(reason) => {
+                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+            }
         }
-        writer.object(|object| object.field(key, &Json::literal("{}")));
-        Settings::of(hosted).report_rest(place, &mut self.losing);
-        true
+        counterpart.is_ok()
     }
 
     /// Collects the functions of a tool, those of a namespace one by one.
@@ -200,21 +199,26 @@ impl<'x> Scribe<'x, '_> {
         field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        if self.is_same() {
-            return Some(schema.reborrow());
-        }
         let from = dialect::of_parameters(self.losing.source(), tool);
+        let schema = self.translated((tool.semantics().place(), field), schema, from);
+        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&schema);
+        (self.is_same() || !needless).then_some(schema)
+    }
+
+    /// The schema of a field in the language that the model takes. A schema of this protocol is in one of its own.
+    pub(super) fn translated<'s>(
+        &mut self,
+        (place, field): (Place, Field),
+        schema: &'s Json<'_>,
+        from: Dialect,
+    ) -> Json<'s> {
+        if self.is_same() {
+            return schema.reborrow();
+        }
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.dialect());
         let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
-        self.report_schema(tool.semantics().place(), base, translated.losses);
-        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&translated.json);
-        (!needless).then_some(translated.json)
-    }
-
-    /// Reports what a translation did to the schema that stands at `base` below `place`.
-    pub(super) fn report_schema(&mut self, place: Place, base: &str, losses: Vec<SchemaLoss>) {
-        for SchemaLoss { pointer, kind, reason } in losses {
+        for SchemaLoss { pointer, kind, reason } in translated.losses {
             self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
             let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));
             if BECOME_OTHERS.contains(&keyword) {
@@ -222,6 +226,7 @@ impl<'x> Scribe<'x, '_> {
                 self.losing.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
             }
         }
+        translated.json
     }
 
     /// The schema language that the model takes.

@@ -51,16 +51,16 @@ fn joined(results: &[Json<'_>]) -> Json<'static> {
             }
         });
     }
-    let mut writer = Writer::default();
-    writer.object(|writer| {
-        for (name, list) in LISTS.into_iter().zip(lists) {
-            let Some(mut list) = list else { continue };
-            list.end_array();
-            writer.field(name, &Json::trusted(list.into_string().into()));
-        }
-        others.iter().for_each(|(key, json)| writer.field(key, json));
-    });
-    Json::trusted(writer.into_string().into())
+    Json::written(|writer| {
+        writer.object(|writer| {
+            for (name, list) in LISTS.into_iter().zip(lists) {
+                let Some(mut list) = list else { continue };
+                list.end_array();
+                writer.field(name, &Json::trusted(list.into_string().into()));
+            }
+            others.iter().for_each(|(key, json)| writer.field(key, json));
+        })
+    })
 }
 
 fn append(list: &mut Option<Writer>, values: &mut Reader<'_>) -> Result<()> {
@@ -129,16 +129,17 @@ impl<'a> Told<'a> {
         if self.entries.is_empty() {
             return None;
         }
-        let mut writer = Writer::default();
-        writer.object(|writer| {
-            writer.key("chosenCandidates");
-            writer.array(|list| self.entries.iter().for_each(|entry| entry.write(list)));
-            if self.entries.iter().any(|entry| !entry.top.is_empty()) {
-                writer.key("topCandidates");
-                writer.array(|list| self.entries.iter().for_each(|entry| entry.write_top(list)));
-            }
-        });
-        Some(Json::trusted(writer.into_string().into()))
+        Some(Json::written(|writer| {
+            writer.object(|writer| {
+                writer.key("chosenCandidates");
+                writer.array(|list| self.entries.iter().for_each(|entry| entry.write(list)));
+                if self.entries.iter().any(|entry| !entry.top.is_empty()) {
+                    writer.key("topCandidates");
+                    writer
+                        .array(|list| self.entries.iter().for_each(|entry| entry.write_top(list)));
+                }
+            })
+        }))
     }
 }
 

@@ -1,16 +1,17 @@
 //! Writing whole answers.
 
+mod candidate;
 mod finish;
 mod grounding;
 mod logprobs;
-mod tier;
 
+pub(super) use candidate::Beside;
+pub(super) use candidate::write_candidate;
 pub(super) use finish::BLOCKED;
 pub(super) use finish::finish_fate;
 pub(super) use finish::finish_word;
 pub(super) use grounding::write_grounding;
 pub(super) use logprobs::logprobs_result;
-pub(super) use tier::tier_word;
 
 use crate::conversation::CallForm;
 use crate::conversation::Candidate;
@@ -19,6 +20,7 @@ use crate::conversation::Finish;
 use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::conversation::Response;
+use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -32,17 +34,15 @@ use crate::protocol::Protocol;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::Pen;
+use crate::protocol::gemini::encode_request::takes_seal;
+use crate::protocol::gemini::encode_request::text_of;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::CONTENT_SCOPE;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::GROUNDING_SCOPE;
-use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Fidelity;
-use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
 
 pub(in crate::protocol) fn encode_response(
@@ -115,13 +115,12 @@ impl<'x> Answer<'x, '_> {
         if self.losing.is_same() {
             return Some(tier.reborrow());
         }
-        let (word, kind, reason) = tier_word(tier);
+        let word = tier_word(tier);
         let place = self.response.semantics().place();
         if self.response.usage.is_none() {
-            let reason = "the tier is part of the usage, and there is no usage";
-            self.losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+            report_tier(&mut self.losing, place, NO_USAGE);
         } else if word.is_none() {
-            self.losing.field(place, Field::ResponseServiceTier, kind, reason);
+            report_tier(&mut self.losing, place, NO_TIER);
         }
         word
     }
@@ -136,45 +135,37 @@ impl<'x> Answer<'x, '_> {
 
     fn candidate(&mut self, writer: &mut Writer, index: usize, candidate: &'x Candidate<'x>) {
         let same = self.losing.is_same();
-        let semantics = candidate.semantics();
-        let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
-        let mut object = Object::open(writer, extras);
-        let parts = &candidate.message.parts;
-        self.content(object.key("content"), candidate);
-        if let Some(finish) = &candidate.finish {
-            let refused = parts.iter().any(refuses);
-            object.field("finishReason", &finish_word(finish, refused, same));
-            if let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused) {
-                report_finish(&mut self.losing, (semantics.place(), finish), change);
-            }
+        let (semantics, parts) = (candidate.semantics(), &candidate.message.parts);
+        let refused = parts.iter().any(refuses);
+        if let Some(finish) = &candidate.finish
+            && let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused)
+        {
+            report_finish(&mut self.losing, (semantics.place(), finish), change);
         }
-        object.unless_kept("index", &index);
-        match same {
-            true => same_grounding(&mut object, semantics),
-            false => self.grounding(&mut object, parts),
-        }
-        self.logprobs(&mut object, parts);
-        object.close();
+        let finish = candidate.finish.as_ref().map(|finish| finish_word(finish, refused, same));
+        let grounding = if same { None } else { self.grounding(parts) };
+        let logprobs = self.logprobs(parts);
+        let beside = Beside { index, finish, grounding, logprobs };
+        let extras = semantics.extras().filter(|_| same);
+        write_candidate(writer, extras, &beside, |list| self.parts(list, parts));
     }
 
-    fn grounding(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+    fn grounding(&mut self, parts: &[Part<'_>]) -> Option<Json<'static>> {
         for part in parts {
             let reason = "sources are listed beside the answer, by byte ranges";
             self.losing.citations(part.semantics(), LossKind::Approximated, reason);
         }
         let nodes: Vec<_> =
             parts.iter().map(|part| (part.semantics().citations(), text_of(part))).collect();
-        if let Some(grounding) = write_grounding(&nodes) {
-            object.field("groundingMetadata", &grounding);
-        }
+        write_grounding(&nodes)
     }
 
-    /// Writes the log probabilities of all texts, which stand beside them here.
-    fn logprobs(&mut self, object: &mut Object<'_, '_>, parts: &[Part<'_>]) {
+    /// The log probabilities of all texts, which stand beside them here.
+    fn logprobs(&mut self, parts: &[Part<'_>]) -> Option<Json<'static>> {
         let same = self.losing.is_same();
         let texts = parts.iter().filter(|part| text_of(part).is_some());
         let mut texts = texts.filter(|part| same || !says_nothing(part)).peekable();
-        let Some(first) = texts.peek().map(|part| part.semantics()) else { return };
+        let first = texts.peek()?.semantics();
         let (first, first_has) = (first.place(), first.logprobs().is_some());
         let mut all: Option<Logprobs<'_>> = None;
         for part in texts {
@@ -190,32 +181,21 @@ impl<'x> Answer<'x, '_> {
             }
             add_to(&mut all, logprobs.clone());
         }
-        if let Some(result) = all.as_ref().and_then(logprobs_result) {
-            object.field(LOGPROBS, &result);
-        }
+        all.as_ref().and_then(logprobs_result)
     }
 
-    fn content(&mut self, writer: &mut Writer, candidate: &'x Candidate<'x>) {
-        let same = self.losing.is_same();
-        let semantics = candidate.semantics();
-        let extras = semantics.extras().filter(|_| same).map(|extras| (extras, CONTENT_SCOPE));
-        let mut object = Object::open(writer, extras);
-        let parts = &candidate.message.parts;
-        let list = object.key("parts");
-        list.begin_array();
+    fn parts(&mut self, list: &mut Writer, parts: &[Part<'_>]) {
         let mut handed = None;
         for (index, part) in parts.iter().enumerate() {
-            match parts.get(index + 1).filter(|next| !same && hands_on(part, next)) {
-                Some(_) => {
+            let next = parts.get(index + 1).filter(|_| !self.losing.is_same());
+            match next.is_some_and(|next| hands_on(part, next)) {
+                true => {
                     handed = part.semantics().artefact();
                     self.thoughts(list, part);
                 }
-                None => self.part(list, part, handed.take()),
+                false => self.part(list, part, handed.take()),
             }
         }
-        list.end_array();
-        object.unless_kept("role", "model");
-        object.close();
     }
 
     /// Writes thoughts whose signature goes to the part behind them, unless the signature is all they are.
@@ -235,26 +215,20 @@ impl<'x> Answer<'x, '_> {
             // The walk over the answer has reported it.
             return;
         }
-        if matches!(part.content(), Content::Refusal(_)) {
-            report_refusal(&mut self.losing, part.semantics().place());
-        }
-        if matches!(part.content(), Content::Reasoning(thought) if thought.texts.len() > 1) {
-            let reason = "pieces of thoughts are joined";
-            self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
-        }
-        if matches!(part.content(), Content::Media(_)) {
-            report_media(&mut self.losing, part.semantics().place());
-        }
-        if is_custom_call(part) {
-            let reason = "free text is sent as the only argument of a function";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+        let place = part.semantics().place();
+        match part.content() {
+            Content::Refusal(_) => report_refusal(&mut self.losing, place),
+            Content::Media(_) => report_media(&mut self.losing, place),
+            Content::Reasoning(thought) if thought.texts.len() > 1 => {
+                self.losing.node(place, LossKind::Renamed, "pieces of thoughts are joined");
+            }
+            _ => report_custom_call(&mut self.losing, part),
         }
         let mut pen = answer_pen(part, self.asked, self.losing.is_same());
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
-            let place = part.semantics().place();
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
@@ -270,9 +244,7 @@ fn is_blocked(candidate: &Candidate<'_>) -> bool {
 fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let artefact = part.semantics().artefact();
     let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
-    let unsigned = next.semantics().artefact().is_none();
-    let takes = matches!(next.content(), Content::ToolCall(_) | Content::Text(_));
-    own && unsigned && takes && matches!(part.content(), Content::Reasoning(_))
+    own && takes_seal(next) && matches!(part.content(), Content::Reasoning(_))
 }
 
 /// Log probabilities come back with the bytes that their tokens stand for, and with nothing else.
@@ -293,6 +265,24 @@ pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
 /// Speech has a name and an end elsewhere, which no answer here has.
 pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
     losing.node(place, LossKind::Approximated, "audio output is sent as plain data");
+}
+
+pub(super) const NO_TIER: &str = "the vendor has no such tier";
+pub(super) const NO_USAGE: &str = "the tier is part of the usage, and there is no usage";
+
+/// The service tier of an answer is lost.
+pub(super) fn report_tier(losing: &mut Losing<'_>, place: Place, reason: &'static str) {
+    losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+}
+
+/// The vendor's word for a service tier that another one names.
+pub(super) fn tier_word(tier: &Text<'_>) -> Option<Text<'static>> {
+    match &*tier.to_str() {
+        "default" | "standard" | "auto" => Some(Text::literal("standard")),
+        "flex" => Some(Text::literal("flex")),
+        "priority" => Some(Text::literal("priority")),
+        _ => None,
+    }
 }
 
 /// The finish reason and what some protocols say beside it change together.
@@ -319,9 +309,12 @@ fn says_nothing(part: &Part<'_>) -> bool {
     empty && part.semantics().artefact().is_none()
 }
 
-/// Whether a part calls a tool that takes free text.
-pub(super) fn is_custom_call(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom)
+/// A call of a tool that takes free text becomes one of a function.
+pub(super) fn report_custom_call(losing: &mut Losing<'_>, part: &Part<'_>) {
+    if matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom) {
+        let reason = "free text is sent as the only argument of a function";
+        losing.node(part.semantics().place(), LossKind::Approximated, reason);
+    }
 }
 
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.
@@ -335,23 +328,4 @@ pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: boo
         _ => (None, None),
     };
     Pen { same, signature, name, id, ..Pen::default() }
-}
-
-/// Writes the sources of an answer in this protocol as they were.
-pub(super) fn same_grounding(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
-    let Some(extras) = semantics.extras() else { return };
-    if extras.within(GROUNDING_SCOPE).next().is_some() {
-        Object::open(object.key(GROUNDING_SCOPE), Some((extras, GROUNDING_SCOPE))).close();
-    }
-}
-
-fn text_of<'t, 'p>(part: &'t Part<'p>) -> Option<&'t Text<'p>> {
-    match part.content() {
-        Content::Text(text) | Content::Refusal(text) => Some(text),
-        Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Opaque(_) => None,
-    }
 }

@@ -1,6 +1,5 @@
 //! Writing the last frame, in which everything stands that is known only at the end.
 
-use std::collections::HashSet;
 use std::collections::VecDeque;
 
 use crate::conversation::Finish;
@@ -8,16 +7,14 @@ use crate::conversation::FinishKind;
 use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::protocol::Citation;
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::encode_response::BLOCKED;
+use crate::protocol::gemini::encode_response::Beside;
 use crate::protocol::gemini::encode_response::finish_word;
 use crate::protocol::gemini::encode_response::logprobs_result;
-use crate::protocol::gemini::encode_response::same_grounding;
+use crate::protocol::gemini::encode_response::write_candidate;
 use crate::protocol::gemini::encode_response::write_grounding;
-use crate::protocol::gemini::types::CONTENT_SCOPE;
-use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
@@ -40,10 +37,6 @@ pub(super) struct Ending {
     pub(super) handed: Option<Part<'static>>,
     /// Whether any of its parts went out.
     pub(super) begun: bool,
-    /// What was reported of it, by kind and by place in its frame.
-    pub(super) reported: HashSet<(LossKind, String)>,
-    /// Its parts, but for those that have turned out to be silent and behind which none is.
-    pub(super) shown: Vec<usize>,
     /// Its calls that have not gone out, in their order.
     pub(super) unsent: VecDeque<usize>,
 }
@@ -88,27 +81,20 @@ impl Encoder<'_> {
         });
     }
 
+    /// Writes an empty content too: the official clients look for one in every frame.
     fn candidate(&self, writer: &mut Writer, (index, ending): (u32, &Ending), parts: &[&OpenPart]) {
         let same = self.is_same();
-        let extras = ending.semantics.extras().filter(|_| same).map(|extras| (extras, ""));
-        let mut object = Object::open(writer, extras);
-        self.content(object.key("content"), ending);
-        if let Some(finish) = &ending.finish {
-            object.field("finishReason", &finish_word(finish, ending.refused, same));
-        }
-        object.field("index", &index);
-        if same {
-            same_grounding(&mut object, &ending.semantics);
-        }
         let cited: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             parts.iter().map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
-        if let Some(grounding) = write_grounding(&cited) {
-            object.field("groundingMetadata", &grounding);
-        }
-        if let Some(result) = late_logprobs(parts).as_ref().and_then(logprobs_result) {
-            object.field(LOGPROBS, &result);
-        }
-        object.close();
+        let finish = ending.finish.as_ref();
+        let beside = Beside {
+            index: index as usize,
+            finish: finish.map(|finish| finish_word(finish, ending.refused, same)),
+            grounding: write_grounding(&cited),
+            logprobs: late_logprobs(parts).as_ref().and_then(logprobs_result),
+        };
+        let extras = ending.semantics.extras().filter(|_| same);
+        write_candidate(writer, extras, &beside, |_| {});
     }
 
     /// The parts that are not silent, those of one candidate together.
@@ -116,15 +102,6 @@ impl Encoder<'_> {
         let mut parts: Vec<&OpenPart> = self.parts.iter().filter(|part| !part.silent).collect();
         parts.sort_by_key(|part| part.candidate);
         parts
-    }
-
-    /// An empty content: the official clients look for one in every frame.
-    fn content(&self, writer: &mut Writer, ending: &Ending) {
-        let extras = ending.semantics.extras().filter(|_| self.is_same());
-        let mut object = Object::open(writer, extras.map(|extras| (extras, CONTENT_SCOPE)));
-        object.key("parts").array(|_| {});
-        object.unless_kept("role", "model");
-        object.close();
     }
 }
 

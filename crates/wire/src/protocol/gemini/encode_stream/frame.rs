@@ -3,14 +3,13 @@
 use crate::conversation::Part;
 use crate::json::Text;
 use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::write_part;
 use crate::protocol::gemini::encode_response::answer_pen;
-use crate::protocol::gemini::encode_response::is_custom_call;
 use crate::protocol::gemini::encode_response::logprobs_result;
+use crate::protocol::gemini::encode_response::report_custom_call;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::sse;
 
@@ -25,10 +24,7 @@ impl Encoder<'_> {
         if is_call(part) {
             self.ending(candidate).calls = true;
         }
-        if is_custom_call(part) {
-            let reason = "free text is sent as the only argument of a function";
-            self.tell(|losing| losing.node(place, LossKind::Approximated, reason));
-        }
+        self.tell(|losing| report_custom_call(losing, part));
         let pen = answer_pen(part, &self.asked, self.is_same());
         let mut change = None;
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));

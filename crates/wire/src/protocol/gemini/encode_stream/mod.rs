@@ -15,15 +15,17 @@ use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Asked;
 use crate::protocol::Event;
-use crate::protocol::Field;
 use crate::protocol::Note;
 use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::Start;
+use crate::protocol::gemini::encode_response::NO_TIER;
+use crate::protocol::gemini::encode_response::NO_USAGE;
 use crate::protocol::gemini::encode_response::finish_fate;
 use crate::protocol::gemini::encode_response::report_finish;
+use crate::protocol::gemini::encode_response::report_tier;
 use crate::protocol::gemini::encode_response::tier_word;
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
@@ -44,8 +46,8 @@ pub struct Encoder<'a> {
     source: Protocol,
     asked: Asked<'a>,
     report: Report,
-    /// What was reported of the answer, by kind and by place in its frame.
-    reported: HashSet<(LossKind, String)>,
+    /// What was reported of the answer or of a candidate, by kind and by place in its frame.
+    reported: HashSet<(Option<u32>, LossKind, String)>,
     id: Option<Text<'static>>,
     model: Option<Text<'static>>,
     tier: Option<Text<'static>>,
@@ -96,15 +98,14 @@ impl<'a> Encoder<'a> {
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
-            self.lose(|losing| {
+            self.lose(None, |losing| {
                 losing.usage(&usage);
                 USAGE.report(&usage, losing);
             });
             self.usage = Some(usage);
         } else if self.tier.is_some() && !self.failed {
-            let reason = "the tier is part of the usage, and there is no usage";
-            let (place, field) = (self.semantics.place(), Field::ResponseServiceTier);
-            self.lose(|losing| losing.field(place, field, LossKind::Dropped, reason));
+            let place = self.semantics.place();
+            self.lose(None, |losing| report_tier(losing, place, NO_USAGE));
         }
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
@@ -130,9 +131,7 @@ impl<'a> Encoder<'a> {
     fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
         let place = semantics.place();
-        self.lose(|losing| {
-            losing.semantics(&semantics);
-        });
+        self.lose(None, |losing| losing.semantics(&semantics));
         let seed = (!self.is_same()).then(|| self.asked.seed.clone().into_owned());
         self.id = id.or(seed);
         self.model = self.asked.model.clone().map(Text::into_owned).or(model);
@@ -144,9 +143,9 @@ impl<'a> Encoder<'a> {
         if self.is_same() {
             return Some(tier);
         }
-        let (word, kind, reason) = tier_word(&tier);
+        let word = tier_word(&tier);
         if word.is_none() {
-            self.lose(|losing| losing.field(place, Field::ResponseServiceTier, kind, reason));
+            self.lose(None, |losing| report_tier(losing, place, NO_TIER));
         }
         word
     }
@@ -155,11 +154,11 @@ impl<'a> Encoder<'a> {
         let Note { at, kind } = note;
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.lose(|losing| losing.semantics(&semantics));
+                self.lose(None, |losing| losing.semantics(&semantics));
                 self.semantics.merge(semantics.into_owned());
             }
             (NoteAt::Candidate(candidate), NoteKind::Semantics(semantics)) => {
-                self.lose_of(candidate, |losing| losing.semantics(&semantics));
+                self.lose(Some(candidate), |losing| losing.semantics(&semantics));
                 self.ending(candidate).semantics.merge(semantics.into_owned());
             }
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
@@ -186,31 +185,17 @@ impl<'a> Encoder<'a> {
         sse::guarded_frame(out, |writer| write_fault(writer, fault));
     }
 
-    /// Reports losses; the same field of a later frame is not reported again.
-    fn lose(&mut self, tell: impl FnOnce(&mut Losing<'_>)) {
+    /// Reports losses of the answer, or of one candidate; the same field of a later frame is not reported again. The number
+    /// of a candidate in its frame does not tell which it is.
+    fn lose(&mut self, candidate: Option<u32>, tell: impl FnOnce(&mut Losing<'_>)) {
         if self.is_same() {
             return;
         }
         let mut report = Report::default();
         tell(&mut Losing::new(self.source, GEMINI, &mut report));
         for loss in report.entries() {
-            if self.reported.insert((loss.kind, below_frame(&loss.pointer).to_owned())) {
-                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
-            }
-        }
-    }
-
-    /// Reports losses of one candidate; the same field of its later frames is not reported again. The number of a candidate
-    /// in its frame does not tell which it is.
-    fn lose_of(&mut self, candidate: u32, tell: impl FnOnce(&mut Losing<'_>)) {
-        if self.is_same() {
-            return;
-        }
-        let mut report = Report::default();
-        tell(&mut Losing::new(self.source, GEMINI, &mut report));
-        for loss in report.entries() {
-            let known = (loss.kind, below_frame(&loss.pointer).to_owned());
-            if self.ending(candidate).reported.insert(known) {
+            let known = (candidate, loss.kind, below_frame(&loss.pointer).to_owned());
+            if self.reported.insert(known) {
                 self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
             }
         }

@@ -1,9 +1,8 @@
 //! Writing the parts of a stream: text as it comes, everything else once it is whole.
 
-use crate::conversation::Arguments;
 use crate::conversation::Content;
 use crate::conversation::Part;
-use crate::conversation::Reasoning;
+use crate::conversation::ReasoningForm;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::loss::Report;
@@ -11,18 +10,17 @@ use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
-use crate::protocol::Field;
 use crate::protocol::Logprobs;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::event::grow;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_response::report_logprobs;
 use crate::protocol::gemini::encode_response::report_media;
 use crate::protocol::gemini::encode_response::report_refusal;
 use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::Shape;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::add_to;
@@ -38,7 +36,7 @@ pub(super) struct OpenPart {
     state: State,
     /// Whether nothing of it goes out.
     pub(super) silent: bool,
-    flow: Flow,
+    is_text: bool,
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether it came in several pieces.
     in_pieces: bool,
@@ -50,24 +48,6 @@ pub(super) struct OpenPart {
     refuses: bool,
     /// The text so far, where sources may point into it.
     pub(super) text: Option<Text<'static>>,
-}
-
-/// With what a part flows together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
-    Texts,
-    Thoughts,
-    Apart,
-}
-
-impl Flow {
-    fn of(opening: &Opening<'_>) -> Self {
-        match opening {
-            Opening::Text | Opening::Refusal => Self::Texts,
-            Opening::Reasoning(_) | Opening::Whole(Content::Reasoning(_)) => Self::Thoughts,
-            Opening::ToolCall { .. } | Opening::Whole(_) => Self::Apart,
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -88,7 +68,7 @@ impl OpenPart {
     /// Whether it is a text of which something has gone out or will.
     fn speaks(&self) -> bool {
         let is_unsaid = matches!(self.state, State::Streaming { begun: false, .. });
-        self.flow == Flow::Texts && !self.silent && !is_unsaid
+        self.is_text && !self.silent && !is_unsaid
     }
 }
 
@@ -99,12 +79,12 @@ impl Encoder<'_> {
         let place = semantics.place();
         self.tell(|losing| losing.semantics(&semantics));
         self.report_opening(place, &opening);
-        let plain = semantics.artefact().is_none() && !self.keeps(&semantics);
+        let is_kept = self.is_same() && semantics.extras().is_some();
+        let plain = semantics.artefact().is_none() && !is_kept;
         let refuses = matches!(opening, Opening::Refusal);
         let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
         self.weigh_closed(candidate, out);
-        let flow = Flow::of(&opening);
         let state = match opening {
             Opening::Text | Opening::Refusal if plain => {
                 State::Streaming { thought: false, begun: false }
@@ -113,10 +93,7 @@ impl Encoder<'_> {
             opening => State::Buffered(Part::new(opening.into_content()).with_semantics(semantics)),
         };
         let text = (is_text && !self.is_same()).then(Text::default);
-        let logprobs = None;
-        let (citations, in_pieces) = (Vec::new(), false);
         let number = self.parts.len();
-        self.ending(candidate).shown.push(number);
         if matches!(&state, State::Buffered(part) if is_call(part)) {
             self.ending(candidate).unsent.push_back(number);
         }
@@ -126,10 +103,10 @@ impl Encoder<'_> {
             place,
             state,
             silent,
-            flow,
-            citations,
-            in_pieces,
-            logprobs,
+            is_text,
+            citations: Vec::new(),
+            in_pieces: false,
+            logprobs: None,
             weighed: false,
             refuses,
             text,
@@ -166,36 +143,22 @@ impl Encoder<'_> {
     pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
         match content {
             Content::Opaque(opaque) => opaque.protocol != GEMINI,
-            Content::ToolResult(_) => !self.is_same(),
-            Content::Text(_)
-            | Content::Media(_)
-            | Content::ToolCall(_)
-            | Content::Reasoning(_)
-            | Content::Refusal(_) => false,
+            content => matches!(content, Content::ToolResult(_)) && !self.is_same(),
         }
     }
 
-    /// Whether a part has a spelling or extras that must come back with it.
-    fn keeps(&self, semantics: &NodeSemantics<'_>) -> bool {
-        let spelled = semantics.shape() != Shape::default();
-        self.is_same() && (spelled || semantics.extras().is_some())
-    }
-
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
-        let (field, kind, reason) = match opening {
-            Opening::Refusal => return self.tell(|losing| report_refusal(losing, place)),
-            Opening::Whole(Content::Media(_)) => {
-                return self.tell(|losing| report_media(losing, place));
-            }
+        self.tell(|losing| match opening {
+            Opening::Refusal => report_refusal(losing, place),
+            Opening::Whole(Content::Media(_)) => report_media(losing, place),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
-                (Field::Opaque, LossKind::Dropped, "only its own protocol has it")
+                losing.node(place, LossKind::Dropped, "only its own protocol has it");
             }
             Opening::Text
             | Opening::Reasoning(_)
             | Opening::ToolCall { .. }
-            | Opening::Whole(_) => return,
-        };
-        self.tell(|losing| losing.field(place, field, kind, reason));
+            | Opening::Whole(_) => {}
+        });
     }
 
     pub(super) fn find(&mut self, part: PartId) -> Option<&mut OpenPart> {
@@ -360,7 +323,11 @@ impl Encoder<'_> {
             }
             // The text is out already, so its signature follows in an empty part.
             State::Streaming { thought, .. } if semantics.artefact().is_some() => {
-                Part::new(empty(thought)).with_semantics(semantics.into_owned())
+                let opening = match thought {
+                    true => Opening::Reasoning(ReasoningForm::Summary),
+                    false => Opening::Text,
+                };
+                Part::new(opening.into_content()).with_semantics(semantics.into_owned())
             }
             State::Streaming { .. } | State::Waiting(_) | State::Closed => return,
         };
@@ -397,32 +364,5 @@ impl Encoder<'_> {
         let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
         let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
         !self.is_same() && own && empty
-    }
-}
-
-fn empty(thought: bool) -> Content<'static> {
-    match thought {
-        true => {
-            let form = crate::conversation::ReasoningForm::Summary;
-            Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }))
-        }
-        false => Content::Text(Text::default()),
-    }
-}
-
-fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
-    match (part.content_mut(), delta) {
-        (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
-        (Content::Reasoning(thought), Delta::Text(more)) => match thought.texts.last_mut() {
-            Some(text) => text.push(&more),
-            None => thought.texts.push(more.into_owned()),
-        },
-        (Content::Reasoning(thought), Delta::NextPiece) => thought.texts.push(Text::default()),
-        (Content::ToolCall(call), Delta::Text(more)) => {
-            if let Arguments::Text(text) = &mut call.arguments {
-                text.push(&more);
-            }
-        }
-        _ => {}
     }
 }

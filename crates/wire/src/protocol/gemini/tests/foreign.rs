@@ -17,45 +17,6 @@ fn from_chat(body: &str, target: &Target) -> Encoded {
     exchange.encode(GEMINI, target).unwrap()
 }
 
-const LOOP: &str = r#"{"model":"gpt-5","messages":[
-    {"role":"system","content":"S1"},
-    {"role":"user","content":"Q"},
-    {"role":"assistant","content":null,"tool_calls":[
-        {"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},
-        {"id":"c2","type":"function","function":{"name":"f","arguments":""}}]},
-    {"role":"tool","tool_call_id":"c2","content":"two"},
-    {"role":"tool","tool_call_id":"c1","content":"{\"error\":null}"}],
-    "tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}]}"#;
-
-#[test]
-fn results_are_named_in_call_order_and_never_spread() {
-    let body = from_chat(LOOP, &Target::default()).body;
-    let expected = r#"[
-        {"functionResponse":{"id":"c1","name":"f","response":{"output":"{\"error\":null}"}}},
-        {"functionResponse":{"id":"c2","name":"f","response":{"output":"two"}}}]"#;
-    assert_eq!(at(&body, "/contents/2/parts"), value(expected));
-    assert_eq!(at(&body, "/contents/1/parts/1/functionCall/args"), value("{}"));
-    assert_eq!(at(&body, "/systemInstruction/parts/0/text"), "S1");
-}
-
-#[test]
-fn a_plain_loop_loses_nothing_that_matters() {
-    let report = from_chat(LOOP, &Target::default()).report;
-    assert!(report.entries().iter().all(|loss| !loss.kind.matters()), "{:?}", told(&report));
-}
-
-#[test]
-fn foreign_calls_of_the_current_turn_get_the_documented_signature() {
-    let encoded = from_chat(LOOP, &Target::for_model("gemini-3-pro-preview"));
-    let signature =
-        |index| at(&encoded.body, &format!("/contents/1/parts/{index}/thoughtSignature"));
-    assert_eq!(signature(0), "skip_thought_signature_validator");
-    assert!(signature(1).is_null());
-    assert!(told(&encoded.report).iter().any(|entry| entry.starts_with("synthesised /messages/2")));
-    let older = from_chat(LOOP, &Target::for_model("gemini-2.5-flash"));
-    assert!(!older.body.contains("thoughtSignature"));
-}
-
 #[test]
 fn a_call_whose_foreign_seal_was_taken_off_gets_it_too() {
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"Q"}]},
@@ -93,19 +54,6 @@ fn late_instructions_are_lifted_or_marked() {
 }
 
 #[test]
-fn limits_of_the_vendor_are_kept_and_told() {
-    let body = r#"{"messages":[{"role":"user","content":"a"}],"seed":1099511627776,
-        "stop":["1","2","3","4","5","6"]}"#;
-    let encoded = from_chat(body, &Target::default());
-    assert!(at(&encoded.body, "/generationConfig/seed").is_null());
-    assert_eq!(at(&encoded.body, "/generationConfig/stopSequences/4"), "5");
-    assert!(at(&encoded.body, "/generationConfig/stopSequences/5").is_null());
-    let told = told(&encoded.report);
-    assert!(told.contains(&"dropped /seed".to_owned()), "{told:?}");
-    assert!(told.contains(&"dropped /stop/5".to_owned()), "{told:?}");
-}
-
-#[test]
 fn effort_is_a_budget_or_a_level_by_family() {
     let cases = [
         ("gemini-2.5-flash", "low", r#"{"thinkingBudget":1024,"includeThoughts":true}"#),
@@ -139,15 +87,6 @@ fn schemas_are_spelled_as_the_model_takes_them() {
     let older = from_chat(body, &Target::for_model("gemini-1.5-flash")).body;
     let property = at(&older, &format!("{declaration}/parameters/properties/a"));
     assert_eq!(property, value(r#"{"type":"STRING","nullable":true}"#));
-}
-
-#[test]
-fn addresses_become_file_data() {
-    let body = r#"{"messages":[{"role":"user","content":[
-        {"type":"image_url","image_url":{"url":"https://a/b.png"}}]}]}"#;
-    let encoded = from_chat(body, &Target::default());
-    let part = r#"{"fileData":{"mimeType":"image/png","fileUri":"https://a/b.png"}}"#;
-    assert_eq!(at(&encoded.body, "/contents/0/parts/0"), value(part));
 }
 
 #[test]

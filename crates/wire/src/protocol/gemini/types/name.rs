@@ -6,7 +6,7 @@ use crate::protocol::gemini::types::Shape;
 use crate::protocol::semantics::Spelling;
 
 /// A field of more than one word, and the bit of its node's shape that says it was spelled in snake_case.
-pub(super) struct Name {
+pub(in crate::protocol::gemini) struct Name {
     camel: &'static str,
     snake: &'static str,
     bit: Shape,
@@ -17,7 +17,7 @@ const fn name(number: u32, camel: &'static str, snake: &'static str) -> Name {
 }
 
 /// The names in the body of a request, as far as the conversation has words for them.
-pub(super) const REQUEST_NAMES: &[Name] = &[
+pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
     name(0, "systemInstruction", "system_instruction"),
     name(1, "toolConfig", "tool_config"),
     name(2, "generationConfig", "generation_config"),
@@ -42,7 +42,7 @@ pub(super) const REQUEST_NAMES: &[Name] = &[
 ];
 
 /// The names in a part.
-pub(super) const PART_NAMES: &[Name] = &[
+pub(in crate::protocol::gemini) const PART_NAMES: &[Name] = &[
     name(0, "inlineData", "inline_data"),
     name(1, "mimeType", "mime_type"),
     name(2, "fileData", "file_data"),
@@ -53,13 +53,17 @@ pub(super) const PART_NAMES: &[Name] = &[
 ];
 
 /// The names in a tool. One that requests have too has the same bit.
-pub(super) const TOOL_NAMES: &[Name] = &[
+pub(in crate::protocol::gemini) const TOOL_NAMES: &[Name] = &[
     name(1, "parametersJsonSchema", "parameters_json_schema"),
     name(20, "responseJsonSchema", "response_json_schema"),
 ];
 
 /// The name that `key` means; a snake_case spelling is noted in `shape`, for the pointers of reports.
-pub(super) fn camel<'k>(names: &'static [Name], key: &'k str, shape: &mut Shape) -> &'k str {
+pub(in crate::protocol::gemini) fn camel<'k>(
+    names: &'static [Name],
+    key: &'k str,
+    shape: &mut Shape,
+) -> &'k str {
     if !key.contains('_') {
         return key;
     }

@@ -1,5 +1,7 @@
 //! What only this protocol says, and which of its spellings make a difference.
 
+pub(super) mod name;
+
 use crate::conversation::Tool;
 use crate::conversation::Usage;
 use crate::loss::LossKind;
