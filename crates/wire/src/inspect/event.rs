@@ -1,12 +1,7 @@
 //! Streams, one event at a time.
 
 use super::Show;
-use super::fault::show_fault;
-use super::optional;
-use super::part::form_word;
-use super::part::reasoning_word;
-use super::part::show_content;
-use super::response::show_usage;
+use super::show;
 use crate::json::Writer;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
@@ -20,106 +15,92 @@ use crate::protocol::PartId;
 use crate::protocol::Start;
 
 impl Show for Event<'_> {
+    fn members(&self, writer: &mut Writer) {
+        let (name, value): (&str, &dyn Show) = match self {
+            Event::Start(start) => ("start", start),
+            Event::Open(open) => ("open", open),
+            Event::Delta(_, delta) => ("delta", delta),
+            Event::Note(note) => ("note", note),
+            Event::Close(closed) => ("close", closed),
+            Event::Usage(usage) => ("usage", usage),
+            Event::Finish { candidate: _, place: _, finish } => ("finish", finish),
+            Event::Fault(fault) => ("fault", fault),
+        };
+        writer.field("event", name);
+        match self {
+            Event::Delta(part, _) => part.member(writer, "part"),
+            Event::Finish { candidate, .. } => {
+                writer.field("candidate", candidate);
+                return value.member(writer, "finish");
+            }
+            _ => {}
+        }
+        value.members(writer);
+    }
+}
+
+show! {
+    Start { id, model, created, service_tier, semantics }
+    Open { part, candidate, opening, semantics }
+    Note { at, kind }
+    Closed { part, semantics }
+}
+
+impl Show for PartId {
     fn show(&self, writer: &mut Writer) {
-        writer.object(|writer| show_event(self, writer));
+        let PartId(number) = self;
+        writer.value(number);
     }
 }
 
-fn show_event(event: &Event<'_>, writer: &mut Writer) {
-    match event {
-        Event::Start(start) => show_start(start, writer),
-        Event::Open(open) => show_open(open, writer),
-        Event::Delta(part, delta) => show_delta(*part, delta, writer),
-        Event::Note(note) => show_note(note, writer),
-        Event::Close(closed) => show_closed(closed, writer),
-        Event::Usage(usage) => {
-            writer.field("event", "usage");
-            show_usage(usage, writer);
-        }
-        Event::Finish { candidate, place: _, finish } => {
-            writer.field("event", "finish");
-            writer.field("candidate", candidate);
-            optional(writer, "finish", Some(finish));
-        }
-        Event::Fault(fault) => {
-            writer.field("event", "fault");
-            show_fault(fault, writer);
-        }
-    }
-}
-
-fn show_start(start: &Start<'_>, writer: &mut Writer) {
-    let Start { id, model, created, service_tier, semantics } = start;
-    writer.field("event", "start");
-    writer.optional("id", id.as_ref());
-    writer.optional("model", model.as_ref());
-    writer.optional("created", created.as_ref());
-    writer.optional("serviceTier", service_tier.as_ref());
-    semantics.show_members(writer);
-}
-
-fn show_open(open: &Open<'_>, writer: &mut Writer) {
-    let Open { part, candidate, opening, semantics } = open;
-    writer.field("event", "open");
-    show_part(*part, writer);
-    writer.field("candidate", candidate);
-    show_opening(opening, writer);
-    semantics.show_members(writer);
-}
-
-fn show_part(part: PartId, writer: &mut Writer) {
-    let PartId(number) = part;
-    writer.field("part", &number);
-}
-
-fn show_opening(opening: &Opening<'_>, writer: &mut Writer) {
-    match opening {
-        Opening::Text => writer.field("type", "text"),
-        Opening::Refusal => writer.field("type", "refusal"),
-        Opening::Reasoning(form) => {
-            writer.field("type", "reasoning");
-            writer.field("form", reasoning_word(*form));
-        }
-        Opening::ToolCall { id, name, form } => {
-            writer.field("type", "toolCall");
-            writer.optional("id", id.as_ref());
-            writer.field("name", name);
-            writer.field("form", form_word(*form));
-        }
-        Opening::Whole(content) => {
-            writer.field("whole", &true);
-            show_content(content, writer);
+impl Show for Opening<'_> {
+    fn member(&self, writer: &mut Writer, _key: &str) {
+        match self {
+            Opening::Text => writer.field("type", "text"),
+            Opening::Refusal => writer.field("type", "refusal"),
+            Opening::Reasoning(form) => {
+                writer.field("type", "reasoning");
+                form.member(writer, "form");
+            }
+            Opening::ToolCall { id, name, form } => {
+                writer.field("type", "toolCall");
+                writer.optional("id", id.as_ref());
+                writer.field("name", name);
+                form.member(writer, "form");
+            }
+            Opening::Whole(content) => {
+                writer.field("whole", &true);
+                content.members(writer);
+            }
         }
     }
 }
 
-fn show_delta(part: PartId, delta: &Delta<'_>, writer: &mut Writer) {
-    writer.field("event", "delta");
-    show_part(part, writer);
-    match delta {
-        Delta::Text(text) => writer.field("text", text),
-        Delta::NextPiece => writer.field("nextPiece", &true),
+impl Show for Delta<'_> {
+    fn members(&self, writer: &mut Writer) {
+        match self {
+            Delta::Text(text) => writer.field("text", text),
+            Delta::NextPiece => writer.field("nextPiece", &true),
+        }
     }
 }
 
-fn show_note(note: &Note<'_>, writer: &mut Writer) {
-    let Note { at, kind } = note;
-    writer.field("event", "note");
-    match at {
-        NoteAt::Response => {}
-        NoteAt::Candidate(candidate) => writer.field("candidate", candidate),
-        NoteAt::Part(part) => show_part(*part, writer),
-    }
-    match kind {
-        NoteKind::Citation(citation) => optional(writer, "citation", Some(citation)),
-        NoteKind::Logprobs(logprobs) => writer.field("logprobs", &logprobs.entries()),
-        NoteKind::Semantics(semantics) => semantics.show_members(writer),
+impl Show for NoteAt {
+    fn member(&self, writer: &mut Writer, _key: &str) {
+        match self {
+            NoteAt::Response => {}
+            NoteAt::Candidate(candidate) => writer.field("candidate", candidate),
+            NoteAt::Part(part) => part.member(writer, "part"),
+        }
     }
 }
 
-fn show_closed(closed: &Closed<'_>, writer: &mut Writer) {
-    let Closed { part, semantics } = closed;
-    writer.field("event", "close");
-    show_part(*part, writer);
-    semantics.show_members(writer);
+impl Show for NoteKind<'_> {
+    fn member(&self, writer: &mut Writer, _key: &str) {
+        match self {
+            NoteKind::Citation(citation) => citation.member(writer, "citation"),
+            NoteKind::Logprobs(logprobs) => writer.field("logprobs", &logprobs.entries()),
+            NoteKind::Semantics(semantics) => semantics.show_members(writer),
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Requests: the conversation, then what was meant beside it.
 
 use super::Show;
-use super::list;
-use super::optional;
+use super::show;
+use super::show_names;
+use super::tagged;
 use crate::conversation::CacheOptions;
 use crate::conversation::Content;
 use crate::conversation::Message;
@@ -25,38 +26,31 @@ use crate::protocol::Exchange;
 use crate::protocol::NodeSemantics;
 
 impl Show for Exchange<'_> {
-    fn show(&self, writer: &mut Writer) {
-        writer.object(|writer| {
-            writer.field("protocol", self.protocol().as_str());
-            writer.key("request");
-            self.request().show(writer);
-            writer.key("semantics");
-            writer.object(|writer| show_semantics(self, writer));
-            optional(writer, "diagnostics", Some(&Diagnostics::of(self)));
-        });
+    fn members(&self, writer: &mut Writer) {
+        self.protocol().member(writer, "protocol");
+        self.request().member(writer, "request");
+        writer.key("semantics");
+        writer.object(|writer| show_semantics(self, writer));
+        Diagnostics::of(self).member(writer, "diagnostics");
     }
 }
 
 impl Show for Diagnostics {
-    fn show(&self, writer: &mut Writer) {
+    fn members(&self, writer: &mut Writer) {
         let Diagnostics { missing_fields, provider_metadata } = self;
+        missing_fields.member(writer, "missingFields");
+        writer.key("providerMetadata");
         writer.object(|writer| {
-            list(writer, "missingFields", missing_fields);
-            writer.key("providerMetadata");
-            writer.object(|writer| {
-                provider_metadata.iter().for_each(|(name, value)| writer.field(name, value));
-            });
+            provider_metadata.iter().for_each(|(name, value)| writer.field(name, value));
         });
     }
 }
 
 impl Show for MissingField {
-    fn show(&self, writer: &mut Writer) {
+    fn members(&self, writer: &mut Writer) {
         let MissingField { pointer, reason } = self;
-        writer.object(|writer| {
-            writer.field("pointer", *pointer);
-            writer.field("reason", *reason);
-        });
+        writer.field("pointer", *pointer);
+        writer.field("reason", *reason);
     }
 }
 
@@ -79,12 +73,7 @@ fn system_texts<'r, 'a>(request: &'r Request<'a>) -> Vec<&'r Text<'a>> {
     let leading = request.messages.iter().take_while(|message| message.role.instructs());
     let texts = leading.flat_map(|message| &message.parts).filter_map(|part| match &part.content {
         Content::Text(text) => Some(text),
-        Content::Media(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Reasoning(_)
-        | Content::Refusal(_)
-        | Content::Opaque(_) => None,
+        _ => None,
     });
     texts.collect()
 }
@@ -118,151 +107,41 @@ fn add_parts<'r, 'a>(parts: &'r [Part<'a>], nodes: &mut Vec<&'r NodeSemantics<'a
     }
 }
 
-impl Show for Request<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Request {
-            model,
-            stream,
-            messages,
-            tools,
-            tool_choice,
-            parallel_tool_calls,
-            max_output_tokens,
-            sampling,
-            stop,
-            output,
-            verbosity,
-            thinking,
-            safety_identifier,
-            user,
-            metadata,
-            service_tier,
-            store,
-            cache,
-        } = self;
-        writer.object(|writer| {
-            writer.optional("model", model.as_ref());
-            writer.optional("stream", stream.as_ref());
-            list(writer, "messages", messages);
-            list(writer, "tools", tools);
-            optional(writer, "toolChoice", tool_choice.as_ref());
-            writer.optional("parallelToolCalls", parallel_tool_calls.as_ref());
-            writer.optional("maxOutputTokens", max_output_tokens.as_ref());
-            optional(writer, "sampling", Some(sampling));
-            writer.field("stop", stop);
-            optional(writer, "output", Some(output));
-            writer.optional("verbosity", verbosity.as_ref());
-            optional(writer, "thinking", Some(thinking));
-            writer.optional("safetyIdentifier", safety_identifier.as_ref());
-            writer.optional("user", user.as_ref());
-            writer.optional("metadata", metadata.as_ref());
-            writer.optional("serviceTier", service_tier.as_ref());
-            writer.optional("store", store.as_ref());
-            optional(writer, "cache", Some(cache));
-        });
+show! {
+    Request {
+        model, stream, messages, tools, tool_choice, parallel_tool_calls, max_output_tokens,
+        sampling, stop, output, verbosity, thinking, safety_identifier, user, metadata,
+        service_tier, store, cache
     }
+    Message { role, name, semantics, parts }
+    Sampling {
+        temperature, top_p, top_k, seed, presence_penalty, frequency_penalty, candidates,
+        logprobs, top_logprobs
+    }
+    OutputSchema { name, description, schema, strict }
+    Thinking { mode, effort, budget, show }
+    CacheOptions { key, options, retention }
 }
 
-impl Show for Message<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Message { role, parts, name, semantics } = self;
-        writer.object(|writer| {
-            writer.field("role", role_word(*role));
-            writer.optional("name", name.as_ref());
-            semantics.show_members(writer);
-            list(writer, "parts", parts);
-        });
-    }
-}
-
-fn role_word(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::Developer => "developer",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
-}
-
-impl Show for Sampling<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Sampling {
-            temperature,
-            top_p,
-            top_k,
-            seed,
-            presence_penalty,
-            frequency_penalty,
-            candidates,
-            logprobs,
-            top_logprobs,
-        } = self;
-        writer.object(|writer| {
-            writer.optional("temperature", temperature.as_ref());
-            writer.optional("topP", top_p.as_ref());
-            writer.optional("topK", top_k.as_ref());
-            writer.optional("seed", seed.as_ref());
-            writer.optional("presencePenalty", presence_penalty.as_ref());
-            writer.optional("frequencyPenalty", frequency_penalty.as_ref());
-            writer.optional("candidates", candidates.as_ref());
-            writer.optional("logprobs", logprobs.as_ref());
-            writer.optional("topLogprobs", top_logprobs.as_ref());
-        });
-    }
-}
+show_names!(Role, ThinkingMode);
 
 impl Show for OutputFormat<'_> {
-    fn show(&self, writer: &mut Writer) {
-        writer.object(|writer| match self {
+    fn members(&self, writer: &mut Writer) {
+        match self {
             OutputFormat::Unsaid => {}
             OutputFormat::Text => writer.field("type", "text"),
             OutputFormat::JsonObject => writer.field("type", "jsonObject"),
-            OutputFormat::JsonSchema(schema) => {
-                let OutputSchema { name, description, schema, strict } = &**schema;
-                writer.field("type", "jsonSchema");
-                writer.optional("name", name.as_ref());
-                writer.optional("description", description.as_ref());
-                writer.optional("schema", schema.as_ref());
-                writer.optional("strict", strict.as_ref());
-            }
-        });
+            OutputFormat::JsonSchema(schema) => tagged(writer, "jsonSchema", &**schema),
+        }
     }
 }
 
-impl Show for Thinking<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Thinking { mode, effort, budget, show } = self;
-        writer.object(|writer| {
-            writer.optional("mode", mode.map(thinking_word));
-            writer.optional("effort", effort.as_ref());
-            writer.optional("budget", budget.as_ref());
-            match show {
-                None => {}
-                Some(ThinkingShow::Hidden) => writer.field("shown", &false),
-                Some(ThinkingShow::Shown(None)) => writer.field("shown", &true),
-                Some(ThinkingShow::Shown(Some(word))) => writer.field("shown", word),
-            }
-        });
-    }
-}
-
-fn thinking_word(mode: ThinkingMode) -> &'static str {
-    match mode {
-        ThinkingMode::Enabled => "enabled",
-        ThinkingMode::Adaptive => "adaptive",
-        ThinkingMode::BetweenTools => "betweenTools",
-        ThinkingMode::Disabled => "disabled",
-    }
-}
-
-impl Show for CacheOptions<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let CacheOptions { key, options, retention } = self;
-        writer.object(|writer| {
-            writer.optional("key", key.as_ref());
-            writer.optional("options", options.as_ref());
-            writer.optional("retention", retention.as_ref());
-        });
+impl Show for ThinkingShow<'_> {
+    fn member(&self, writer: &mut Writer, _key: &str) {
+        match self {
+            ThinkingShow::Hidden => writer.field("shown", &false),
+            ThinkingShow::Shown(None) => writer.field("shown", &true),
+            ThinkingShow::Shown(Some(word)) => writer.field("shown", word),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Shows semantics to people. It stands here because only this module sees every field.
 
 use crate::inspect::Show;
-use crate::inspect::list;
-use crate::inspect::optional;
+use crate::inspect::show;
+use crate::inspect::show_names;
 use crate::json::Json;
 use crate::json::Writer;
 use crate::protocol::semantics::Artefact;
@@ -44,8 +44,8 @@ impl NodeSemantics<'_> {
         };
         writer.object(|writer| {
             writer.field("place", &self.place.to_string());
-            writer.field("issuer", issuer.as_str());
-            writer.field("kind", kind_word(*kind));
+            issuer.member(writer, "issuer");
+            kind.member(writer, "kind");
         });
     }
 
@@ -70,86 +70,62 @@ fn show_spelling(spelling: Spelling, writer: &mut Writer) {
 
 fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
     let Detail { extras, cache, artefact, citations, logprobs, item, later: _ } = detail;
-    optional(writer, "cache", cache.as_ref());
-    optional(writer, "artefact", artefact.as_ref());
+    cache.member(writer, "cache");
+    artefact.member(writer, "artefact");
     if !citations.is_empty() {
-        list(writer, "citations", citations);
+        citations.member(writer, "citations");
     }
     writer.optional("logprobs", logprobs.as_ref().map(Logprobs::entries).as_ref());
-    optional(writer, "item", item.as_ref());
-    show_extras(extras, writer);
+    item.member(writer, "item");
+    if !extras.is_empty() {
+        extras.member(writer, "extras");
+    }
 }
 
-fn show_extras(extras: &Extras<'_>, writer: &mut Writer) {
-    if extras.is_empty() {
-        return;
+show! {
+    CacheMarker { ttl, json; key }
+    Artefact { issuer, kind, data; is_handed }
+    Citation { protocol, url, title, cited_text, span, json; place }
+    Session { previous_response_id, conversation }
+}
+
+show_names!(ArtefactKind);
+
+impl Show for NodeSemantics<'_> {
+    fn member(&self, writer: &mut Writer, _key: &str) {
+        self.show_members(writer);
     }
-    list(writer, "extras", extras.iter());
+}
+
+impl Show for (u64, u64) {
+    fn show(&self, writer: &mut Writer) {
+        writer.value(&[self.0, self.1].as_slice());
+    }
+}
+
+impl Show for Extras<'_> {
+    fn show(&self, writer: &mut Writer) {
+        writer.array(|writer| self.iter().for_each(|extra| extra.show(writer)));
+    }
 }
 
 impl Show for Extra<'_> {
-    fn show(&self, writer: &mut Writer) {
+    fn members(&self, writer: &mut Writer) {
         let Extra { scope: _, key: _, json, later: _ } = self;
-        writer.object(|writer| {
-            writer.field("pointer", &self.pointer());
-            writer.field("json", json);
-        });
-    }
-}
-
-impl Show for CacheMarker<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let CacheMarker { key: _, ttl, json } = self;
-        writer.object(|writer| {
-            writer.optional("ttl", ttl.as_ref());
-            writer.field("json", json);
-        });
-    }
-}
-
-impl Show for Artefact<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Artefact { issuer, kind, data, is_handed: _ } = self;
-        writer.object(|writer| {
-            writer.field("issuer", issuer.as_str());
-            writer.field("kind", kind_word(*kind));
-            writer.field("data", data);
-        });
-    }
-}
-
-fn kind_word(kind: ArtefactKind) -> &'static str {
-    match kind {
-        ArtefactKind::Signature => "signature",
-        ArtefactKind::Ciphertext => "ciphertext",
-    }
-}
-
-impl Show for Citation<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Citation { protocol, json, url, title, cited_text, span, place: _ } = self;
-        writer.object(|writer| {
-            writer.field("protocol", protocol.as_str());
-            writer.optional("url", url.as_ref());
-            writer.optional("title", title.as_ref());
-            writer.optional("citedText", cited_text.as_ref());
-            if let Some((start, end)) = span {
-                writer.field("span", &[*start, *end].as_slice());
-            }
-            writer.field("json", json);
-        });
+        writer.field("pointer", &self.pointer());
+        writer.field("json", json);
     }
 }
 
 impl Show for Item<'_> {
-    fn show(&self, writer: &mut Writer) {
+    fn members(&self, writer: &mut Writer) {
         let Item { id, status, phase, extras } = self;
-        writer.object(|writer| {
-            writer.optional("id", id.as_ref());
-            writer.optional("status", status.as_ref());
-            writer.optional("phase", phase.as_ref());
-            show_extras(extras, writer);
-        });
+        writer.optional("id", id.as_ref());
+        writer.optional("status", status.as_ref());
+        writer.optional("phase", phase.as_ref());
+        if !extras.is_empty() {
+            extras.member(writer, "extras");
+        }
     }
 }
 
@@ -166,14 +142,14 @@ impl Semantics<'_> {
             extras,
             spelling,
         } = self;
-        optional(writer, "session", Some(session));
+        session.member(writer, "session");
         writer.key("tools");
         writer.object(|writer| writer.field("statedEmpty", tools_stated_empty));
         show_namespace(writer, "chat", chat.iter().flat_map(|it| it.set()));
         show_namespace(writer, "responses", responses.iter().flat_map(|it| it.set()));
         show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
-        list(writer, "extras", extras.iter());
+        extras.member(writer, "extras");
         show_spelling(*spelling, writer);
     }
 }
@@ -189,16 +165,6 @@ fn show_namespace<'n, 'a: 'n>(
     }
     writer.key(name);
     writer.object(|writer| fields.for_each(|(declared, json)| writer.field(declared.path, json)));
-}
-
-impl Show for Session<'_> {
-    fn show(&self, writer: &mut Writer) {
-        let Session { previous_response_id, conversation } = self;
-        writer.object(|writer| {
-            writer.optional("previousResponseId", previous_response_id.as_ref());
-            writer.optional("conversation", conversation.as_ref());
-        });
-    }
 }
 
 #[cfg(test)]
