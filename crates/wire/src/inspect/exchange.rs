@@ -131,7 +131,7 @@ impl Show for OutputFormat<'_> {
             OutputFormat::Unsaid => {}
             OutputFormat::Text => writer.field("type", "text"),
             OutputFormat::JsonObject => writer.field("type", "jsonObject"),
-            OutputFormat::JsonSchema(schema) => tagged(writer, "jsonSchema", &**schema),
+            OutputFormat::JsonSchema(schema) => tagged(writer, "jsonSchema", schema),
         }
     }
 }

@@ -98,6 +98,16 @@ impl<T: Show> Show for Option<T> {
     }
 }
 
+impl<T: Show> Show for Box<T> {
+    fn members(&self, writer: &mut Writer) {
+        (**self).members(writer);
+    }
+
+    fn show(&self, writer: &mut Writer) {
+        (**self).show(writer);
+    }
+}
+
 impl<T: Show> Show for Vec<T> {
     fn show(&self, writer: &mut Writer) {
         writer.array(|writer| self.iter().for_each(|value| value.show(writer)));

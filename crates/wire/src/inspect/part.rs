@@ -42,11 +42,11 @@ impl Show for Content<'_> {
                 writer.field("type", "refusal");
                 writer.field("text", text);
             }
-            Content::Media(media) => tagged(writer, "media", &**media),
-            Content::ToolCall(call) => tagged(writer, "toolCall", &**call),
-            Content::ToolResult(result) => tagged(writer, "toolResult", &**result),
-            Content::Reasoning(reasoning) => tagged(writer, "reasoning", &**reasoning),
-            Content::Opaque(opaque) => tagged(writer, "opaque", &**opaque),
+            Content::Media(media) => tagged(writer, "media", media),
+            Content::ToolCall(call) => tagged(writer, "toolCall", call),
+            Content::ToolResult(result) => tagged(writer, "toolResult", result),
+            Content::Reasoning(reasoning) => tagged(writer, "reasoning", reasoning),
+            Content::Opaque(opaque) => tagged(writer, "opaque", opaque),
         }
     }
 

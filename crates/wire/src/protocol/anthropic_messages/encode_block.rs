@@ -38,12 +38,6 @@ pub(super) enum Mark {
     Plain,
 }
 
-/// The id and the name under which a call is written.
-pub(super) struct CallWords<'t> {
-    pub(super) id: Option<Text<'t>>,
-    pub(super) name: Text<'t>,
-}
-
 impl<'n> Block<'n> {
     fn semantics(&self) -> Option<&'n NodeSemantics<'n>> {
         match self {
@@ -77,24 +71,25 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
+    /// Writes a call under an id and a name, and says what became of its arguments.
     pub(super) fn tool_use(
         self,
         writer: &mut Writer,
-        words: &CallWords<'_>,
+        (id, name): (Option<&Text<'_>>, &Text<'_>),
         call: &ToolCall<'_>,
     ) -> Change {
         let mut object = self.open(writer, "tool_use");
-        object.optional("id", words.id.as_ref());
-        object.field("name", &words.name);
-        let change = match (self, &call.arguments) {
-            (Self::Own(_) | Self::Uncited(_), Arguments::Json(json)) => {
+        object.optional("id", id);
+        object.field("name", name);
+        let change = match (self.semantics(), &call.arguments) {
+            (Some(_), Arguments::Json(json)) => {
                 object.field("input", json);
                 None
             }
             _ => arguments::write_object(object.key("input"), call),
         };
         self.close(object);
-        change
+        change.or_else(|| emptied(call))
     }
 
     /// Writes a tool result; `content` writes the field of that name, if there is any.
@@ -156,8 +151,7 @@ pub(super) fn write_own<'p>(
         Content::Text(text) | Content::Refusal(text) => block.text(writer, text),
         Content::Media(media) => media::write_own(writer, media, part.semantics()),
         Content::ToolCall(call) => {
-            let id = call.id.as_ref().map(Text::reborrow);
-            block.tool_use(writer, &CallWords { id, name: name(&call.name) }, call);
+            block.tool_use(writer, (call.id.as_ref(), &name(&call.name)), call);
         }
         Content::ToolResult(result) => {
             let (id, is_error) = (result.call_id.as_ref(), result.is_error == Some(true));
@@ -224,7 +218,7 @@ pub(super) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
 }
 
 /// What became of arguments that say nothing: they are an empty object.
-pub(super) fn emptied(call: &ToolCall<'_>) -> Change {
+fn emptied(call: &ToolCall<'_>) -> Change {
     let Arguments::Text(text) = &call.arguments else { return None };
     let is_object =
         text.json_body().starts_with('{') || text.to_str().trim_start().starts_with('{');

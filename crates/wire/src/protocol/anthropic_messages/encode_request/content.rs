@@ -23,9 +23,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::encode_block::Block;
-use crate::protocol::anthropic_messages::encode_block::CallWords;
 use crate::protocol::anthropic_messages::encode_block::Mark;
-use crate::protocol::anthropic_messages::encode_block::emptied;
 use crate::protocol::anthropic_messages::encode_block::write_own;
 use crate::protocol::anthropic_messages::encode_block::write_reasoning;
 use crate::protocol::arguments;
@@ -150,9 +148,7 @@ impl<'r> Encoding<'r, '_> {
             let reason = "free text is sent as the only argument of a function";
             self.losing.node(place, LossKind::Renamed, reason);
         }
-        let change = block.tool_use(list, &CallWords { id: Some(id), name }, call);
-        let change = change.or_else(|| emptied(call));
-        if let Some((kind, reason)) = change {
+        if let Some((kind, reason)) = block.tool_use(list, (Some(&id), &name), call) {
             self.losing.field(place, Field::CallArguments, kind, reason);
         }
     }
@@ -184,22 +180,17 @@ impl<'r> Encoding<'r, '_> {
         result: &'r ToolResult<'r>,
         block: Block<'_>,
     ) {
-        let id = self.calls.result_id(piece.at, result);
+        let (id, place) = (self.calls.result_id(piece.at, result), piece.part.semantics().place());
         if id.is_empty() {
             let reason = "no call is known that it answers";
-            self.losing.field(
-                piece.part.semantics().place(),
-                Field::ResultName,
-                LossKind::Dropped,
-                reason,
-            );
+            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.lose_name(piece, result);
-        let told = self.told(piece.part.semantics(), &result.output);
-        let is_error = result.is_error.unwrap_or(false) || told.is_error;
+        let (text, has_failed) = self.told(place, &result.output);
+        let is_error = result.is_error.unwrap_or(false) || has_failed;
         let pieces = self.inner(piece.at, result.output.parts());
-        block.tool_result(list, Some(&id), is_error, |object| match (told.text, &*pieces) {
+        block.tool_result(list, Some(&id), is_error, |object| match (text, &*pieces) {
             (None, []) => {}
             (Some(text), []) => object.field("content", &text),
             (None, pieces) => self.write_content(object.key("content"), pieces),
@@ -237,13 +228,9 @@ impl<'r> Encoding<'r, '_> {
         }
     }
 
-    /// What the object of a result says: the text that it wraps, or else its JSON.
-    fn told<'t>(
-        &mut self,
-        semantics: &NodeSemantics<'_>,
-        output: &'t ResultOutput<'_>,
-    ) -> Told<'t> {
-        let ResultOutput::Object { response, parts: _ } = output else { return Told::default() };
+    /// What the object of a result says, the text that it wraps or else its JSON, and whether that is an error.
+    fn told<'t>(&mut self, place: Place, output: &'t ResultOutput<'_>) -> (Option<Text<'t>>, bool) {
+        let ResultOutput::Object { response, parts: _ } = output else { return (None, false) };
         let (text, is_error, kind) = match arguments::sole_member(response) {
             Some((key, text)) if key == "output" => (text, false, None),
             Some((key, text)) if key == "error" => (text, true, None),
@@ -253,18 +240,10 @@ impl<'r> Encoding<'r, '_> {
             _ => (response.to_text(), false, Some("an object as its JSON")),
         };
         if let Some(reason) = kind {
-            let place = semantics.place();
             self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
-        Told { text: Some(text), is_error }
+        (Some(text), is_error)
     }
-}
-
-/// What an object said as a result.
-#[derive(Default)]
-struct Told<'t> {
-    text: Option<Text<'t>>,
-    is_error: bool,
 }
 
 fn is_bare_text(part: &Part<'_>) -> bool {

@@ -29,7 +29,6 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Spelling;
 use crate::schema::Dialect;
 use crate::target::Target;
 
@@ -53,7 +52,6 @@ pub(in crate::protocol) fn encode_request(
         calls: &prepared.calls,
         plan: prepared.plan,
         told_apart: prepared.told_apart,
-        spelling: semantics.spelling(),
         allowed: allowed(request),
         has_tools: false,
         marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
@@ -76,7 +74,7 @@ impl<'r> Prepared<'r> {
         let calls = Calls::of(request, HERE, target).naming_results(request);
         let mut turns = Turns::of(request, target, losing);
         let told_apart = turns.arrange(request, &calls, losing);
-        let plan = Plan::of(request, target, turns.last_turn(), losing);
+        let plan = Plan::of(request, target, &turns, losing);
         Self { calls, turns, told_apart, plan }
     }
 }
@@ -106,8 +104,6 @@ struct Encoding<'r, 'l> {
     plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
     told_apart: ToldApart,
-    /// Where the request's fields stand depends on how it was spelled.
-    spelling: Spelling,
     /// The names of the tools that the choice allows, if it names any.
     allowed: Option<BTreeSet<&'r Text<'r>>>,
     has_tools: bool,

@@ -8,7 +8,6 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
-use crate::protocol::semantics::Spelling;
 use crate::schema;
 use crate::schema::Dialect;
 
@@ -24,12 +23,11 @@ pub(super) enum Use {
     Output,
 }
 
-/// Where a schema stands: its node, its field, and how the request spells it.
+/// Where a schema stands: its node and its field.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) place: Place,
     pub(super) field: Field,
-    pub(super) spelling: Spelling,
     /// The language that it is written in.
     pub(super) dialect: Dialect,
 }
@@ -46,10 +44,8 @@ pub(super) fn translate<'s>(
         Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
     };
     let translated = schema::translate(schema, at.dialect, to);
-    let pointer = losing.source().pointer(at.field, at.spelling);
     for loss in translated.losses {
-        let suffix = format!("{pointer}{}", loss.pointer);
-        losing.below(at.place, &suffix, loss.kind, loss.reason);
+        losing.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
     }
     if translated.json.as_str() != schema.as_str() || at.dialect == Dialect::GeminiSchema {
         lose_spelling(at, losing);
@@ -143,10 +139,9 @@ fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> 
             Ok(())
         });
     });
-    let pointer = losing.source().pointer(at.field, at.spelling);
     for key in lost {
         let reason = "arguments have no choice of shapes at their root";
-        losing.below(at.place, &format!("{pointer}/{key}"), LossKind::Dropped, reason);
+        losing.within(at.place, (at.field, &format!("/{key}")), LossKind::Dropped, reason);
     }
     Json::trusted(writer.into_string().into())
 }

@@ -5,7 +5,7 @@ use super::schemas;
 use super::thinking::BUDGET_MIN;
 use super::thinking::Form;
 use super::thinking::Thought;
-use super::turns::LastTurn;
+use super::turns::Turns;
 use crate::conversation::OutputFormat;
 use crate::conversation::OutputSchema;
 use crate::conversation::Request;
@@ -44,10 +44,10 @@ impl<'r> Plan<'r> {
     pub(super) fn of(
         request: &'r Request<'r>,
         target: &Target,
-        last: LastTurn,
+        turns: &Turns<'_>,
         losing: &mut Losing<'_>,
     ) -> Self {
-        let mut thought = Thought::of(request, &target.family, last, losing);
+        let mut thought = Thought::of(request, &target.family, turns, losing);
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
@@ -293,8 +293,8 @@ impl<'r> Encoding<'r, '_> {
             lose_description(output.description.as_ref(), &mut self.losing);
             return None;
         };
-        let (place, spelling, dialect) = (Place::default(), self.spelling, self.output_dialect);
-        let at = schemas::At { place, field: Field::OutputSchema, spelling, dialect };
+        let (place, dialect) = (Place::default(), self.output_dialect);
+        let at = schemas::At { place, field: Field::OutputSchema, dialect };
         let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
         Some(described(schema, output.description.as_ref(), &mut self.losing))
     }

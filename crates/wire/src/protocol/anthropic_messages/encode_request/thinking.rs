@@ -1,6 +1,6 @@
 //! How the model is told to think, by what its family understands.
 
-use super::turns::LastTurn;
+use super::turns::Turns;
 use crate::conversation::AllowedMode;
 use crate::conversation::Request;
 use crate::conversation::ThinkingMode;
@@ -53,14 +53,18 @@ impl Thought {
     pub(super) fn of(
         request: &Request<'_>,
         family: &Family,
-        last: LastTurn,
+        turns: &Turns<'_>,
         losing: &mut Losing<'_>,
     ) -> Self {
         let (wish, field) = wish(request);
         let mut told = Telling { family, field, losing };
-        told.lose_unknown_effort(request);
+        let effort = request.thinking.effort.as_ref();
+        if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
+            let (kind, reason) = unknown_effort(word);
+            told.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
+        }
         let mut thought = told.by_family(wish);
-        if last == LastTurn::CallsWithoutThinking && thought.is_on() {
+        if thought.is_on() && turns.lack_thinking() {
             thought = told.without_return(thought);
         }
         if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
@@ -115,14 +119,6 @@ struct Telling<'t, 'l> {
 impl Telling<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
         self.losing.field(Place::default(), self.field, kind, reason);
-    }
-
-    fn lose_unknown_effort(&mut self, request: &Request<'_>) {
-        let effort = request.thinking.effort.as_ref();
-        if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
-            let (kind, reason) = unknown_effort(word);
-            self.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
-        }
     }
 
     /// A model of which nothing is known is told as the newest are.

@@ -176,8 +176,7 @@ impl<'r> Encoding<'r, '_> {
             return schemas::NO_ARGUMENTS;
         };
         let dialect = dialect::of_parameters(self.losing.source(), tool);
-        let (field, spelling) = (Field::ToolParameters, self.spelling);
-        let at = schemas::At { place, field, spelling, dialect };
+        let at = schemas::At { place, field: Field::ToolParameters, dialect };
         schemas::translate(parameters, asked, at, &mut self.losing)
     }
 

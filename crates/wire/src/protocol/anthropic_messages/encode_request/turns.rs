@@ -75,13 +75,6 @@ pub(super) enum Spelling {
     Uncited,
 }
 
-/// Whether thinking can go on after the last turn of the assistant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LastTurn {
-    Complete,
-    CallsWithoutThinking,
-}
-
 impl<'r> Turns<'r> {
     pub(super) fn of(
         request: &'r Request<'r>,
@@ -96,7 +89,7 @@ impl<'r> Turns<'r> {
             losing,
             turns: Self { system: Vec::new(), turns, pieces },
             held: Vec::new(),
-            border: Border::Open,
+            is_parted: false,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
@@ -115,15 +108,12 @@ impl<'r> Turns<'r> {
         &self.pieces[turn.pieces.clone()]
     }
 
-    pub(super) fn last_turn(&self) -> LastTurn {
+    /// Whether the last turn of the assistant calls tools without having thought.
+    pub(super) fn lack_thinking(&self) -> bool {
         let last = self.turns.iter().rfind(|turn| turn.side == Side::Assistant);
         let pieces = last.map_or(&[] as &[_], |turn| self.pieces_of(turn));
-        let thinks =
-            pieces.iter().any(|piece| matches!(piece.part.content(), Content::Reasoning(_)));
-        match pieces.iter().any(is_call) && !thinks {
-            true => LastTurn::CallsWithoutThinking,
-            false => LastTurn::Complete,
-        }
+        let thinks = |piece: &Piece<'_>| matches!(piece.part.content(), Content::Reasoning(_));
+        pieces.iter().any(is_call) && !pieces.iter().any(thinks)
     }
 
     /// How many cache marks there are.
@@ -150,15 +140,8 @@ struct Gathering<'r, 'g, 'l> {
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
     held: Vec<Held<'r>>,
-    border: Border,
-}
-
-/// Whether words of the same side may join the last turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Border {
-    Open,
-    /// A message in between has nothing to say here. The turns stay apart, so that what was sent before stays as it was.
-    Kept,
+    /// Whether a message in between had nothing to say here. The turns stay apart, so that what was sent before stays as it was.
+    is_parted: bool,
 }
 
 struct Held<'r> {
@@ -262,12 +245,12 @@ impl<'r> Gathering<'r, '_, '_> {
     fn extend(&mut self, side: Side, from: usize) {
         let pieces = from..self.turns.pieces.len();
         if pieces.is_empty() {
-            self.border = Border::Kept;
+            self.is_parted = true;
             return;
         }
-        let border = std::mem::replace(&mut self.border, Border::Open);
+        let is_parted = std::mem::take(&mut self.is_parted);
         // What the assistant says in a row is one turn, whatever stood between: nobody was asked there.
-        let may_join = side == Side::Assistant || border == Border::Open || self.are_results(from);
+        let may_join = side == Side::Assistant || !is_parted || self.are_results(from);
         match self.turns.turns.last_mut() {
             Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;

@@ -26,9 +26,7 @@ use crate::protocol::Field;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::decode_block::citation as read_citation;
 use crate::protocol::anthropic_messages::encode_block::Block;
-use crate::protocol::anthropic_messages::encode_block::CallWords;
 use crate::protocol::anthropic_messages::encode_block::Mark;
-use crate::protocol::anthropic_messages::encode_block::emptied;
 use crate::protocol::anthropic_messages::encode_block::is_sealed;
 use crate::protocol::anthropic_messages::encode_block::write_own;
 use crate::protocol::anthropic_messages::encode_block::write_reasoning;
@@ -198,14 +196,12 @@ impl Answering {
                 block.text(list, text);
             }
             Content::ToolCall(call) => {
-                let id = self.call_id(call.id.as_ref(), asked, place, losing);
-                let name = asked.client_name(&call.name);
-                let words = CallWords { id: Some(Text::plain(id)), name };
+                let id = Text::plain(self.call_id(call.id.as_ref(), asked, place, losing));
+                let words = (Some(&id), &asked.client_name(&call.name));
                 if call.form == CallForm::Custom {
                     losing.node(place, LossKind::Approximated, FREE_TEXT);
                 }
-                let change = block.tool_use(list, &words, call).or_else(|| emptied(call));
-                if let Some((kind, reason)) = change {
+                if let Some((kind, reason)) = block.tool_use(list, words, call) {
                     losing.field(place, Field::CallArguments, kind, reason);
                 }
             }

@@ -24,7 +24,6 @@ use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::encode_block::Block;
-use crate::protocol::anthropic_messages::encode_block::CallWords;
 use crate::protocol::anthropic_messages::encode_block::Mark;
 use crate::protocol::anthropic_messages::encode_block::write_own;
 use crate::protocol::anthropic_messages::encode_response::CITED;
@@ -32,6 +31,7 @@ use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
 use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
 use crate::protocol::anthropic_messages::encode_response::foreign_citation;
 use crate::protocol::anthropic_messages::encode_response::lose_refusal;
+use crate::protocol::anthropic_messages::encode_response::withhold;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
@@ -174,7 +174,7 @@ impl Writing<'_> {
         let arguments = Arguments::Json(Json::literal("{}"));
         let call = ToolCall { id: None, name: name.clone(), arguments, form };
         frames::block_start(out, self.blocks, |writer| {
-            current.block(self.source).tool_use(writer, &CallWords { id, name }, &call);
+            current.block(self.source).tool_use(writer, (id.as_ref(), &name), &call);
         });
         if form == CallForm::Custom {
             frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
@@ -269,22 +269,16 @@ impl Writing<'_> {
     }
 
     pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>, out: &mut String) {
-        let is_open = self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.part == part && current.shown == Shown::Text);
-        if !is_open {
+        let shows = |current: &Current| current.part == part && current.shown == Shown::Text;
+        if !self.current.as_ref().is_some_and(shows) {
             return self.lose_once(NoteAt::Part(part), Field::Citations, citation.place());
-        }
-        if self.is_own() {
-            self.begin_block(out);
-            return frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
         if self.reported.insert((Field::Citations, place)) {
             self.losing().citation(place, citation, (LossKind::Approximated, CITED));
         }
-        if let Some(citation) = foreign_citation(citation) {
+        let made = foreign_citation(citation).filter(|_| !self.is_own());
+        if let Some(citation) = made.as_ref().or(self.is_own().then_some(citation)) {
             self.begin_block(out);
             frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
         }
@@ -349,9 +343,8 @@ impl Writing<'_> {
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let sealed = current.semantics.sealed_at();
-                let reason = "no field of this block can carry it";
-                self.losing().field(sealed, Field::Signature, LossKind::Withheld, reason);
+                let mut losing = Losing::new(self.source, HERE, &mut self.report);
+                withhold(&current.semantics, &mut losing);
             }
             Shown::Whole => {}
         }
