@@ -32,8 +32,6 @@ pub(in crate::protocol) struct Table<S: 'static> {
     pub(in crate::protocol) member: &'static str,
     /// Every count, in the order in which a report states them.
     pub(in crate::protocol) rows: [Row; Count::ALL.len()],
-    /// The objects inside a report, and how it is remembered that one was stated.
-    pub(in crate::protocol) objects: &'static [(&'static str, Shape<S>)],
     /// The counts that the vendor states without some of their parts.
     pub(in crate::protocol) sums: &'static [Sum],
     /// The member that names the service tier, if it stands in the report.
@@ -219,10 +217,9 @@ impl<S: Speller> Table<S> {
             }
             match reader.kind()? {
                 Kind::Object if scope.is_empty() => {
-                    let inner = self.objects.iter().find(|(object, _)| *object == key);
-                    let Some((object, shape)) = inner else { return Ok(Member::Unknown) };
-                    report.semantics.add_shape(*shape);
-                    self.read_members(object, reader, report, extras)?;
+                    let inner = self.rows.iter().find(|row| row.scope == key && row.is_here());
+                    let Some(row) = inner else { return Ok(Member::Unknown) };
+                    self.read_members(row.scope, reader, report, extras)?;
                 }
                 Kind::String if self.tier == Some(key) && scope.is_empty() => {
                     report.service_tier = Some(reader.string()?);
@@ -317,13 +314,10 @@ impl<S: Speller> Table<S> {
             let scope = rows[0].scope;
             if scope.is_empty() {
                 self.write_counts(&mut object, rows, usage, stating);
-            } else if self.has_object(scope, usage, stating)
-                || rows.iter().any(|row| self.value(row, usage, stating).is_some())
-            {
-                let extras = extras.map(|extras| (extras, scope));
-                let mut inner = Object::open(object.key(scope), extras);
-                self.write_counts(&mut inner, rows, usage, stating);
-                inner.close();
+            } else {
+                object.unless_empty(scope, extras.map(|extras| (extras, scope)), |inner| {
+                    self.write_counts(inner, rows, usage, stating);
+                });
             }
         }
         if let Some(member) = self.tier {
@@ -342,13 +336,6 @@ impl<S: Speller> Table<S> {
         for row in rows.iter().filter(|row| row.is_here()) {
             object.optional(row.key, self.value(row, usage, stating).as_ref());
         }
-    }
-
-    /// Whether an object inside the report was stated, if only as an empty one.
-    fn has_object(&self, scope: &str, usage: &Usage<'_>, stating: Stating) -> bool {
-        let is_stated =
-            |(object, shape): &(&str, _)| *object == scope && usage.semantics().has_shape(*shape);
-        stating == Stating::AsRead && self.objects.iter().any(is_stated)
     }
 
     /// The number that a report states for a count.

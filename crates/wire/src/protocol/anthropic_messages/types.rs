@@ -100,9 +100,3 @@ pub(super) const CONTENT_BLOCKS: Shape = Shape::bit(2);
 
 /// A document: it is the result of a search, whose texts are the document.
 pub(super) const SEARCH_RESULT: Shape = Shape::bit(3);
-
-/// A usage report states its object of cache writes by time.
-pub(super) const CACHE_CREATION: Shape = Shape::bit(4);
-
-/// A usage report states its object of details on the output.
-pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(5);

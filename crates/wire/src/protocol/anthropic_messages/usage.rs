@@ -6,8 +6,6 @@ use crate::loss::LossKind::Implied;
 use crate::loss::LossKind::Renamed;
 use crate::place::Place;
 use crate::protocol::Fate;
-use crate::protocol::anthropic_messages::types::CACHE_CREATION;
-use crate::protocol::anthropic_messages::types::OUTPUT_DETAILS;
 use crate::protocol::anthropic_messages::types::Speaker;
 use crate::protocol::losing::Losing;
 use crate::protocol::usage::Sum;
@@ -34,7 +32,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         )
         .in_input(Renamed, "results that the vendor fed back are input"),
     ],
-    objects: &[("cache_creation", CACHE_CREATION), ("output_tokens_details", OUTPUT_DETAILS)],
     sums: &[Sum {
         count: Count::Input,
         beside: &[Count::CacheRead, Count::CacheWrite],

@@ -27,7 +27,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         absent(Count::CacheWrite5m, CACHED, ONLY_READ),
         absent(Count::CacheWrite1h, CACHED, ONLY_READ),
     ],
-    objects: &[],
     sums: &[
         Sum {
             count: Count::Input,

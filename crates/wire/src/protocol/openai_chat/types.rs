@@ -78,10 +78,6 @@ pub(super) mod shape {
     pub(in super::super) const IN_CALLS: Shape = Shape::bit(2);
     /// Reasoning in `reasoning` instead of `reasoning_content`.
     pub(in super::super) const REASONING: Shape = Shape::bit(3);
-    /// The usage had the object `prompt_tokens_details`.
-    pub(in super::super) const PROMPT_DETAILS: Shape = Shape::bit(4);
-    /// The usage had the object `completion_tokens_details`.
-    pub(in super::super) const COMPLETION_DETAILS: Shape = Shape::bit(5);
 }
 
 /// How the fields of a request may be spelled.

@@ -5,7 +5,6 @@ use crate::loss::LossKind::Dropped;
 use crate::loss::LossKind::Renamed;
 use crate::protocol::Fate;
 use crate::protocol::openai_chat::types::Speaker;
-use crate::protocol::openai_chat::types::shape;
 use crate::protocol::usage::Table;
 use crate::protocol::usage::Zero;
 use crate::protocol::usage::absent;
@@ -24,10 +23,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         absent(Count::CacheWrite1h, WRITES, NOT_BY_TIME),
         absent(Count::ToolPrompt, "", Fate::Lost(Dropped, "included in Chat's input count"))
             .in_input(Renamed, "the results of hosted tools count as input"),
-    ],
-    objects: &[
-        ("prompt_tokens_details", shape::PROMPT_DETAILS),
-        ("completion_tokens_details", shape::COMPLETION_DETAILS),
     ],
     sums: &[],
     tier: None,

@@ -112,10 +112,6 @@ pub(super) const INSTRUCTIONS: Shape = Shape::bit(0);
 pub(super) const CONTINUES: Shape = Shape::bit(1);
 /// What nobody knows stands in the content of a message rather than being an item.
 pub(super) const IN_CONTENT: Shape = Shape::bit(2);
-/// The details of the input count were stated.
-pub(super) const INPUT_DETAILS: Shape = Shape::bit(3);
-/// The details of the output count were stated.
-pub(super) const OUTPUT_DETAILS: Shape = Shape::bit(4);
 
 /// The smallest limit of output tokens that is accepted.
 pub(super) const MAX_OUTPUT_TOKENS_MIN: u64 = 16;

@@ -3,8 +3,6 @@
 use crate::conversation::Count;
 use crate::loss::LossKind::Approximated;
 use crate::protocol::Fate;
-use crate::protocol::openai_responses::types::INPUT_DETAILS;
-use crate::protocol::openai_responses::types::OUTPUT_DETAILS;
 use crate::protocol::openai_responses::types::Speaker;
 use crate::protocol::usage::Table;
 use crate::protocol::usage::Zero;
@@ -25,7 +23,6 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         absent(Count::ToolPrompt, "/input_tokens_details/tool_tokens", IN_INPUT)
             .in_input(Approximated, "results of hosted tools are counted with the input"),
     ],
-    objects: &[("input_tokens_details", INPUT_DETAILS), ("output_tokens_details", OUTPUT_DETAILS)],
     sums: &[],
     tier: None,
     zero: Zero::Stated,
