@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::decode_block;
+use super::decode_request::blocks;
 use super::fault::read_fault;
 use super::usage::USAGE;
 use crate::conversation::Candidate;
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
         self.has_content = true;
         reader.array(|index, reader| {
             let at = place.element(Step::Content, index);
-            self.parts.push(decode_block::read_any_block(reader, at)?);
+            self.parts.push(blocks::read_any_block(reader, at)?);
             Ok(())
         })
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use super::decode_block;
+use super::decode_request::blocks;
 use super::decode_response::Answer;
 use super::decode_response::Ending;
 use super::fault::read_fault;
@@ -192,7 +192,7 @@ impl Decoder {
             ("index", Kind::Number) => reader.u64().map(|number| index = number),
             ("content_block", Kind::Object) => {
                 let at = place.step(Step::ContentBlock);
-                part = Some(decode_block::read_any_block(reader, at)?);
+                part = Some(blocks::read_any_block(reader, at)?);
                 Ok(())
             }
             _ => reader.skip(),
@@ -267,7 +267,7 @@ impl Decoder {
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
                 let at = place.step(Step::Delta).step(Step::Citation);
-                let kind = NoteKind::Citation(decode_block::citation(json).at(at));
+                let kind = NoteKind::Citation(blocks::citation(json).at(at));
                 emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
             }
             (Block::Growing { signature, signed_at, .. }, Growth::Signature(more)) => {
@@ -298,7 +298,7 @@ impl Decoder {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
         self.give(Some(index), emit);
         let at = place.step(Step::Delta);
-        let part = decode_block::read_any_block(&mut Reader::new(block), at)?;
+        let part = blocks::read_any_block(&mut Reader::new(block), at)?;
         let block = self.open_block(part, emit);
         self.begun(index, block);
         Ok(())
@@ -330,7 +330,7 @@ impl Decoder {
             Block::Growing { part, signature, signed_at } => {
                 if !signature.is_empty() {
                     semantics = NodeSemantics::at(signed_at);
-                    decode_block::sign(&mut semantics, signature);
+                    blocks::sign(&mut semantics, signature);
                 }
                 part
             }

@@ -1,11 +1,9 @@
 //! Anthropic Messages, both ways.
 
 mod codec;
-mod decode_block;
 mod decode_request;
 mod decode_response;
 mod decode_stream;
-mod encode_block;
 mod encode_request;
 mod encode_response;
 mod encode_stream;

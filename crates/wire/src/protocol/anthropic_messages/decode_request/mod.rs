@@ -1,9 +1,9 @@
 //! Reading requests, those to count tokens included.
 
+pub(super) mod blocks;
 mod settings;
 mod tools;
 
-use super::decode_block;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Parts;
@@ -175,7 +175,7 @@ fn known_role(word: &str) -> Option<Role> {
 
 /// Reads the content of a message, the system slot or a tool result that stands at `place`, its blocks where `element`
 /// says.
-pub(super) fn read_content<'a>(
+fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
     element: impl Fn(usize) -> Place,
@@ -186,7 +186,7 @@ pub(super) fn read_content<'a>(
         return Ok(parts);
     }
     reader.array(|index, reader| {
-        parts.push(decode_block::read_block(reader, element(index))?);
+        parts.push(blocks::read_block(reader, element(index))?);
         Ok(())
     })?;
     Ok(parts)

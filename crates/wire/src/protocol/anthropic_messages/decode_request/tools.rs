@@ -1,5 +1,7 @@
 //! Reading tools: the client's own have a schema, the vendor's a dated type.
 
+use super::blocks::missing;
+use super::blocks::read_cache_marker;
 use crate::conversation::FunctionTool;
 use crate::conversation::HostedService;
 use crate::conversation::HostedTool;
@@ -10,8 +12,6 @@ use crate::json::Kind;
 use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::decode_block::missing;
-use crate::protocol::anthropic_messages::decode_block::read_cache_marker;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;

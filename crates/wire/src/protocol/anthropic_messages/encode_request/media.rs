@@ -1,5 +1,6 @@
 //! Images and documents. Of those of another protocol the bytes decide what they are.
 
+use super::blocks::Block;
 use crate::base64;
 use crate::conversation::Media;
 use crate::conversation::MediaKind;
@@ -9,7 +10,6 @@ use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::anthropic_messages::encode_block::Block;
 use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
 use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
 use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
@@ -117,11 +117,7 @@ pub(super) fn write(writer: &mut Writer, media: &Media<'_>, block: Block<'_>) {
 }
 
 /// Writes a file that came in this protocol.
-pub(in crate::protocol::anthropic_messages) fn write_own(
-    writer: &mut Writer,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-) {
+pub(super) fn write_own(writer: &mut Writer, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
     if semantics.has_shape(SEARCH_RESULT) {
         let block = Block::Own(semantics);
         let mut object = block.open(writer, "search_result");

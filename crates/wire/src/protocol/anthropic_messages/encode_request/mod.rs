@@ -1,7 +1,8 @@
 //! Writing requests. What came in this protocol is written as it is; what came in another, as the target takes it.
 
+pub(super) mod blocks;
 mod content;
-pub(super) mod media;
+mod media;
 mod order;
 mod own;
 mod schemas;

@@ -1,11 +1,6 @@
 //! Reading content blocks. Requests, answers and streams share them; what nobody knows is kept whole.
 
-use super::decode_request::read_content;
-use super::types::CONTENT_BLOCKS;
-use super::types::CONTENT_SOURCE;
-use super::types::HERE;
-use super::types::SEARCH_RESULT;
-use super::types::Shape;
+use super::read_content;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -30,6 +25,11 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
 use crate::protocol::ArtefactKind;
+use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
+use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
+use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
+use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::object::Member;
 use crate::protocol::object::Unread;
 use crate::protocol::object::read_tag;
@@ -40,7 +40,7 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 
 /// Reads one block; a block of unknown type is kept whole.
-pub(super) fn read_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+pub(in super::super) fn read_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
@@ -65,7 +65,10 @@ pub(super) fn read_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Pa
 }
 
 /// Reads one block of an answer: what is not shaped as expected is kept whole.
-pub(super) fn read_any_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
+pub(in super::super) fn read_any_block<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Part<'a>> {
     let mut ahead = reader.checkpoint();
     match read_block(&mut ahead, place) {
         Ok(part) => {
@@ -108,7 +111,7 @@ fn read_members<'a>(
     Ok(semantics)
 }
 
-pub(super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
+pub(in super::super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result<CacheMarker<'a>> {
     let ttl = reader.peek_tag("ttl").ok().flatten();
     Ok(CacheMarker { key: CacheMarker::ANTHROPIC, ttl, json: reader.raw()? })
 }
@@ -135,7 +138,7 @@ fn read_citations<'a>(reader: &mut Reader<'a>, semantics: &mut NodeSemantics<'a>
 }
 
 /// A citation as it stands, with what others can understand of it.
-pub(super) fn citation(json: Json<'_>) -> Citation<'_> {
+pub(in super::super) fn citation(json: Json<'_>) -> Citation<'_> {
     let tag = |name: &str| {
         let reader = json.input_reader()?;
         reader.peek_tag(name).ok().flatten()
@@ -340,7 +343,7 @@ fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 }
 
 /// Puts a signature on thinking; an empty one is none.
-pub(super) fn sign<'a>(semantics: &mut NodeSemantics<'a>, signature: Text<'a>) {
+pub(in super::super) fn sign<'a>(semantics: &mut NodeSemantics<'a>, signature: Text<'a>) {
     if !signature.is_empty() {
         semantics.set_artefact(Artefact::read(HERE, ArtefactKind::Signature, signature));
     }
@@ -366,6 +369,6 @@ fn read_redacted<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
     Ok(Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics))
 }
 
-pub(super) fn missing(key: &str) -> Error {
+pub(in super::super) fn missing(key: &str) -> Error {
     Error::new(ErrorKind::Missing, format!("expected `{key}`, found none"))
 }

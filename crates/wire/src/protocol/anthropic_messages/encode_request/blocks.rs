@@ -1,7 +1,6 @@
 //! Writing content blocks. Requests, answers and streams share them.
 
-use super::encode_request::media;
-use super::types::HERE;
+use super::media;
 use crate::conversation::Arguments;
 use crate::conversation::CallForm;
 use crate::conversation::Content;
@@ -15,6 +14,7 @@ use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::protocol::ArtefactKind;
+use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
@@ -22,7 +22,7 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// A block in the making: what rides on it besides its content.
 #[derive(Clone, Copy)]
-pub(super) enum Block<'n> {
+pub(in super::super) enum Block<'n> {
     /// It came in this protocol, and what it had comes back.
     Own(&'n NodeSemantics<'n>),
     /// The same without its citations.
@@ -33,7 +33,7 @@ pub(super) enum Block<'n> {
 
 /// Whether the prompt may be cached up to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(in super::super) enum Mark {
     Cached,
     Plain,
 }
@@ -46,14 +46,18 @@ impl<'n> Block<'n> {
         }
     }
 
-    pub(super) fn open<'w>(&self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'n> {
+    pub(in super::super) fn open<'w>(
+        &self,
+        writer: &'w mut Writer,
+        kind: &'static str,
+    ) -> Object<'w, 'n> {
         let extras = self.semantics().and_then(|semantics| semantics.extras());
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         object.word("type", kind);
         object
     }
 
-    pub(super) fn close(&self, mut object: Object<'_, '_>) {
+    pub(in super::super) fn close(&self, mut object: Object<'_, '_>) {
         let marker = self.semantics().and_then(|semantics| semantics.cache());
         object.optional("cache_control", marker.map(|marker| &marker.json));
         if let Self::Foreign(Mark::Cached) = self {
@@ -62,7 +66,7 @@ impl<'n> Block<'n> {
         object.close();
     }
 
-    pub(super) fn text(self, writer: &mut Writer, text: &Text<'_>) {
+    pub(in super::super) fn text(self, writer: &mut Writer, text: &Text<'_>) {
         let mut object = self.open(writer, "text");
         object.field("text", text);
         if let Self::Own(semantics) = self {
@@ -72,7 +76,7 @@ impl<'n> Block<'n> {
     }
 
     /// Writes a call under an id and a name, and says what became of its arguments.
-    pub(super) fn tool_use(
+    pub(in super::super) fn tool_use(
         self,
         writer: &mut Writer,
         (id, name): (Option<&Text<'_>>, &Text<'_>),
@@ -93,7 +97,7 @@ impl<'n> Block<'n> {
     }
 
     /// Writes a tool result; `content` writes the field of that name, if there is any.
-    pub(super) fn tool_result(
+    pub(in super::super) fn tool_result(
         self,
         writer: &mut Writer,
         call_id: Option<&Text<'_>>,
@@ -108,7 +112,7 @@ impl<'n> Block<'n> {
     }
 
     /// Writes an image or a document; `source` writes the object of that name.
-    pub(super) fn media(
+    pub(in super::super) fn media(
         self,
         writer: &mut Writer,
         kind: &'static str,
@@ -121,14 +125,19 @@ impl<'n> Block<'n> {
         self.close(object);
     }
 
-    pub(super) fn thinking(self, writer: &mut Writer, thinking: &Text<'_>, signature: &Text<'_>) {
+    pub(in super::super) fn thinking(
+        self,
+        writer: &mut Writer,
+        thinking: &Text<'_>,
+        signature: &Text<'_>,
+    ) {
         let mut object = self.open(writer, "thinking");
         object.field("thinking", thinking);
         object.field("signature", signature);
         self.close(object);
     }
 
-    pub(super) fn redacted(self, writer: &mut Writer, data: &Text<'_>) {
+    pub(in super::super) fn redacted(self, writer: &mut Writer, data: &Text<'_>) {
         let mut object = self.open(writer, "redacted_thinking");
         object.field("data", data);
         self.close(object);
@@ -141,7 +150,7 @@ fn write_citations(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
 }
 
 /// Writes a part that came in this protocol, or that was put among such parts. `name` gives the name of a call.
-pub(super) fn write_own<'p>(
+pub(in super::super) fn write_own<'p>(
     writer: &mut Writer,
     part: &'p Part<'p>,
     block: Block<'_>,
@@ -185,7 +194,7 @@ fn write_own_output(object: &mut Object<'_, '_>, result: &ToolResult<'_>) {
 }
 
 /// Writes thinking with the artefact that rides on it, in the form in which this protocol's clients hand it back.
-pub(super) fn write_reasoning(
+pub(in super::super) fn write_reasoning(
     writer: &mut Writer,
     reasoning: &Reasoning<'_>,
     semantics: &NodeSemantics<'_>,
@@ -199,7 +208,10 @@ pub(super) fn write_reasoning(
 }
 
 /// Whether thinking has nothing to show but a ciphertext.
-pub(super) fn is_sealed(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>) -> bool {
+pub(in super::super) fn is_sealed(
+    reasoning: &Reasoning<'_>,
+    semantics: &NodeSemantics<'_>,
+) -> bool {
     let is_cipher = |kind| kind == ArtefactKind::Ciphertext;
     reasoning.form == ReasoningForm::Redacted
         || reasoning.texts.iter().all(Text::is_empty)
@@ -207,7 +219,7 @@ pub(super) fn is_sealed(reasoning: &Reasoning<'_>, semantics: &NodeSemantics<'_>
 }
 
 /// The pieces of a thought as one text.
-pub(super) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
+pub(in super::super) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
     let Some((first, rest)) = texts.split_first() else { return Text::default() };
     let mut text = first.reborrow();
     for piece in rest {
