@@ -406,39 +406,3 @@ impl<'a> CallFields<'a> {
         Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What stands in each part of a message, as Chat spells it.
-    fn told(fields: &str) -> Vec<String> {
-        let body = format!(r#"{{"model":"m","messages":[{{"role":"assistant",{fields}}}]}}"#);
-        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        let told = |part: &Part<'_>| match part.content() {
-            Content::Text(text) | Content::Refusal(text) => text.to_str().into_owned(),
-            Content::Reasoning(reasoning) => reasoning.texts[0].to_str().into_owned(),
-            Content::ToolCall(call) => call.name.to_str().into_owned(),
-            other => format!("{other:?}"),
-        };
-        exchange.request.messages[0].parts.iter().map(told).collect()
-    }
-
-    #[test]
-    fn parts_stand_in_the_order_of_the_conversation_whatever_that_of_their_fields() {
-        let reasoning = r#""reasoning_content":"thought""#;
-        let content = r#""content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
-        let refusal = r#""refusal":"no""#;
-        let calls = r#""tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]"#;
-        let all = ["thought", "a", "b", "no", "f", "g"];
-        for fields in [
-            [reasoning, content, refusal, calls],
-            [calls, refusal, content, reasoning],
-            [content, calls, reasoning, refusal],
-            [refusal, reasoning, calls, content],
-        ] {
-            assert_eq!(told(&fields.join(",")), all);
-        }
-        assert_eq!(told(&[calls, content].join(",")), ["a", "b", "f", "g"]);
-    }
-}
