@@ -133,7 +133,7 @@ impl Choice {
     fn tell_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
         let Chunk { delta, logprobs, .. } = chunk;
         if let Some(json) = logprobs {
-            sink.note(None, extra(place, ("", "logprobs"), json));
+            sink.note(None, NoteKind::Semantics(extra(place, ("", "logprobs"), json)));
         }
         let Some(mut delta) = delta else { return Ok(()) };
         delta.object(|key, reader| {
@@ -141,7 +141,8 @@ impl Choice {
                 return reader.skip();
             }
             let place = place.step(Step::Delta);
-            sink.note(None, extra(place, ("message", &key), reader.raw()?));
+            let semantics = extra(place, ("message", &key), reader.raw()?);
+            sink.note(None, NoteKind::Semantics(semantics));
             Ok(())
         })
     }
@@ -207,7 +208,7 @@ impl Choice {
     ) {
         let name = format!("{scope}/{key}");
         if self.told.is_news(&name, &json) {
-            sink.note(None, extra(place, (scope, key), json));
+            sink.note(None, NoteKind::Semantics(extra(place, (scope, key), json)));
         }
     }
 
@@ -239,10 +240,8 @@ impl Choice {
         if text.is_empty() {
             return;
         }
-        let step = match shape.has(shape::REASONING) {
-            true => Step::Reasoning,
-            false => Step::ReasoningContent,
-        };
+        let is_usual = !shape.has(shape::REASONING);
+        let step = if is_usual { Step::ReasoningContent } else { Step::Reasoning };
         let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);
@@ -375,10 +374,8 @@ impl Choice {
         if self.has_ended() {
             return;
         }
-        let kind = match self.calls.is_empty() {
-            true => FinishKind::Stop,
-            false => FinishKind::ToolCalls,
-        };
+        let has_calls = !self.calls.is_empty();
+        let kind = if has_calls { FinishKind::ToolCalls } else { FinishKind::Stop };
         self.ending.tell(Finish::new(kind), self.place);
     }
 

@@ -285,7 +285,7 @@ impl Decoder {
         if !self.told.is_news(key, &json) {
             return Ok(());
         }
-        let kind = extra(place, ("", key), json);
+        let kind = NoteKind::Semantics(extra(place, ("", key), json));
         self.tell(Event::Note(Note { at: NoteAt::Response, kind }), emit);
         Ok(())
     }
@@ -370,9 +370,13 @@ impl Told {
     }
 }
 
-/// What a note says of one vendor field.
-fn extra<'f>(place: Place, (scope, key): (&'static str, &str), json: Json<'f>) -> NoteKind<'f> {
+/// One vendor field, as what is meant by a node beyond its content.
+fn extra<'f>(
+    place: Place,
+    (scope, key): (&'static str, &str),
+    json: Json<'f>,
+) -> NodeSemantics<'f> {
     let mut semantics = NodeSemantics::at(place);
     semantics.extras_mut().keep(scope, Cow::Owned(key.to_owned()), json);
-    NoteKind::Semantics(semantics)
+    semantics
 }

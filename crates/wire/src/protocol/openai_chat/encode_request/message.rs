@@ -139,7 +139,7 @@ impl Fields<'_, '_> {
         object.optional("refusal", joined(refusals, "").as_ref());
         for part in beside().filter(|_| matches!(self.names, Names::Own)) {
             if let Content::Media(media) = part.content() {
-                write_audio(object, media, part.semantics());
+                write_audio(object.key("audio"), media, part.semantics());
             }
         }
         self.write_calls(object);
@@ -151,7 +151,7 @@ impl Fields<'_, '_> {
         let mut texts: Few<&Text<'_>> = Few::new();
         for part in self.parts.iter().filter(|part| !stands_in_content(part)) {
             let Content::Reasoning(reasoning) = part.content() else { continue };
-            if let Some(json) = details(part) {
+            if let Some(json) = details(part.semantics()) {
                 object.field("reasoning_details", &json);
             }
             if texts.is_empty() && part.semantics().has_shape(shape::REASONING) {
@@ -313,9 +313,13 @@ fn is_spoken(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
         && matches!(media.source, Source::File { .. } | Source::Base64 { mime: None, .. })
 }
 
-fn write_audio(object: &mut Object<'_, '_>, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
-    let extras = semantics.extras().map(|extras| (extras, ""));
-    let mut audio = Object::open(object.key("audio"), extras);
+/// Writes the voice of an answer, or the id by which its server knows it.
+pub(in crate::protocol::openai_chat) fn write_audio(
+    writer: &mut Writer,
+    media: &Media<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    let mut audio = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
     match &media.source {
         Source::File { id, .. } => audio.field("id", id),
         Source::Base64 { data, .. } => audio.field("data", data),
@@ -324,9 +328,10 @@ fn write_audio(object: &mut Object<'_, '_>, media: &Media<'_>, semantics: &NodeS
     audio.close();
 }
 
-/// What a server wants back to go on reasoning, if the part holds that.
-pub(in crate::protocol::openai_chat) fn details<'p>(part: &'p Part<'_>) -> Option<Json<'p>> {
-    let artefact = part.semantics().artefact()?;
-    let is_own = artefact.issuer() == Protocol::OpenaiChat;
-    is_own.then(|| Json::parse_text(artefact.data()).ok()).flatten()
+/// What a server wants back to go on reasoning, if the node holds that.
+pub(in crate::protocol::openai_chat) fn details<'s>(
+    semantics: &'s NodeSemantics<'_>,
+) -> Option<Json<'s>> {
+    let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat)?;
+    Json::parse_text(artefact.data()).ok()
 }
