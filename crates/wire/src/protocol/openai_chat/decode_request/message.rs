@@ -35,7 +35,8 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
-use crate::protocol::openai_chat::signature::read_signature;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
@@ -332,6 +333,35 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
             read_opaque(reader, semantics, kind.unwrap_or_default())
         }
     }
+}
+
+/// Reads `extra_content` of a call; what else it holds goes to the extras. One without a signature is left unread.
+pub(in crate::protocol::openai_chat) fn read_signature<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Option<Artefact<'a>>> {
+    if reader.kind()? != Kind::Object {
+        return Ok(None);
+    }
+    let (mut ahead, mut others, mut signature) = (reader.checkpoint(), Extras::default(), None);
+    read_object(&mut ahead, EXTRA_CONTENT, &mut others, |key, reader, others| {
+        if key != "google" || reader.kind()? != Kind::Object {
+            return Ok(Member::Unknown);
+        }
+        read_object(reader, EXTRA_CONTENT_GOOGLE, others, |key, reader, _| {
+            if key != "thought_signature" || reader.kind()? != Kind::String {
+                return Ok(Member::Unknown);
+            }
+            signature = Some(reader.string()?);
+            Ok(Member::Read)
+        })?;
+        Ok(Member::Read)
+    })?;
+    if signature.is_some() {
+        *reader = ahead;
+        extras.update(others);
+    }
+    Ok(signature.map(Artefact::signed_by_google))
 }
 
 /// Reads the type of a call, and the id on the way, if it stands before the type as in every answer of the vendor.

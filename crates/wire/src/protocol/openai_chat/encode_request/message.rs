@@ -23,8 +23,11 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::signature::write_signature;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
@@ -238,7 +241,7 @@ impl Fields<'_, '_> {
         object.close();
     }
 
-    fn extras<'e>(&self, part: &'e Part<'e>) -> Option<&'e crate::protocol::semantics::Extras<'e>> {
+    fn extras<'e>(&self, part: &'e Part<'e>) -> Option<&'e Extras<'e>> {
         part.semantics().extras().filter(|_| matches!(self.names, Names::Own))
     }
 }
@@ -264,6 +267,29 @@ impl Names<'_> {
             }
         }
     }
+}
+
+/// Writes the signature of a call, if one of Google's models made it, with what stood beside it in this protocol.
+pub(in crate::protocol::openai_chat) fn write_signature(
+    object: &mut Object<'_, '_>,
+    semantics: &NodeSemantics<'_>,
+    extras: Option<&Extras<'_>>,
+) {
+    let Some(signature) = call_signature(semantics) else { return };
+    let outer = extras.map(|extras| (extras, EXTRA_CONTENT));
+    let mut outer = Object::open(object.key("extra_content"), outer);
+    let mut google =
+        Object::open(outer.key("google"), extras.map(|extras| (extras, EXTRA_CONTENT_GOOGLE)));
+    google.field("thought_signature", signature.data());
+    google.close();
+    outer.close();
+}
+
+/// The signature that a call may show in this protocol.
+pub(in crate::protocol::openai_chat) fn call_signature<'s>(
+    semantics: &'s NodeSemantics<'_>,
+) -> Option<&'s Artefact<'s>> {
+    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(Protocol::OpenaiChat))
 }
 
 /// The id of a call that came without one.

@@ -21,10 +21,10 @@ use crate::protocol::openai_chat::encode_request::message::details;
 use crate::protocol::openai_chat::encode_request::message::made_up_id;
 use crate::protocol::openai_chat::encode_request::message::words;
 use crate::protocol::openai_chat::encode_request::message::write_audio;
+use crate::protocol::openai_chat::encode_request::message::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
-use crate::protocol::openai_chat::signature::write_signature;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 
