@@ -9,7 +9,6 @@ mod encode_response;
 mod encode_stream;
 mod fault;
 mod losses;
-mod signature;
 #[cfg(test)]
 mod tests;
 mod types;

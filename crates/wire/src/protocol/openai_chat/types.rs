@@ -100,6 +100,10 @@ pub(super) mod request_shape {
     pub(in super::super) const THINKING_SWITCH: Shape = Shape::bit(6);
 }
 
+/// Where Google's own Chat endpoint has the signature of a call, as the scopes of what else stands there.
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
+pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
+
 /// The name of files that have none.
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";
 

@@ -35,7 +35,8 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::decode_request::content::read_opaque;
-use crate::protocol::openai_chat::signature::read_signature;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Extras;
@@ -334,6 +335,35 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
     }
 }
 
+/// Reads `extra_content` of a call; what else it holds goes to the extras. One without a signature is left unread.
+pub(in crate::protocol::openai_chat) fn read_signature<'a>(
+    reader: &mut Reader<'a>,
+    extras: &mut Extras<'a>,
+) -> Result<Option<Artefact<'a>>> {
+    if reader.kind()? != Kind::Object {
+        return Ok(None);
+    }
+    let (mut ahead, mut others, mut signature) = (reader.checkpoint(), Extras::default(), None);
+    read_object(&mut ahead, EXTRA_CONTENT, &mut others, |key, reader, others| {
+        if key != "google" || reader.kind()? != Kind::Object {
+            return Ok(Member::Unknown);
+        }
+        read_object(reader, EXTRA_CONTENT_GOOGLE, others, |key, reader, _| {
+            if key != "thought_signature" || reader.kind()? != Kind::String {
+                return Ok(Member::Unknown);
+            }
+            signature = Some(reader.string()?);
+            Ok(Member::Read)
+        })?;
+        Ok(Member::Read)
+    })?;
+    if signature.is_some() {
+        *reader = ahead;
+        extras.update(others);
+    }
+    Ok(signature.map(Artefact::signed_by_google))
+}
+
 /// Reads the type of a call, and the id on the way, if it stands before the type as in every answer of the vendor.
 fn read_head<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Text<'a>>, Unread)> {
     let start = reader.checkpoint();
@@ -404,41 +434,5 @@ impl<'a> CallFields<'a> {
         semantics.add_shape(shape);
         let arguments = Arguments::Text(arguments.unwrap_or_default());
         Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What stands in each part of a message, as Chat spells it.
-    fn told(fields: &str) -> Vec<String> {
-        let body = format!(r#"{{"model":"m","messages":[{{"role":"assistant",{fields}}}]}}"#);
-        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        let told = |part: &Part<'_>| match part.content() {
-            Content::Text(text) | Content::Refusal(text) => text.to_str().into_owned(),
-            Content::Reasoning(reasoning) => reasoning.texts[0].to_str().into_owned(),
-            Content::ToolCall(call) => call.name.to_str().into_owned(),
-            other => format!("{other:?}"),
-        };
-        exchange.request.messages[0].parts.iter().map(told).collect()
-    }
-
-    #[test]
-    fn parts_stand_in_the_order_of_the_conversation_whatever_that_of_their_fields() {
-        let reasoning = r#""reasoning_content":"thought""#;
-        let content = r#""content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#;
-        let refusal = r#""refusal":"no""#;
-        let calls = r#""tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]"#;
-        let all = ["thought", "a", "b", "no", "f", "g"];
-        for fields in [
-            [reasoning, content, refusal, calls],
-            [calls, refusal, content, reasoning],
-            [content, calls, reasoning, refusal],
-            [refusal, reasoning, calls, content],
-        ] {
-            assert_eq!(told(&fields.join(",")), all);
-        }
-        assert_eq!(told(&[calls, content].join(",")), ["a", "b", "f", "g"]);
     }
 }

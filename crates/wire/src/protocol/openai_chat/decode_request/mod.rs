@@ -62,14 +62,14 @@ impl<'a> Decoding<'a> {
             }
             "model" => request.model = Some(reader.string()?),
             "stream" => request.stream = Some(reader.boolean()?),
-            "tools" => self.tools(reader)?,
+            "tools" => request.tools = tools::read_tools(reader, &mut self.semantics)?,
             "tool_choice" => request.tool_choice = Some(tools::read_choice(reader)?),
             "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
             "max_completion_tokens" => {
                 request.max_output_tokens = Some(reader.number()?);
                 self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
             }
-            "stop" => self.stop(reader)?,
+            "stop" => request.stop = options::read_stop(reader, &mut self.semantics)?,
             "response_format" => return options::read_format(reader, request, &mut self.semantics),
             "verbosity" => request.verbosity = Some(reader.string()?),
             "reasoning_effort" => request.thinking.effort = Some(reader.string()?),
@@ -114,21 +114,6 @@ impl<'a> Decoding<'a> {
         }
         *reader = ahead;
         Ok(Member::Read)
-    }
-
-    fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        self.request.tools = tools::read_tools(reader)?;
-        if self.request.tools.is_empty() {
-            self.semantics.state_tools_empty();
-        }
-        Ok(())
-    }
-
-    fn stop(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let (stop, shape) = options::read_stop(reader)?;
-        self.request.stop = stop;
-        self.semantics.add_shape(shape);
-        Ok(())
     }
 
     /// Names the limit that is missing as the model takes it.

@@ -22,23 +22,26 @@ use crate::protocol::Protocol;
 use crate::protocol::object::Member;
 use crate::protocol::object::read_object;
 use crate::protocol::openai_chat::decode_request::tools;
-use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::semantics::Semantics;
 
 /// Reads `stop`: a string, or a list of them.
-pub(super) fn read_stop<'a>(reader: &mut Reader<'a>) -> Result<(Vec<Text<'a>>, Shape)> {
+pub(super) fn read_stop<'a>(
+    reader: &mut Reader<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<Vec<Text<'a>>> {
     if reader.kind()? == Kind::String {
-        return Ok((vec![reader.string()?], request_shape::STOP_STRING));
+        semantics.add_shape(request_shape::STOP_STRING);
+        return Ok(vec![reader.string()?]);
     }
     let mut stop = Vec::new();
     reader.array(|_, reader| {
         stop.push(reader.string()?);
         Ok(())
     })?;
-    Ok((stop, Shape::default()))
+    Ok(stop)
 }
 
 /// Reads `response_format`; a type that this version does not know stays unread.
@@ -95,7 +98,7 @@ pub(super) fn read_later<'a>(
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
     let read = match name {
         "max_tokens" if request.max_output_tokens.is_none() => {
-            reader.number().map(|limit| request.max_output_tokens = Some(limit)).map(|()| true)
+            reader.number().map(|limit| request.max_output_tokens.replace(limit).is_none())
         }
         "functions" if request.tools.is_empty() && !semantics.tools_stated_empty() => {
             read_functions(&mut reader, request, semantics).map(|()| true)
@@ -105,7 +108,7 @@ pub(super) fn read_later<'a>(
         }
         "random_seed" if request.sampling.seed.is_none() => {
             semantics.add_shape(request_shape::RANDOM_SEED);
-            reader.number().map(|seed| request.sampling.seed = Some(seed)).map(|()| true)
+            reader.number().map(|seed| request.sampling.seed.replace(seed).is_none())
         }
         "reasoning" if request.thinking.effort.is_none() => {
             read_reasoning(&mut reader, request, semantics)
@@ -128,11 +131,8 @@ fn read_functions<'a>(
     request: &mut Request<'a>,
     semantics: &mut Semantics<'a>,
 ) -> Result<()> {
-    request.tools = tools::read_functions(reader)?;
+    request.tools = tools::read_functions(reader, semantics)?;
     semantics.add_shape(request_shape::FUNCTIONS);
-    if request.tools.is_empty() {
-        semantics.state_tools_empty();
-    }
     Ok(())
 }
 

@@ -26,72 +26,79 @@ use crate::protocol::object::read_object;
 use crate::protocol::object::read_tag;
 use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::Semantics;
 
-pub(super) fn read_tools<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
-    let mut tools = Vec::new();
-    reader.array(|index, reader| {
-        tools.push(read_tool(reader, Place::default().element(Step::Tools, index))?);
-        Ok(())
-    })?;
-    Ok(tools)
+pub(super) fn read_tools<'a>(
+    reader: &mut Reader<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<Vec<Tool<'a>>> {
+    read_list(reader, Step::Tools, semantics, read_tool)
 }
 
 /// Reads `functions`, each of which is a function without its wrapper.
-pub(super) fn read_functions<'a>(reader: &mut Reader<'a>) -> Result<Vec<Tool<'a>>> {
-    let mut tools = Vec::new();
-    reader.array(|index, reader| {
+pub(super) fn read_functions<'a>(
+    reader: &mut Reader<'a>,
+    semantics: &mut Semantics<'a>,
+) -> Result<Vec<Tool<'a>>> {
+    read_list(reader, Step::Functions, semantics, |reader, place| {
         let mut extras = Extras::default();
         let function = read_function(reader, "", &mut extras)?;
-        let mut semantics = NodeSemantics::at(Place::default().element(Step::Functions, index));
+        let mut semantics = NodeSemantics::at(place);
         semantics.keep(extras);
-        tools.push(Tool::new(ToolKind::Function(function)).with_semantics(semantics));
+        Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
+    })
+}
+
+fn read_list<'a>(
+    reader: &mut Reader<'a>,
+    list: Step,
+    semantics: &mut Semantics<'a>,
+    read: impl Fn(&mut Reader<'a>, Place) -> Result<Tool<'a>>,
+) -> Result<Vec<Tool<'a>>> {
+    let mut tools = Vec::new();
+    reader.array(|index, reader| {
+        tools.push(read(reader, Place::default().element(list, index))?);
         Ok(())
     })?;
+    if tools.is_empty() {
+        semantics.state_tools_empty();
+    }
     Ok(tools)
 }
 
 fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
-    let mut semantics = NodeSemantics::at(place);
-    let payload = match kind.as_ref().map(Text::to_str).as_deref() {
-        Some("custom") => "custom",
-        Some("function") => "function",
-        Some(_) => "",
-        // Servers that know nothing but functions let their clients leave the type out.
-        None => "function",
-    };
-    let kind = kind.unwrap_or_default();
-    if payload.is_empty() {
-        *reader = start;
-        return Ok(read_hosted(reader, kind)?.with_semantics(semantics));
-    }
+    // Servers that know nothing but functions let their clients leave the type out.
+    let kind = kind.unwrap_or(Text::literal("function"));
     let mut tool = None;
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, extras| {
-        match key {
-            "type" => reader.skip()?,
-            _ if payload != key || reader.kind()? != Kind::Object => return Ok(Member::Unknown),
-            "function" => {
+        match (key, reader.kind()?) {
+            ("type", _) => reader.skip()?,
+            ("function", Kind::Object) if kind == *key => {
                 tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
             }
-            _ => tool = Some(ToolKind::Custom(read_custom(reader, extras)?)),
+            ("custom", Kind::Object) if kind == *key => {
+                tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
+            }
+            _ => return Ok(Member::Unknown),
         }
         Ok(Member::Read)
     })?;
-    let Some(tool) = tool else {
-        *reader = start;
-        return Ok(read_hosted(reader, kind)?.with_semantics(NodeSemantics::at(place)));
+    let mut semantics = NodeSemantics::at(place);
+    let tool = match tool {
+        Some(tool) => {
+            semantics.keep(extras);
+            tool
+        }
+        None => {
+            *reader = start;
+            let (service, json) = (service(&kind), reader.raw()?);
+            ToolKind::Hosted(HostedTool { protocol: Protocol::OpenaiChat, service, kind, json })
+        }
     };
-    semantics.keep(extras);
     Ok(Tool::new(tool).with_semantics(semantics))
-}
-
-fn read_hosted<'a>(reader: &mut Reader<'a>, kind: Text<'a>) -> Result<Tool<'a>> {
-    let json = reader.raw()?;
-    let service = service(&kind);
-    let tool = HostedTool { protocol: Protocol::OpenaiChat, service, kind, json };
-    Ok(Tool::new(ToolKind::Hosted(tool)))
 }
 
 fn service(kind: &Text<'_>) -> HostedService {
@@ -183,17 +190,13 @@ pub(super) fn read_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>>
     let json = reader.raw()?;
     let known = match json.kind() {
         Kind::String => match json.as_str() {
-            "\"auto\"" => Some(ToolChoice::Auto),
-            "\"none\"" => Some(ToolChoice::None),
             "\"required\"" | "\"any\"" => Some(ToolChoice::Required),
-            _ => None,
+            word => choice_of(word.trim_matches('"')),
         },
         Kind::Object => json.input_reader().and_then(|mut it| read_choice_object(&mut it).ok()),
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
-            return Err(Error::new(
-                ErrorKind::Type,
-                format!("expected a string or an object, found {}", json.kind()),
-            ));
+            let message = format!("expected a string or an object, found {}", json.kind());
+            return Err(Error::new(ErrorKind::Type, message));
         }
     };
     Ok(known.unwrap_or(ToolChoice::Other { protocol: Protocol::OpenaiChat, json }))
@@ -206,11 +209,10 @@ fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     reader.object(|key, reader| {
         match &*key {
             "type" if reader.kind()? == Kind::String => reader.skip()?,
-            "function" if kind == key => {
-                choice = Some(named(read_only_name(reader)?, CallForm::Function));
-            }
-            "custom" if kind == key => {
-                choice = Some(named(read_only_name(reader)?, CallForm::Custom));
+            "function" | "custom" if kind == key => {
+                let is_custom = key == "custom";
+                let form = if is_custom { CallForm::Custom } else { CallForm::Function };
+                choice = Some(ToolChoice::Named { name: read_only_name(reader)?, form });
             }
             "allowed_tools" if kind == key => choice = Some(read_allowed(reader)?),
             _ => return Err(missing("a known choice")),
@@ -218,10 +220,6 @@ fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
         Ok(())
     })?;
     choice.ok_or_else(|| missing("a known choice"))
-}
-
-fn named(name: Text<'_>, form: CallForm) -> ToolChoice<'_> {
-    ToolChoice::Named { name, form }
 }
 
 /// Reads an object that has a name and nothing else.
@@ -279,13 +277,18 @@ fn read_allowed_tool(json: Json<'_>) -> AllowedTool<'_> {
 /// Reads `function_call` of a request: a word, or the name of a function.
 pub(super) fn read_function_choice<'a>(reader: &mut Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
     if reader.kind()? == Kind::Object {
-        return Ok(read_only_name(reader).ok().map(|name| named(name, CallForm::Function)));
+        let (name, form) = (read_only_name(reader).ok(), CallForm::Function);
+        return Ok(name.map(|name| ToolChoice::Named { name, form }));
     }
-    Ok(match &*reader.string()?.to_str() {
+    Ok(choice_of(&reader.string()?.to_str()))
+}
+
+fn choice_of(word: &str) -> Option<ToolChoice<'static>> {
+    match word {
         "auto" => Some(ToolChoice::Auto),
         "none" => Some(ToolChoice::None),
         _ => None,
-    })
+    }
 }
 
 fn missing(expected: &str) -> Error {

@@ -13,15 +13,11 @@ use crate::json::Text;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::Place;
 use crate::place::Step;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
+use crate::protocol::openai_chat::decode_request::message::read_signature;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
-use crate::protocol::openai_chat::signature::read_signature;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::Artefact;
@@ -87,35 +83,33 @@ impl Calls {
     pub(super) fn step<'f>(
         &mut self,
         reader: &mut Reader<'f>,
-        candidate: u32,
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
         let fragment = Fragment::read(reader)?;
         let key = fragment.index.map_or(Key::Unnumbered, Key::Index);
         let semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
-        self.add(key, fragment, (candidate, semantics), sink)
+        self.add(key, fragment, semantics, sink)
     }
 
     /// Reads a `function_call`.
     pub(super) fn step_legacy<'f>(
         &mut self,
         reader: &mut Reader<'f>,
-        candidate: u32,
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
         let mut fragment = Fragment::default();
         fragment.payload(reader, "")?;
         let semantics = NodeSemantics::at(place.step(Step::FunctionCall)).shaped(shape::LEGACY);
-        self.add(Key::Legacy, fragment, (candidate, semantics), sink)
+        self.add(Key::Legacy, fragment, semantics, sink)
     }
 
     fn add<'f>(
         &mut self,
         key: Key,
         fragment: Fragment<'f>,
-        (candidate, mut semantics): (u32, NodeSemantics<'f>),
+        mut semantics: NodeSemantics<'f>,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
         let Fragment { index: _, id, name, arguments, form, signature, extras, shape } = fragment;
@@ -135,19 +129,13 @@ impl Calls {
         if let (None, Some(id)) = (&call.id, id.filter(|id| !id.is_empty())) {
             call.id = Some(id.into_owned());
         }
-        if let (CallState::Unnamed(early), Some(name)) = (&mut call.state, name) {
-            let early = std::mem::take(early);
-            semantics.keep(extras);
-            let id = call.id.clone();
-            let part = sink.open(candidate, Opening::ToolCall { id, name, form }, semantics);
-            call.state = CallState::Open(part);
-            if !early.is_empty() {
-                sink.send(Event::Delta(part, Delta::Text(early)));
+        semantics.keep(extras);
+        match (&call.state, name) {
+            (CallState::Unnamed(_), Some(name)) => call.open((name, form), semantics, sink),
+            (CallState::Open(part), _) if is_noted => {
+                sink.note(Some(*part), NoteKind::Semantics(semantics));
             }
-        } else if let (CallState::Open(part), true) = (&call.state, is_noted) {
-            semantics.keep(extras);
-            let kind = NoteKind::Semantics(semantics);
-            sink.send(Event::Note(Note { at: NoteAt::Part(*part), kind }));
+            _ => {}
         }
         let was_complete = call.progress.is_complete;
         call.grow(arguments.unwrap_or_default(), sink);
@@ -198,20 +186,11 @@ impl Calls {
     }
 
     /// Closes all calls; one that was never named is told without a name rather than lost.
-    pub(super) fn close_all(&mut self, candidate: u32, sink: &mut Sink<'_, '_>) {
+    pub(super) fn close_all(&mut self, sink: &mut Sink<'_, '_>) {
         for call in &mut self.calls {
-            if let CallState::Unnamed(early) = &mut call.state {
-                let early = std::mem::take(early);
-                let opening = Opening::ToolCall {
-                    id: call.id.clone(),
-                    name: Text::default(),
-                    form: CallForm::Function,
-                };
-                let part = sink.open(candidate, opening, NodeSemantics::at(call.place));
-                if !early.is_empty() {
-                    sink.send(Event::Delta(part, Delta::Text(early)));
-                }
-                call.state = CallState::Open(part);
+            if matches!(call.state, CallState::Unnamed(_)) {
+                let semantics = NodeSemantics::at(call.place);
+                call.open((Text::default(), CallForm::Function), semantics, sink);
             }
             call.close(sink);
         }
@@ -219,6 +198,21 @@ impl Calls {
 }
 
 impl Call {
+    /// Opens the part of a call, with the arguments that came before its name.
+    fn open<'f>(
+        &mut self,
+        (name, form): (Text<'f>, CallForm),
+        semantics: NodeSemantics<'f>,
+        sink: &mut Sink<'_, 'f>,
+    ) {
+        let id = self.id.clone();
+        let part = sink.open(Opening::ToolCall { id, name, form }, semantics);
+        if let CallState::Unnamed(early) = std::mem::replace(&mut self.state, CallState::Open(part))
+        {
+            sink.grow(part, early);
+        }
+    }
+
     fn grow<'f>(&mut self, more: Text<'f>, sink: &mut Sink<'_, 'f>) {
         if more.is_empty() {
             return;
@@ -226,7 +220,7 @@ impl Call {
         self.progress.add(&more.to_str());
         match &mut self.state {
             CallState::Unnamed(early) => early.push(&more),
-            CallState::Open(part) => sink.send(Event::Delta(*part, Delta::Text(more))),
+            CallState::Open(part) => sink.grow(*part, more),
             // The arguments were complete; what servers send after that is padding.
             CallState::Closed => {}
         }

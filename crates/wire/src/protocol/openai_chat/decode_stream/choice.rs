@@ -16,11 +16,8 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::place::Place;
 use crate::place::Step;
-use crate::protocol::Delta;
 use crate::protocol::Event;
 use crate::protocol::Logprobs;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
 use crate::protocol::NoteKind;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
@@ -34,9 +31,9 @@ use crate::protocol::openai_chat::decode_stream::call::Calls;
 use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::ending::Ending;
 use crate::protocol::openai_chat::decode_stream::ending::says_something;
+use crate::protocol::openai_chat::decode_stream::extra;
 use crate::protocol::openai_chat::decode_stream::gathered::Audio;
 use crate::protocol::openai_chat::decode_stream::gathered::Details;
-use crate::protocol::openai_chat::decode_stream::note;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
@@ -83,17 +80,17 @@ impl Choice {
 
     pub(super) fn step<'f>(
         &mut self,
-        chunk: Chunk<'f>,
+        mut chunk: Chunk<'f>,
         place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
-        for (key, json) in chunk.others {
+        for (key, json) in std::mem::take(&mut chunk.others) {
             self.tell(("", &key), json, place, sink);
         }
         match &mut self.ending {
             Ending::Untold => {}
             Ending::Told(told) => told.hear(chunk.delta.as_ref())?,
-            Ending::Past => return self.tell_late((chunk.delta, chunk.logprobs), place, sink),
+            Ending::Past => return Self::tell_late(chunk, place, sink),
         }
         let place = place.step(Step::Delta);
         self.place = place;
@@ -133,22 +130,19 @@ impl Choice {
     }
 
     /// Tells what is said of a choice whose end was passed on: no part may follow, but it is not lost without a word.
-    fn tell_late<'f>(
-        &self,
-        (delta, logprobs): (Option<Reader<'f>>, Option<Json<'f>>),
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
-        let at = NoteAt::Candidate(self.index);
+    fn tell_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
+        let Chunk { delta, logprobs, .. } = chunk;
         if let Some(json) = logprobs {
-            sink.send(note(at, place, ("", "logprobs"), json));
+            sink.note(None, NoteKind::Semantics(extra(place, ("", "logprobs"), json)));
         }
         let Some(mut delta) = delta else { return Ok(()) };
         delta.object(|key, reader| {
             if !says_something(&key, &reader.checkpoint())? {
                 return reader.skip();
             }
-            sink.send(note(at, place.step(Step::Delta), ("message", &key), reader.raw()?));
+            let place = place.step(Step::Delta);
+            let semantics = extra(place, ("message", &key), reader.raw()?);
+            sink.note(None, NoteKind::Semantics(semantics));
             Ok(())
         })
     }
@@ -169,13 +163,13 @@ impl Choice {
                         self.close_current(sink);
                     }
                     let place = place.element(Step::ToolCalls, position);
-                    self.calls.step(reader, self.index, place, sink)
+                    self.calls.step(reader, place, sink)
                 })
             }
             ("function_call", Kind::Object) => {
                 *sink.has_gathered = true;
                 self.close_current(sink);
-                self.calls.step_legacy(reader, self.index, place, sink)
+                self.calls.step_legacy(reader, place, sink)
             }
             ("content", Kind::Array) => self.chunks(reader, place, sink),
             ("content", Kind::Object | Kind::Number | Kind::Boolean) => {
@@ -183,7 +177,7 @@ impl Choice {
                 let semantics = NodeSemantics::at(place.step(Step::Content));
                 let semantics = semantics.shaped(Shape::AS_JSON);
                 let part = self.part(Growing::Text, Opening::Text, semantics, sink);
-                sink.send(Event::Delta(part, Delta::Text(text)));
+                sink.grow(part, text);
                 Ok(())
             }
             ("reasoning_details", Kind::Array) => {
@@ -214,7 +208,7 @@ impl Choice {
     ) {
         let name = format!("{scope}/{key}");
         if self.told.is_news(&name, &json) {
-            sink.send(note(NoteAt::Candidate(self.index), place, (scope, key), json));
+            sink.note(None, NoteKind::Semantics(extra(place, (scope, key), json)));
         }
     }
 
@@ -239,21 +233,19 @@ impl Choice {
             // Its shape was checked when the chunk was read.
             let _ = self.probabilities(&json, place, sink);
         }
-        sink.send(Event::Delta(part, Delta::Text(text)));
+        sink.grow(part, text);
     }
 
     fn reason<'f>(&mut self, text: Text<'f>, shape: Shape, place: Place, sink: &mut Sink<'_, 'f>) {
         if text.is_empty() {
             return;
         }
-        let step = match shape.has(shape::REASONING) {
-            true => Step::Reasoning,
-            false => Step::ReasoningContent,
-        };
+        let is_usual = !shape.has(shape::REASONING);
+        let step = if is_usual { Step::ReasoningContent } else { Step::Reasoning };
         let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);
-        sink.send(Event::Delta(part, Delta::Text(text)));
+        sink.grow(part, text);
     }
 
     /// The part that grows by this kind of text; one of another kind is closed for it.
@@ -274,7 +266,7 @@ impl Choice {
         if kind != Growing::Reasoning {
             self.tell_details(sink);
         }
-        let part = sink.open(self.index, opening, semantics);
+        let part = sink.open(opening, semantics);
         self.current = Some((kind, part));
         match kind {
             Growing::Text => self.text = Some(part),
@@ -314,7 +306,7 @@ impl Choice {
                     let kind = Text::literal("chunk");
                     let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
                     let content = Content::Opaque(Box::new(opaque));
-                    sink.whole(self.index, content, NodeSemantics::at(place.step(Step::Content)));
+                    sink.whole(content, NodeSemantics::at(place.step(Step::Content)));
                 }
             }
             Ok(())
@@ -334,8 +326,7 @@ impl Choice {
         };
         reader.array(|_, reader| {
             let citation = citation_of(reader.raw()?).at(place.step(Step::Annotations));
-            let kind = NoteKind::Citation(citation);
-            sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
+            sink.note(Some(part), NoteKind::Citation(citation));
             Ok(())
         })
     }
@@ -360,8 +351,7 @@ impl Choice {
                 _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
                     let logprobs = Logprobs::new(list).at(place.step(Step::Logprobs));
-                    let kind = NoteKind::Logprobs(logprobs);
-                    sink.send(Event::Note(Note { at: NoteAt::Part(part), kind }));
+                    sink.note(Some(part), NoteKind::Logprobs(logprobs));
                 }
                 _ => self.tell(("logprobs", &key), list, place, sink),
             }
@@ -374,7 +364,7 @@ impl Choice {
         if let Some((json, place)) = self.details.take() {
             let semantics = details_semantics(json, place);
             let opening = Opening::Reasoning(ReasoningForm::Redacted);
-            let part = sink.open(self.index, opening, semantics);
+            let part = sink.open(opening, semantics);
             sink.close(part);
         }
     }
@@ -384,10 +374,8 @@ impl Choice {
         if self.has_ended() {
             return;
         }
-        let kind = match self.calls.is_empty() {
-            true => FinishKind::Stop,
-            false => FinishKind::ToolCalls,
-        };
+        let has_calls = !self.calls.is_empty();
+        let kind = if has_calls { FinishKind::ToolCalls } else { FinishKind::Stop };
         self.ending.tell(Finish::new(kind), self.place);
     }
 
@@ -402,17 +390,17 @@ impl Choice {
     /// Closes what is open and tells what waited for the end.
     fn complete(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         self.close_current(sink);
-        self.calls.close_all(self.index, sink);
+        self.calls.close_all(sink);
         self.tell_details(sink);
         if let Some((data, semantics)) = self.audio.take().and_then(Audio::finish) {
             let source = Source::Base64 { mime: None, data };
             let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
-            sink.whole(self.index, Content::Media(Box::new(media)), semantics);
+            sink.whole(Content::Media(Box::new(media)), semantics);
         }
         // An answer of an empty text is not an answer without one.
         let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
         if says_nothing && self.has_content && !self.reasoned {
-            let part = sink.open(self.index, Opening::Text, NodeSemantics::at(place));
+            let part = sink.open(Opening::Text, NodeSemantics::at(place));
             sink.close(part);
         }
     }

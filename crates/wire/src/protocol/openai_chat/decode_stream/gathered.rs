@@ -7,6 +7,7 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::place::Place;
+use crate::protocol::openai_chat::decode_stream::extra;
 use crate::protocol::semantics::NodeSemantics;
 
 /// The `reasoning_details` of a choice.
@@ -120,15 +121,13 @@ fn grows(key: &str) -> bool {
 pub(super) struct Audio {
     data: Text<'static>,
     transcript: Option<(Text<'static>, Place)>,
-    /// What else was said of it, and where.
-    others: Vec<(String, Json<'static>, Place)>,
-    /// Where it began.
-    place: Place,
+    /// What else was said of it.
+    semantics: NodeSemantics<'static>,
 }
 
 impl Audio {
     pub(super) fn at(place: Place) -> Self {
-        Self { data: Text::default(), transcript: None, others: Vec::new(), place }
+        Self { data: Text::default(), transcript: None, semantics: NodeSemantics::at(place) }
     }
 
     pub(super) fn add(&mut self, reader: &mut Reader<'_>, place: Place) -> Result<()> {
@@ -142,8 +141,7 @@ impl Audio {
                 }
                 _ => {
                     let json = reader.raw()?.into_owned();
-                    self.others.retain(|(known, ..)| *known != key);
-                    self.others.push((key.into_owned(), json, place));
+                    self.semantics.merge(extra(place, ("", &key), json));
                 }
             }
             Ok(())
@@ -151,20 +149,13 @@ impl Audio {
     }
 
     /// The sound, and what else was said of it.
-    pub(super) fn finish(self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
-        let mut others = self.others;
+    pub(super) fn finish(mut self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
         if let Some((transcript, place)) = self.transcript {
             let mut writer = Writer::default();
             writer.value(&transcript);
             let json = Json::parse(writer.into_string()).ok()?;
-            others.push(("transcript".to_owned(), json, place));
+            self.semantics.merge(extra(place, ("", "transcript"), json));
         }
-        let mut semantics = NodeSemantics::at(self.place);
-        for (key, json, place) in others {
-            let mut later = NodeSemantics::at(place);
-            later.extras_mut().keep("", key.into(), json);
-            semantics.merge(later);
-        }
-        Some((self.data, semantics))
+        Some((self.data, self.semantics))
     }
 }

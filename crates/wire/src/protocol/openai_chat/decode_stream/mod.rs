@@ -163,7 +163,8 @@ impl Decoder {
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
         self.ending.sort_unstable();
         for at in self.ending.drain(..) {
-            self.choices[at].release(&mut Sink { next, has_gathered, emit });
+            let choice = &mut self.choices[at];
+            choice.release(&mut Sink { candidate: choice.index, next, has_gathered, emit });
         }
         if !self.is_counted && self.is_complete() {
             self.groq.take().into_iter().for_each(|usage| emit(Event::Usage(usage)));
@@ -284,7 +285,8 @@ impl Decoder {
         if !self.told.is_news(key, &json) {
             return Ok(());
         }
-        self.tell(note(NoteAt::Response, place, ("", key), json), emit);
+        let kind = NoteKind::Semantics(extra(place, ("", key), json));
+        self.tell(Event::Note(Note { at: NoteAt::Response, kind }), emit);
         Ok(())
     }
 
@@ -315,7 +317,8 @@ impl Decoder {
         let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
         let choice = &mut self.choices[at];
         let had_ended = choice.has_ended();
-        let stepped = choice.step(chunk, place, &mut Sink { next, has_gathered, emit });
+        let mut sink = Sink { candidate: index, next, has_gathered, emit };
+        let stepped = choice.step(chunk, place, &mut sink);
         if !had_ended && choice.has_ended() {
             self.ended += 1;
             self.ending.push(at);
@@ -367,14 +370,13 @@ impl Told {
     }
 }
 
-/// A note of one vendor field.
-fn note<'f>(
-    at: NoteAt,
+/// One vendor field, as what is meant by a node beyond its content.
+fn extra<'f>(
     place: Place,
     (scope, key): (&'static str, &str),
     json: Json<'f>,
-) -> Event<'f> {
+) -> NodeSemantics<'f> {
     let mut semantics = NodeSemantics::at(place);
     semantics.extras_mut().keep(scope, Cow::Owned(key.to_owned()), json);
-    Event::Note(Note { at, kind: NoteKind::Semantics(semantics) })
+    semantics
 }

@@ -1,15 +1,21 @@
 //! Where the events of a stream go.
 
 use crate::conversation::Content;
+use crate::json::Text;
 use crate::protocol::Closed;
+use crate::protocol::Delta;
 use crate::protocol::Event;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::semantics::NodeSemantics;
 
-/// Where events go, and the number that the next part gets.
+/// Where the events of one candidate go, and the number that the next part gets.
 pub(super) struct Sink<'s, 'f> {
+    pub(super) candidate: u32,
     pub(super) next: &'s mut u32,
     /// Whether anything was taken in that is told later: the events are not all that a chunk says.
     pub(super) has_gathered: &'s mut bool,
@@ -21,16 +27,24 @@ impl<'f> Sink<'_, 'f> {
         (self.emit)(event);
     }
 
-    pub(super) fn open(
-        &mut self,
-        candidate: u32,
-        opening: Opening<'f>,
-        semantics: NodeSemantics<'f>,
-    ) -> PartId {
-        let part = PartId(*self.next);
+    pub(super) fn open(&mut self, opening: Opening<'f>, semantics: NodeSemantics<'f>) -> PartId {
+        let (part, candidate) = (PartId(*self.next), self.candidate);
         *self.next += 1;
         self.send(Event::Open(Open { part, candidate, opening, semantics }));
         part
+    }
+
+    /// Says something of a part, or of the candidate.
+    pub(super) fn note(&mut self, part: Option<PartId>, kind: NoteKind<'f>) {
+        let at = part.map_or(NoteAt::Candidate(self.candidate), NoteAt::Part);
+        self.send(Event::Note(Note { at, kind }));
+    }
+
+    /// Passes on how the text of a part goes on.
+    pub(super) fn grow(&mut self, part: PartId, text: Text<'f>) {
+        if !text.is_empty() {
+            self.send(Event::Delta(part, Delta::Text(text)));
+        }
     }
 
     pub(super) fn close(&mut self, part: PartId) {
@@ -38,13 +52,8 @@ impl<'f> Sink<'_, 'f> {
     }
 
     /// Opens and closes a part that comes in one piece.
-    pub(super) fn whole(
-        &mut self,
-        candidate: u32,
-        content: Content<'f>,
-        semantics: NodeSemantics<'f>,
-    ) {
-        let part = self.open(candidate, Opening::Whole(content), semantics);
+    pub(super) fn whole(&mut self, content: Content<'f>, semantics: NodeSemantics<'f>) {
+        let part = self.open(Opening::Whole(content), semantics);
         self.close(part);
     }
 }

@@ -14,10 +14,11 @@ use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::Fields;
 use crate::protocol::openai_chat::encode_request::message::Names;
+use crate::protocol::openai_chat::encode_request::message::call_signature;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::openai_chat::signature::call_signature;
+use crate::protocol::openai_chat::encode_request::turns::is_empty_text;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -32,16 +33,19 @@ impl Turns<'_, '_> {
         parts: &[Placed<'_>],
     ) {
         self.report_order(parts);
-        let replay = self.replays(parts);
+        let replays = self.replays(parts);
         let mut spoken: Vec<Part<'_>> = Vec::new();
         let mut positions: Few<Position> = Few::new();
         let mut told: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
-                Content::Reasoning(_) => spoken.extend(self.replayed(part, replay)),
+                Content::Reasoning(_) if replays && is_own(part) => {
+                    spoken.extend(self.replayed(part));
+                }
+                Content::Reasoning(_) => self.withhold(part),
                 Content::Opaque(_) => {}
                 Content::Media(media) => self.lose_spoken_media(media.kind, part),
-                _ if self.is_blank_beside(part, parts.len()) => {}
+                _ if is_empty_text(part) && parts.len() > 1 => {}
                 _ => {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);
@@ -95,26 +99,20 @@ impl Turns<'_, '_> {
     }
 
     /// Whether reasoning goes back to the server with this message.
-    fn replays(&self, parts: &[Placed<'_>]) -> Replay {
-        let calls = parts.iter().any(|(_, part)| matches!(part.content(), Content::ToolCall(_)));
+    fn replays(&self, parts: &[Placed<'_>]) -> bool {
+        let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
         match self.target.dialect.reasoning_replay {
-            ReasoningReplay::Always => Replay::Yes,
-            ReasoningReplay::WithToolCalls if calls => Replay::Yes,
-            ReasoningReplay::WithToolCalls | ReasoningReplay::Never => Replay::No,
+            ReasoningReplay::Always => true,
+            ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
+            ReasoningReplay::Never => false,
         }
     }
 
-    /// The reasoning as the server takes it back; it is reported if it does not go back.
-    fn replayed<'p>(&mut self, part: &'p Part<'_>, replay: Replay) -> Option<Part<'p>> {
-        let own = part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat);
-        if replay == Replay::No || !own {
-            self.withhold(part);
-            return None;
-        }
+    /// The reasoning as the server takes it back.
+    fn replayed<'p>(&self, part: &'p Part<'_>) -> Option<Part<'p>> {
         let Content::Reasoning(reasoning) = part.content() else { return None };
-        if let Some(json) = message::details(part) {
-            let place = part.semantics().place();
-            return Some(reasoning_details(json, place));
+        if let Some(json) = message::details(part.semantics()) {
+            return Some(reasoning_details(json, part.semantics().place()));
         }
         let shape = match self.target.dialect.reasoning_field {
             ReasoningField::Absent | ReasoningField::ReasoningContent => Shape::default(),
@@ -167,9 +165,7 @@ impl Turns<'_, '_> {
     }
 }
 
-/// Whether a server gets its reasoning back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replay {
-    Yes,
-    No,
+/// Whether nothing of a part is sealed by another server.
+fn is_own(part: &Part<'_>) -> bool {
+    part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat)
 }

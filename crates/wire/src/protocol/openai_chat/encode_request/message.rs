@@ -23,8 +23,11 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::signature::write_signature;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT;
+use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
 use crate::protocol::openai_chat::types::shape;
+use crate::protocol::semantics::Artefact;
+use crate::protocol::semantics::Extras;
 use crate::protocol::semantics::NodeSemantics;
 use crate::roles::PromptRole;
 use crate::roles::ProviderType;
@@ -139,7 +142,7 @@ impl Fields<'_, '_> {
         object.optional("refusal", joined(refusals, "").as_ref());
         for part in beside().filter(|_| matches!(self.names, Names::Own)) {
             if let Content::Media(media) = part.content() {
-                write_audio(object, media, part.semantics());
+                write_audio(object.key("audio"), media, part.semantics());
             }
         }
         self.write_calls(object);
@@ -151,7 +154,7 @@ impl Fields<'_, '_> {
         let mut texts: Few<&Text<'_>> = Few::new();
         for part in self.parts.iter().filter(|part| !stands_in_content(part)) {
             let Content::Reasoning(reasoning) = part.content() else { continue };
-            if let Some(json) = details(part) {
+            if let Some(json) = details(part.semantics()) {
                 object.field("reasoning_details", &json);
             }
             if texts.is_empty() && part.semantics().has_shape(shape::REASONING) {
@@ -238,7 +241,7 @@ impl Fields<'_, '_> {
         object.close();
     }
 
-    fn extras<'e>(&self, part: &'e Part<'e>) -> Option<&'e crate::protocol::semantics::Extras<'e>> {
+    fn extras<'e>(&self, part: &'e Part<'e>) -> Option<&'e Extras<'e>> {
         part.semantics().extras().filter(|_| matches!(self.names, Names::Own))
     }
 }
@@ -264,6 +267,29 @@ impl Names<'_> {
             }
         }
     }
+}
+
+/// Writes the signature of a call, if one of Google's models made it, with what stood beside it in this protocol.
+pub(in crate::protocol::openai_chat) fn write_signature(
+    object: &mut Object<'_, '_>,
+    semantics: &NodeSemantics<'_>,
+    extras: Option<&Extras<'_>>,
+) {
+    let Some(signature) = call_signature(semantics) else { return };
+    let outer = extras.map(|extras| (extras, EXTRA_CONTENT));
+    let mut outer = Object::open(object.key("extra_content"), outer);
+    let mut google =
+        Object::open(outer.key("google"), extras.map(|extras| (extras, EXTRA_CONTENT_GOOGLE)));
+    google.field("thought_signature", signature.data());
+    google.close();
+    outer.close();
+}
+
+/// The signature that a call may show in this protocol.
+pub(in crate::protocol::openai_chat) fn call_signature<'s>(
+    semantics: &'s NodeSemantics<'_>,
+) -> Option<&'s Artefact<'s>> {
+    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(Protocol::OpenaiChat))
 }
 
 /// The id of a call that came without one.
@@ -313,9 +339,13 @@ fn is_spoken(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
         && matches!(media.source, Source::File { .. } | Source::Base64 { mime: None, .. })
 }
 
-fn write_audio(object: &mut Object<'_, '_>, media: &Media<'_>, semantics: &NodeSemantics<'_>) {
-    let extras = semantics.extras().map(|extras| (extras, ""));
-    let mut audio = Object::open(object.key("audio"), extras);
+/// Writes the voice of an answer, or the id by which its server knows it.
+pub(in crate::protocol::openai_chat) fn write_audio(
+    writer: &mut Writer,
+    media: &Media<'_>,
+    semantics: &NodeSemantics<'_>,
+) {
+    let mut audio = Object::open(writer, semantics.extras().map(|extras| (extras, "")));
     match &media.source {
         Source::File { id, .. } => audio.field("id", id),
         Source::Base64 { data, .. } => audio.field("data", data),
@@ -324,9 +354,10 @@ fn write_audio(object: &mut Object<'_, '_>, media: &Media<'_>, semantics: &NodeS
     audio.close();
 }
 
-/// What a server wants back to go on reasoning, if the part holds that.
-pub(in crate::protocol::openai_chat) fn details<'p>(part: &'p Part<'_>) -> Option<Json<'p>> {
-    let artefact = part.semantics().artefact()?;
-    let is_own = artefact.issuer() == Protocol::OpenaiChat;
-    is_own.then(|| Json::parse_text(artefact.data()).ok()).flatten()
+/// What a server wants back to go on reasoning, if the node holds that.
+pub(in crate::protocol::openai_chat) fn details<'s>(
+    semantics: &'s NodeSemantics<'_>,
+) -> Option<Json<'s>> {
+    let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat)?;
+    Json::parse_text(artefact.data()).ok()
 }

@@ -91,12 +91,13 @@ impl Turns<'_, '_> {
 
     /// The text that the object of a result amounts to, with what that changes reported.
     fn object_text<'j>(&mut self, part: &Part<'_>, response: &'j Json<'_>) -> Text<'j> {
-        let (text, kind) = object_text(response);
-        if let Some(kind) = kind {
-            let reason = "the result object is sent as text";
-            self.losing.field(part.semantics().place(), Field::ResultOutput, kind, reason);
+        let known = arguments::sole_member(response)
+            .filter(|(key, _)| matches!(&**key, "output" | "result" | "content"));
+        if !known.as_ref().is_some_and(|(key, _)| key == "output") {
+            let (at, reason) = (part.semantics().place(), "the result object is sent as text");
+            self.losing.field(at, Field::ResultOutput, LossKind::Renamed, reason);
         }
-        text
+        known.map_or_else(|| response.to_text(), |(_, text)| text)
     }
 
     fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
@@ -175,15 +176,4 @@ impl Turns<'_, '_> {
 /// Whether a part of a result is text, which stays as it is.
 fn is_words(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_) | Content::Refusal(_))
-}
-
-/// The text that an object of a result amounts to, and how much that changes.
-fn object_text<'j>(response: &'j Json<'_>) -> (Text<'j>, Option<LossKind>) {
-    match arguments::sole_member(response) {
-        Some((key, text)) if key == "output" => (text, None),
-        Some((key, text)) if matches!(&*key, "result" | "content") => {
-            (text, Some(LossKind::Renamed))
-        }
-        _ => (response.to_text(), Some(LossKind::Renamed)),
-    }
 }

@@ -200,12 +200,10 @@ impl Turns<'_, '_> {
     /// Writes what can be said of a message.
     fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
-        let count = if parts.iter().all(|part| is_empty_text(part)) { 1 } else { parts.len() };
-        let mut parts: Few<&Part<'_>> =
-            parts.iter().copied().filter(|part| !self.is_blank_beside(part, count)).collect();
-        if count == 1 {
-            parts.truncate(1);
-        }
+        let parts: Few<&Part<'_>> = match parts.iter().all(|part| is_empty_text(part)) {
+            true => parts.iter().copied().take(1).collect(),
+            false => parts.iter().copied().filter(|part| !is_empty_text(part)).collect(),
+        };
         if self.is_lost(message, &parts) {
             return;
         }
@@ -240,11 +238,6 @@ impl Turns<'_, '_> {
             Role::Developer if known && self.target.system_role() == SystemRole::System => "system",
             role => message::role_word(role),
         }
-    }
-
-    /// Whether a part is an empty text among `count` parts, which says nothing and which servers refuse.
-    pub(super) fn is_blank_beside(&mut self, part: &Part<'_>, count: usize) -> bool {
-        is_empty_text(part) && count > 1
     }
 
     /// Whether a part of a user's or system's message can be written; what cannot is reported.
@@ -311,7 +304,8 @@ fn is_silent(message: &Message<'_>) -> bool {
     !is_user && !message.parts.is_empty() && message.parts.iter().all(is_opaque)
 }
 
-fn is_empty_text(part: &Part<'_>) -> bool {
+/// Whether a part says nothing. Servers refuse such beside others.
+pub(super) fn is_empty_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(text) if text.is_empty())
 }
 

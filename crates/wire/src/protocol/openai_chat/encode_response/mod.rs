@@ -223,7 +223,7 @@ impl Answer<'_, '_> {
             let is_lost = is_moved || is_joined;
             let place = outermost(part.semantics());
             match part.content() {
-                Content::Reasoning(_) if message::details(part).is_some() => {}
+                Content::Reasoning(_) if message::details(part.semantics()).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
                     self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
                 }

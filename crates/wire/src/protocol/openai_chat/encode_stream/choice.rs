@@ -4,8 +4,6 @@ use crate::conversation::CallForm;
 use crate::conversation::Content;
 use crate::conversation::Finish;
 use crate::conversation::MediaKind;
-use crate::conversation::Source;
-use crate::json::Json;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::loss::LossKind;
@@ -17,15 +15,16 @@ use crate::protocol::NoteAt;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
-use crate::protocol::Protocol;
 use crate::protocol::object::IsWritten;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::message::details;
 use crate::protocol::openai_chat::encode_request::message::made_up_id;
 use crate::protocol::openai_chat::encode_request::message::words;
+use crate::protocol::openai_chat::encode_request::message::write_audio;
+use crate::protocol::openai_chat::encode_request::message::write_signature;
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
-use crate::protocol::openai_chat::signature::write_signature;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -242,10 +241,7 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> IsWritten {
-        let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat);
-        let Some(json) = artefact.and_then(|it| Json::parse_text(it.data()).ok()) else {
-            return IsWritten::No;
-        };
+        let Some(json) = details(semantics) else { return IsWritten::No };
         self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
         IsWritten::Yes
     }
@@ -313,14 +309,9 @@ impl Encoder<'_> {
         }
         match content {
             Content::Media(media) if same && media.kind == MediaKind::Audio => {
-                let extras = semantics.extras().map(|extras| (extras, ""));
                 self.chunk(candidate, out, |delta| {
                     delta.key("audio");
-                    let mut audio = Object::open(delta, extras);
-                    if let Source::Base64 { data, .. } = &media.source {
-                        audio.field("data", data);
-                    }
-                    audio.close();
+                    write_audio(delta, media, semantics);
                 });
             }
             Content::Opaque(opaque) if same => {

@@ -9,19 +9,14 @@ use serde_json::json;
 use crate::conversation::Arguments;
 use crate::conversation::Candidate;
 use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
 use crate::conversation::Message;
 use crate::conversation::Part;
 use crate::conversation::Reasoning;
 use crate::conversation::ReasoningForm;
 use crate::conversation::Request;
 use crate::conversation::Response;
-use crate::conversation::ResultOutput;
 use crate::conversation::Role;
-use crate::conversation::Source;
 use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
 use crate::fault::FaultKind;
 use crate::json::Json;
 use crate::json::Text;
@@ -82,58 +77,6 @@ fn call(id: &'static str) -> Part<'static> {
         arguments: Arguments::Json(Json::parse("{ \"a\": 1 }").unwrap()),
         form: Default::default(),
     })))
-}
-
-fn result(id: &'static str, parts: Vec<Part<'static>>) -> Part<'static> {
-    Part::new(Content::ToolResult(Box::new(ToolResult {
-        call_id: Some(Text::literal(id)),
-        name: None,
-        output: ResultOutput::Parts(parts.into()),
-        is_error: None,
-        form: Default::default(),
-    })))
-}
-
-fn image() -> Part<'static> {
-    let source =
-        Source::Base64 { mime: Some(Text::literal("image/png")), data: Text::literal("AA==") };
-    let media = Media { kind: MediaKind::Image, source, detail: None, name: None };
-    Part::new(Content::Media(Box::new(media)))
-}
-
-#[test]
-fn images_of_results_wait_until_all_results_are_written() {
-    let (body, report) = from_anthropic(
-        vec![
-            Message::new(Role::Assistant, vec![call("c1"), call("c2")]),
-            Message::new(Role::Tool, vec![result("c1", vec![Part::text("see"), image()])]),
-            Message::new(Role::Tool, vec![result("c2", vec![Part::text("two")])]),
-        ],
-        &Target::default(),
-    );
-    let messages = body["messages"].as_array().unwrap();
-    assert_eq!(messages[0]["content"], Value::Null);
-    assert_eq!(messages[1]["content"][1]["text"], "[image attached below]");
-    assert_eq!(messages[2]["content"], "two");
-    assert_eq!(messages[3]["role"], "user");
-    assert_eq!(messages[3]["content"][0]["image_url"]["url"], "data:image/png;base64,AA==");
-    assert_eq!(report.count(LossKind::Approximated), 1);
-}
-
-#[test]
-fn calls_are_not_parted_from_their_results() {
-    let (body, _) = from_anthropic(
-        vec![
-            Message::new(Role::Assistant, vec![call("c1")]),
-            Message::new(Role::Assistant, vec![Part::text("waiting")]),
-            Message::new(Role::User, vec![result("c1", vec![])]),
-        ],
-        &Target::default(),
-    );
-    let roles: Vec<&Value> =
-        body["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
-    assert_eq!(roles, ["assistant", "tool"]);
-    assert_eq!(body["messages"][0]["content"], "waiting");
 }
 
 #[test]
@@ -219,16 +162,6 @@ fn arguments_of(message: &Value) -> Vec<(&str, &str)> {
             (call["id"].as_str().unwrap(), function["arguments"].as_str().unwrap())
         })
         .collect()
-}
-
-#[test]
-fn calls_of_one_number_are_told_apart_by_their_ids() {
-    let all_zero = folded(&[
-        chunk(fragment(0, Some("a"), Some("f"), "{}"), None),
-        chunk(fragment(0, Some("b"), Some("f"), "{\"z\":3}"), None),
-        chunk(json!({}), Some("tool_calls")),
-    ]);
-    assert_eq!(arguments_of(&all_zero), [("a", "{}"), ("b", "{\"z\":3}")]);
 }
 
 #[test]
