@@ -40,6 +40,8 @@ pub(super) fn usual(protocol: Protocol, key: &str, value: &Value) -> Option<Valu
     match (protocol, key, value) {
         // Servers that take the address of an image by itself take the object too.
         (Protocol::OpenaiChat, "image_url", Value::String(url)) => Some(json!({"url": url})),
+        // Sound without a format is a string to the servers that take it.
+        (Protocol::OpenaiChat, "input_audio", Value::String(data)) => Some(json!({"data": data})),
         // The older word of some servers.
         (Protocol::OpenaiChat, "tool_choice", Value::String(word)) if word == "any" => {
             Some(json!("required"))

@@ -125,6 +125,11 @@ impl<'p> Piece<'_, 'p, '_> {
         self.losing.field(self.semantics.place(), field, kind, reason);
     }
 
+    fn has_extras(&self, scope: &str) -> bool {
+        let extras = own_extras(self.losing, self.semantics);
+        extras.is_some_and(|extras| extras.within(scope).next().is_some())
+    }
+
     /// The payload of this protocol's own that is not spelled the usual way.
     fn kept(&self) -> Option<Text<'p>> {
         let kept = own_extras(self.losing, self.semantics)?.within(DATA_URL).next()?;
@@ -170,6 +175,10 @@ impl<'p> Piece<'_, 'p, '_> {
         if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
             let reason = "Chat names sound by its format";
             self.losing.node(self.semantics.place(), LossKind::Renamed, reason);
+        }
+        // The servers that tell the format by the sound itself take it as a string alone.
+        if self.losing.is_same() && format.is_none() && !self.has_extras("input_audio") {
+            return self.write("input_audio", |writer| writer.value(&data));
         }
         self.write_object("input_audio", |inner| {
             inner.field("data", &data);

@@ -93,7 +93,7 @@ impl Turns<'_, '_> {
     fn object_text<'j>(&mut self, part: &Part<'_>, response: &'j Json<'_>) -> Text<'j> {
         let known = arguments::sole_member(response)
             .filter(|(key, _)| matches!(&**key, "output" | "result" | "content"));
-        if !known.as_ref().is_some_and(|(key, _)| key == "output") {
+        if known.as_ref().is_none_or(|(key, _)| key != "output") {
             let (at, reason) = (part.semantics().place(), "the result object is sent as text");
             self.losing.field(at, Field::ResultOutput, LossKind::Renamed, reason);
         }
