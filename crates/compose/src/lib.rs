@@ -5,6 +5,7 @@ pub mod budget;
 pub mod history;
 
 mod builder;
+mod draining;
 mod log;
 mod policy;
 mod refused;

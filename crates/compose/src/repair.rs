@@ -3,6 +3,7 @@
 use sabir_wire::conversation::Message;
 use sabir_wire::conversation::Request;
 
+use crate::draining::Draining;
 use crate::log::Log;
 use crate::policy::Policy;
 use crate::refused::Refused;
@@ -33,8 +34,8 @@ pub fn repair(request: &mut Request<'_>, policy: &Policy) -> Result<Trace, Refus
         return Ok(Trace::default());
     }
     let messages = std::mem::take(&mut request.messages);
-    let turns: Vec<Turn<'_>> =
-        messages.into_iter().enumerate().map(|(index, it)| Turn::given(index, it)).collect();
+    let given = Draining::of(messages).enumerate();
+    let turns: Vec<Turn<'_>> = given.map(|(index, it)| Turn::given(index, it)).collect();
     let mut notes = Notes::default();
     let turns = mended(turns, policy, &mut notes);
     step::validate::apply(&turns, &mut notes.log)

@@ -5,6 +5,8 @@ use sabir_wire::Report;
 use sabir_wire::json::Encode;
 use sabir_wire::json::Writer;
 
+use crate::draining::Draining;
+
 /// Every change, in the order in which it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a change that nobody reads is a silent one"]
@@ -20,7 +22,26 @@ pub struct Change {
     pub pointer: String,
     pub what: &'static str,
     pub why: &'static str,
+    /// Both, as a loss report has them.
+    reason: &'static str,
 }
+
+/// The words for a change: what is done, why, and both in one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    pub(crate) what: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) reason: &'static str,
+}
+
+/// The words for a change. They are put together by the compiler: a long history may have a change in every message.
+macro_rules! words {
+    ($what:literal, $why:literal $(,)?) => {
+        $crate::trace::Words { what: $what, why: $why, reason: concat!($what, ": ", $why) }
+    };
+}
+
+pub(crate) use words;
 
 /// The step that made a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,20 +62,16 @@ impl Trace {
         self.changes.is_empty()
     }
 
-    pub(crate) fn add(
-        &mut self,
-        step: StepName,
-        pointer: String,
-        (what, why): (&'static str, &'static str),
-    ) {
-        self.changes.push(Change { step, pointer, what, why });
+    pub(crate) fn add(&mut self, step: StepName, pointer: String, words: Words) {
+        let Words { what, why, reason } = words;
+        self.changes.push(Change { step, pointer, what, why, reason });
     }
 
     /// The changes as entries of a loss report.
     pub fn into_report(self) -> Report {
         let mut report = Report::default();
-        for Change { step, pointer, what, why } in self.changes {
-            report.lose(pointer, step.loss_kind(), [what, ": ", why].concat());
+        for Change { step, pointer, reason, .. } in Draining::of(self.changes) {
+            report.lose(pointer, step.loss_kind(), reason);
         }
         report
     }

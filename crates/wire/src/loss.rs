@@ -81,9 +81,9 @@ impl fmt::Display for LossKind {
 /// How many entries most reports have, so that they seldom grow.
 const FEW: usize = 8;
 
-/// How many entries a report holds. An input can have a place for a loss in every three bytes, and a report of all would
-/// take thirty times its memory.
-const ENTRIES_MAX: usize = 200_000;
+/// How many entries a report holds: ten times those of the longest conversations. An input can have a place for a loss in every
+/// three bytes, and a report of all would take thirty times its memory.
+const ENTRIES_MAX: usize = 20_000;
 
 /// What is said of all further losses of a kind.
 const MORE: &str = "so it was from here on in more places than a report holds";
@@ -161,7 +161,7 @@ mod tests {
         report.lose("/y", LossKind::Dropped, "b");
         assert_eq!(report.entries().len(), ENTRIES_MAX + 2);
         let [.., implied, dropped] = report.entries() else { panic!("two entries for the rest") };
-        assert_eq!((&*implied.pointer, &*implied.reason), ("/200000", MORE));
+        assert_eq!((&*implied.pointer, &*implied.reason), ("/20000", MORE));
         assert_eq!((&*dropped.pointer, dropped.kind), ("/x", LossKind::Dropped));
         let mut other = Report::default();
         other.lose("/z", LossKind::Repaired, "c");

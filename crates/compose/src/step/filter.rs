@@ -5,14 +5,19 @@ use sabir_wire::conversation::Part;
 use sabir_wire::conversation::Role;
 
 use super::Notes;
+use crate::draining::Draining;
 use crate::log::FILTERING;
 use crate::policy::Blank;
 use crate::trace::StepName;
+use crate::trace::Words;
+use crate::trace::words;
 use crate::turn::Turn;
 
-const EMPTY: (&str, &str) = ("message left out", "it says nothing");
-const FILLED: (&str, &str) =
-    ("words put in for a message", "it says nothing, and keeps two turns of the assistant apart");
+const EMPTY: Words = words!("message left out", "it says nothing");
+const FILLED: Words = words!(
+    "words put in for a message",
+    "it says nothing, and keeps two turns of the assistant apart"
+);
 
 /// What a user's turn says that is needed and blank.
 pub(super) const SILENCE: &str = "(The user said nothing.)";
@@ -21,8 +26,8 @@ pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, blank: Blank, notes: &mut Notes) -
     if !turns.iter().any(|turn| drops(&turn.message, blank)) {
         return turns;
     }
-    let mut filter = Filter { kept: Vec::with_capacity(turns.len()), speaker: None, silent: None };
-    for turn in turns {
+    let mut filter = Filter { kept: Vec::new(), speaker: None, silent: None };
+    for turn in Draining::of(turns) {
         match drops(&turn.message, blank) {
             true => filter.drop(turn, notes),
             false => filter.keep(turn, notes),

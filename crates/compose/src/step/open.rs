@@ -8,17 +8,19 @@ use super::Notes;
 use super::filter::SILENCE;
 use crate::policy::Opening;
 use crate::trace::StepName;
+use crate::trace::Words;
+use crate::trace::words;
 use crate::turn::Turn;
 
-const ADDED: (&str, &str) = ("user turn put in front", "the assistant cannot speak first");
+const ADDED: Words = words!("user turn put in front", "the assistant cannot speak first");
 
-const CLOSED: (&str, &str) = (
+const CLOSED: Words = words!(
     "user turn put behind",
     "nothing is left of the last message, and the assistant has answered already",
 );
 
-const LEFT_ALONE: (&str, &str) =
-    ("user turn put behind", "nothing is left of the conversation but its instructions");
+const LEFT_ALONE: Words =
+    words!("user turn put behind", "nothing is left of the conversation but its instructions");
 
 /// The last of those who converse, in a history as it was given.
 pub(crate) struct LastSpeaker {
@@ -61,7 +63,7 @@ pub(crate) fn apply<'a>(
 }
 
 /// Why a turn of the user is missing at the end, if it is.
-fn lack(turns: &[Turn<'_>]) -> Option<(&'static str, &'static str)> {
+fn lack(turns: &[Turn<'_>]) -> Option<Words> {
     match last_conversing(turns) {
         // Without it a provider takes the assistant's words for the beginning of the answer to come.
         Some(turn) => (turn.message.role == Role::Assistant).then_some(CLOSED),

@@ -12,11 +12,13 @@ use crate::builder::Summary;
 use crate::log::START_NOT_FOUND;
 use crate::policy::SummaryRole;
 use crate::trace::StepName;
+use crate::trace::Words;
+use crate::trace::words;
 use crate::turn::Turn;
 
-const LISTED: (&str, &str) = ("message left out", "the summary stands for it");
-const EARLIER: (&str, &str) = ("message left out", "it stands before the start of the summary");
-const ADDED: (&str, &str) = ("message added", "it tells what the messages left out have said");
+const LISTED: Words = words!("message left out", "the summary stands for it");
+const EARLIER: Words = words!("message left out", "it stands before the start of the summary");
+const ADDED: Words = words!("message added", "it tells what the messages left out have said");
 
 /// Puts the summary first and leaves out what it stands for. A message without an id cannot be listed, so it stays.
 pub(crate) fn apply<'a>(

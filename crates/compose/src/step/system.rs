@@ -8,9 +8,11 @@ use sabir_wire::conversation::Role;
 
 use super::Notes;
 use crate::trace::StepName;
+use crate::trace::Words;
+use crate::trace::words;
 use crate::turn::Turn;
 
-const ADDED: (&str, &str) = ("message added", "the system prompts stand in front, in one message");
+const ADDED: Words = words!("message added", "the system prompts stand in front, in one message");
 
 pub(crate) fn apply<'a>(
     mut turns: Vec<Turn<'a>>,

@@ -14,24 +14,27 @@ use super::plan::Fate;
 use super::plan::Plan;
 use super::plan::ResultPlan;
 use super::takes_results;
+use crate::draining::Draining;
 use crate::log::REMOVING;
 use crate::policy::Policy;
 use crate::policy::Unanswered;
 use crate::step::Notes;
 use crate::trace::StepName;
+use crate::trace::Words;
+use crate::trace::words;
 use crate::turn::Turn;
 
 /// What a call is answered with that nobody has answered.
 const NO_RESULT: &str = "Error: this tool call has no result";
 
-const ORPHAN: (&str, &str) = ("tool result left out", "no call asks for it");
-const SECOND: (&str, &str) = ("tool result left out", "its call has a result already");
-const MISPLACED: (&str, &str) = ("tool result left out", "it does not stand behind its call");
-const MOVED: (&str, &str) = ("tool result moved", "it belongs right behind its call");
-const ANSWERED: (&str, &str) = ("error result added", "the tool call has no result");
-const UNASKED: (&str, &str) = ("tool call left out", "it has no result");
-const NOT_ITS_TURN: (&str, &str) = ("tool call left out", "nobody but the assistant calls tools");
-const EMPTIED: (&str, &str) = ("message left out", "nothing is left of it");
+const ORPHAN: Words = words!("tool result left out", "no call asks for it");
+const SECOND: Words = words!("tool result left out", "its call has a result already");
+const MISPLACED: Words = words!("tool result left out", "it does not stand behind its call");
+const MOVED: Words = words!("tool result moved", "it belongs right behind its call");
+const ANSWERED: Words = words!("error result added", "the tool call has no result");
+const UNASKED: Words = words!("tool call left out", "it has no result");
+const NOT_ITS_TURN: Words = words!("tool call left out", "nobody but the assistant calls tools");
+const EMPTIED: Words = words!("message left out", "nothing is left of it");
 
 /// A result that goes behind a run, with the number of its call.
 struct Addition<'a> {
@@ -57,7 +60,7 @@ pub(super) fn mend<'a>(
     let mut mending = Mending { plan, policy, notes, additions: Vec::new() };
     let (mut calls, mut results) = (plan.calls.as_slice(), plan.results.as_slice());
     let mut kept = Vec::with_capacity(turns.len());
-    for (index, turn) in turns.into_iter().enumerate() {
+    for (index, turn) in Draining::of(turns).enumerate() {
         let calls = of_message(&mut calls, |call| call.at.0 == index);
         let results = of_message(&mut results, |result| result.at.0 == index);
         kept.push(mending.take_apart(turn, calls, results));
@@ -180,7 +183,7 @@ impl<'a> Mending<'a, '_> {
         self.additions.push(Addition { run, call, turn });
     }
 
-    fn note(&mut self, pointer: String, words: (&'static str, &'static str)) {
+    fn note(&mut self, pointer: String, words: Words) {
         self.notes.trace.add(StepName::Pair, pointer, words);
     }
 }
@@ -197,7 +200,7 @@ enum Verdict {
 }
 
 impl Fate {
-    fn words(self) -> (&'static str, &'static str) {
+    fn words(self) -> Words {
         match self {
             Self::Orphan => ORPHAN,
             Self::Second => SECOND,
@@ -230,7 +233,7 @@ fn assemble<'a>(
     let mut additions = additions.into_iter().peekable();
     let mut assembly = Assembly::default();
     let mut run = 0;
-    for (index, turn) in kept.into_iter().enumerate() {
+    for (index, turn) in Draining::of(kept).enumerate() {
         if runs.get(run) == Some(&index) {
             assembly.settle();
             assembly.take_additions(&mut additions, run);
