@@ -2,6 +2,8 @@
 //! threads that serve connections go on serving. Threads and waiting work are bounded, and what nobody waits for any more
 //! is not begun.
 
+mod sweep;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::fmt::Write;
@@ -11,6 +13,7 @@ use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use sabir_wire::FaultKind;
 use tokio::sync::oneshot;
@@ -25,6 +28,9 @@ pub(crate) const LARGE_BYTES: usize = 256 * 1024;
 
 /// How much work may wait for a thread.
 const WAITING_MAX: usize = 1_024;
+
+/// How long there is no work before memory is given back: whoever sends one large body often sends another.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// The threads for long work. They start when there is some and end when there is none: what glibc keeps at hand for a
 /// thread goes back only with the thread.
@@ -41,6 +47,9 @@ struct Shared {
 struct State {
     waiting: VecDeque<Job>,
     threads: usize,
+    /// The most threads at once since memory was given back, and whether somebody waits to do so.
+    threads_most: usize,
+    is_swept: bool,
     /// How many jobs there ever were, which numbers them.
     jobs: u64,
 }
@@ -91,6 +100,25 @@ impl Pool {
         told.await.unwrap_or_else(|_| Err(abandoned()))
     }
 
+    /// The same for work that takes much memory in small blocks. It has a thread to itself, and `settle` makes what comes of
+    /// it anew in other memory: a block that other threads keep, or have at hand for later, would hold all the memory back
+    /// that lies before it.
+    pub(crate) async fn run_apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Wanted) -> Result<T> + Send + 'static,
+        settle: fn(T) -> T,
+    ) -> Result<T> {
+        let work = move |wanted: &Wanted| {
+            let apart = || {
+                stand_back();
+                work(wanted)
+            };
+            let worked = std::thread::scope(|scope| scope.spawn(apart).join());
+            worked.unwrap_or_else(|_| Err(abandoned())).map(settle)
+        };
+        self.run(work).await
+    }
+
     /// Runs work on the body of so many bytes: here if it is small.
     pub(crate) async fn run_on<T: Send + 'static>(
         &self,
@@ -130,6 +158,7 @@ impl Shared {
         state.waiting.push_back(Job { number, run });
         if state.threads < self.threads_max {
             state.threads += 1;
+            state.threads_most = state.threads_most.max(state.threads);
             drop(state);
             self.start_thread(number)?;
         }
@@ -154,7 +183,7 @@ impl Shared {
     }
 
     /// Takes one job after the other while there are any.
-    fn work(&self) {
+    fn work(self: &Arc<Self>) {
         stand_back();
         while let Some(job) = self.next() {
             // A panic has told of itself; the work of others goes on.
@@ -163,13 +192,40 @@ impl Shared {
     }
 
     /// The next job. Where there is none the thread is counted out under the same lock, so that no job is left behind.
-    fn next(&self) -> Option<Job> {
+    fn next(self: &Arc<Self>) -> Option<Job> {
         let mut state = self.state();
         let job = state.waiting.pop_front();
         if job.is_none() {
             state.threads -= 1;
+            if state.threads == 0 && !std::mem::replace(&mut state.is_swept, true) {
+                drop(state);
+                self.start_sweeping();
+            }
         }
         job
+    }
+
+    /// Starts a thread that gives memory back when there has been no work for a while.
+    fn start_sweeping(self: &Arc<Self>) {
+        let shared = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("sabir-sweep".to_owned());
+        if thread.spawn(move || sweep::sweep(shared.wait_until_idle())).is_err() {
+            self.state().is_swept = false;
+        }
+    }
+
+    /// Waits until there has been no work for a while, and says how many threads had some before.
+    fn wait_until_idle(&self) -> usize {
+        let mut jobs = self.state().jobs;
+        loop {
+            std::thread::sleep(IDLE);
+            let mut state = self.state();
+            if state.threads == 0 && state.jobs == jobs {
+                state.is_swept = false;
+                return std::mem::take(&mut state.threads_most);
+            }
+            jobs = state.jobs;
+        }
     }
 
     fn withdraw(&self, number: u64) {

@@ -10,13 +10,13 @@ use std::task::ready;
 use http::HeaderMap;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
 use crate::config::types::GatewayKey;
+use crate::observe::Losses;
 use crate::observe::Outcome;
 use crate::observe::Upstream;
 
@@ -74,7 +74,7 @@ pub(crate) struct End<'a> {
     pub(crate) counts: Counts,
     /// What the translations of the request and of its answer lost.
     #[cfg_attr(not(test), expect(dead_code, reason = "a recorder keeps the report"))]
-    pub(crate) losses: &'a [Loss],
+    pub(crate) losses: &'a Losses,
 }
 
 /// The taps on one answer.

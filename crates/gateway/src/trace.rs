@@ -7,13 +7,13 @@ use std::time::Duration;
 use std::time::Instant;
 use std::time::SystemTime;
 
-use sabir_wire::Loss;
 use sabir_wire::LossKind;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 
 use crate::config::types::GatewayKey;
 use crate::observe::Exchanges;
+use crate::observe::Losses;
 use crate::observe::Measured;
 use crate::observe::Outcome;
 use crate::observe::Seen;
@@ -43,7 +43,7 @@ pub(crate) struct Trace {
     outcome: Option<Outcome>,
     first_byte: Option<Duration>,
     counts: Counts,
-    losses: Vec<Loss>,
+    losses: Losses,
 }
 
 impl Trace {
@@ -70,7 +70,7 @@ impl Trace {
             outcome: None,
             first_byte: None,
             counts: Counts::default(),
-            losses: Vec::new(),
+            losses: Losses::default(),
         }
     }
 
@@ -134,11 +134,8 @@ impl Trace {
         self.first_byte.get_or_insert(self.began.elapsed());
     }
 
-    pub(crate) fn add_losses(&mut self, losses: Vec<Loss>) {
-        match self.losses.is_empty() {
-            true => self.losses = losses,
-            false => self.losses.extend(losses),
-        }
+    pub(crate) fn add_losses(&mut self, losses: Losses) {
+        self.losses.extend(losses);
     }
 
     /// Another target is tried: what the last translation lost does not count.
@@ -147,7 +144,7 @@ impl Trace {
     }
 
     /// What the translations of the request and of its answer lost.
-    pub(crate) fn losses(&self) -> &[Loss] {
+    pub(crate) fn losses(&self) -> &Losses {
         &self.losses
     }
 
@@ -157,12 +154,12 @@ impl Trace {
 
     /// The counts of what can change an answer, as the header `sabir-loss` tells them.
     pub(crate) fn loss_summary(&self) -> Cow<'static, str> {
-        if !self.losses.iter().any(|loss| loss.kind.matters()) {
+        if self.losses.that_matter() == 0 {
             return "none".into();
         }
         let kinds =
             [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
-        let count = |kind| self.losses.iter().filter(|loss| loss.kind == kind).count();
+        let count = |kind| self.losses.kinds().filter(|it| *it == kind).count();
         let told: Vec<String> = kinds
             .into_iter()
             .map(|kind| (kind, count(kind)))
@@ -194,7 +191,7 @@ impl Drop for Trace {
         };
         self.snapshot.shared.metrics.ended(self.series(), &measured);
         self.leaves();
-        let (losses, forgotten) = Exchanges::report(std::mem::take(&mut self.losses));
+        let (losses, forgotten) = Exchanges::report(&self.losses);
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,

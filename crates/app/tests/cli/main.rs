@@ -11,6 +11,8 @@ mod convert;
 mod errors;
 mod folder;
 mod inspect;
+#[cfg(target_os = "linux")]
+mod memory;
 mod report;
 mod run;
 mod sim;

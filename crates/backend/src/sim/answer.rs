@@ -15,7 +15,7 @@ use super::api::Api;
 use super::api::Asked;
 use super::api::Route;
 use super::api::Url;
-use super::openai;
+use super::embeddings;
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::Delivery;
@@ -61,8 +61,9 @@ impl Setting<'_> {
             Route::Models => return Ok(self.json(self.api.models(), request_id)),
             Route::Model(id) => return self.model(&id, request_id),
             Route::Embeddings => {
-                let body = self.body(incoming)?;
-                return Ok(self.json(openai::embeddings(&body)?, request_id));
+                let unreadable = |error: &_| self.api.unreadable(error);
+                let answer = embeddings::answer(incoming.body, unreadable)?;
+                return Ok(self.json(answer, request_id));
             }
             Route::Count { ref model } => (model.clone(), None),
             Route::Generate { ref model, delivery } => (model.clone(), delivery),

@@ -5,6 +5,7 @@ mod anthropic_messages;
 mod api;
 mod body;
 mod chunk;
+mod embeddings;
 mod gemini;
 mod media;
 mod openai;

@@ -1,4 +1,4 @@
-//! What the two OpenAI APIs share: keys, headers, errors, models, embeddings and
+//! What the two OpenAI APIs share: keys, headers, errors, models and
 //! log probabilities.
 
 use http::HeaderMap;
@@ -8,11 +8,9 @@ use serde_json::json;
 
 use super::chunk;
 use super::problem::Problem;
-use super::seal;
 use super::shape;
 use super::shape::Violation;
 use super::shape::What;
-use super::tokens;
 
 /// The only time that these APIs know.
 pub(super) const CREATED_S: u64 = 1_767_225_600;
@@ -145,50 +143,6 @@ pub(super) fn models() -> Value {
 
 pub(super) fn model(id: &str) -> Value {
     json!({"id": id, "object": "model", "created": CREATED_S, "owned_by": "sabir-sim"})
-}
-
-/// How many numbers a vector has where the request does not say, and how many it may ask for.
-const DIMENSIONS: usize = 8;
-const DIMENSIONS_MAX: u64 = 3_072;
-
-/// Vectors that depend on the text alone.
-pub(super) fn embeddings(body: &Value) -> Result<Value, Problem> {
-    let inputs: Vec<String> = match &body["input"] {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(list) if !list.is_empty() => list
-            .iter()
-            .map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
-            .collect(),
-        _ => return Err(Problem::invalid("Missing required parameter: 'input'.").at("input")),
-    };
-    let dimensions = match body["dimensions"].as_u64() {
-        None => DIMENSIONS,
-        Some(asked) if (1..=DIMENSIONS_MAX).contains(&asked) => asked as usize,
-        Some(_) => return Err(Problem::invalid("Invalid value for 'dimensions'.").at("dimensions")),
-    };
-    let is_packed = body["encoding_format"] == "base64";
-    let data = inputs.iter().enumerate().map(|(index, text)| {
-        let vector = embedding(text, dimensions);
-        let packed = || {
-            let bytes: Vec<u8> = vector.iter().flat_map(|it| it.to_le_bytes()).collect();
-            json!(seal::encode_base64(&bytes))
-        };
-        let embedding = if is_packed { packed() } else { json!(vector) };
-        json!({"object": "embedding", "index": index, "embedding": embedding})
-    });
-    let count: u64 = inputs.iter().map(|text| tokens::of_text(text)).sum();
-    Ok(json!({
-        "object": "list", "data": data.collect::<Vec<_>>(), "model": body["model"],
-        "usage": {"prompt_tokens": count, "total_tokens": count},
-    }))
-}
-
-fn embedding(text: &str, dimensions: usize) -> Vec<f32> {
-    let number = |place: usize| {
-        let hash = seal::hash(&[text.as_bytes(), &place.to_le_bytes()]);
-        (hash % 2001) as f32 / 1000.0 - 1.0
-    };
-    (0..dimensions).map(number).collect()
 }
 
 /// The rules of the parameters of every function: an object with properties at the root, items in every list.

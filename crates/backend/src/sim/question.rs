@@ -100,27 +100,32 @@ pub(super) enum Delivery {
 
 impl Question {
     /// What was said since the model last ended a turn without calling tools: the task in hand.
-    fn task(&self) -> Vec<Spoken> {
-        let mut merged: Vec<Spoken> = Vec::new();
-        for spoken in &self.spoken {
-            match (merged.last_mut(), spoken) {
-                (Some(Spoken::Model { calls }), Spoken::Model { calls: more }) => *calls += more,
-                _ => merged.push(spoken.clone()),
+    fn task(&self) -> &[Spoken] {
+        let mut begin = 0;
+        // How many tools the model has called in the turn that goes on.
+        let mut called = None;
+        for (index, spoken) in self.spoken.iter().enumerate() {
+            match spoken {
+                Spoken::Model { calls } => called = Some(called.unwrap_or(0) + calls),
+                _ if called.take() == Some(0) => begin = index,
+                _ => {}
             }
         }
-        let ended = merged.iter().rposition(|it| *it == Spoken::Model { calls: 0 });
-        merged.split_off(ended.map_or(0, |index| index + 1))
+        if called == Some(0) { &[] } else { &self.spoken[begin..] }
     }
 
-    /// How many rounds of tool calls the task has seen.
+    /// How many rounds of tool calls the task has seen. What the model says in a row is one.
     pub(super) fn rounds(&self) -> usize {
-        self.task().iter().filter(|it| matches!(it, Spoken::Model { .. })).count()
+        let is_model = |it: &Spoken| matches!(it, Spoken::Model { .. });
+        self.task()
+            .chunk_by(|one, two| is_model(one) == is_model(two))
+            .filter(|it| is_model(&it[0]))
+            .count()
     }
 
     /// All user texts of the task.
     pub(super) fn instructions(&self) -> String {
-        let task = self.task();
-        let texts = task.iter().filter_map(|it| match it {
+        let texts = self.task().iter().filter_map(|it| match it {
             Spoken::User(text) => Some(text.as_str()),
             _ => None,
         });

@@ -1,34 +1,49 @@
-//! How many values a body may hold. Read into memory, a short object takes forty times its own length, so that a body of
-//! megabytes would take gigabytes: providers have such limits too.
+//! How much memory a body may take when it is read: a short object takes twenty times its own length and more, so that a body
+//! of megabytes would take hundreds. Providers limit the number of values in their own ways.
 
 use super::problem::Problem;
 
-/// The most values of one body. Long conversations with many tools have some ten thousand; an OpenAI embedding takes up to
-/// 300,000 tokens as numbers, which are small.
-const VALUES_MAX: usize = 100_000;
-const NUMBERS_MAX: usize = 320_000;
+/// What a body may take beyond its length: as much as some thousand objects, whatever its length is.
+const FREE_BYTES: usize = 4 << 20;
 
-/// Refuses a body with more values than a simulator reads.
+/// What it may take for each of its bytes. Conversations and tools take less than once their length; so does a long text.
+const FACTOR: usize = 3;
+
+/// What an object takes with its first members, and a list. A small object has room for four members and a table of them.
+const CONTAINER_BYTES: usize = 560;
+
+/// What another value takes, with the name that it may have.
+const VALUE_BYTES: usize = 104;
+
+/// Refuses a body that would take too much memory when it is read.
 pub(super) fn check(body: &[u8]) -> Result<(), Problem> {
     // The shortest value with its comma takes two bytes.
-    if body.len() <= 2 * VALUES_MAX {
+    if body.len() / 2 * CONTAINER_BYTES <= FREE_BYTES {
         return Ok(());
     }
-    let counted = count(body);
-    if counted.containers <= VALUES_MAX && counted.all <= NUMBERS_MAX {
-        return Ok(());
+    match count(body).bytes() <= FREE_BYTES + FACTOR * body.len() {
+        true => Ok(()),
+        false => Err(too_many()),
     }
-    let message = format!(
-        "The request is too large: this simulator reads at most {VALUES_MAX} objects and lists, \
-         and {NUMBERS_MAX} values in all."
-    );
-    Err(Problem::new(413, message))
+}
+
+fn too_many() -> Problem {
+    let message = "The request is too large: this simulator does not read so many short objects \
+                   and values in one body.";
+    Problem::new(413, message)
 }
 
 #[derive(Debug, Default, PartialEq)]
 struct Counted {
     containers: usize,
     all: usize,
+}
+
+impl Counted {
+    /// What all of them take in memory.
+    fn bytes(&self) -> usize {
+        self.containers * CONTAINER_BYTES + (self.all - self.containers) * VALUE_BYTES
+    }
 }
 
 /// Counts what begins outside of strings, whether or not the body is JSON.
@@ -63,6 +78,10 @@ fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
 mod tests {
     use super::*;
 
+    fn refused(body: &str) -> Option<u16> {
+        check(body.as_bytes()).err().map(|problem| problem.status)
+    }
+
     #[test]
     fn values_are_counted_outside_of_strings() {
         let body = br#"{"a":[1,2,{}],"b":"[,\",{"}"#;
@@ -70,14 +89,22 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_read_and_endless_small_objects_are_not() {
+    fn long_texts_and_conversations_are_read() {
         let text = format!(r#"{{"text":"{}"}}"#, "[{,".repeat(1_000_000));
-        assert_eq!(check(text.as_bytes()), Ok(()));
-        let tokens = format!("[{}1]", "1,".repeat(300_000));
-        assert_eq!(check(tokens.as_bytes()), Ok(()));
-        let objects = format!("[{}{{}}]", "{},".repeat(VALUES_MAX));
-        assert_eq!(check(objects.as_bytes()).map_err(|problem| problem.status), Err(413));
-        let numbers = format!("[{}1]", "1,".repeat(NUMBERS_MAX));
-        assert_eq!(check(numbers.as_bytes()).map_err(|problem| problem.status), Err(413));
+        assert_eq!(refused(&text), None);
+        let message = format!(r#"{{"role":"user","content":"{}"}},"#, "word ".repeat(80));
+        assert_eq!(refused(&format!("[{}{{}}]", message.repeat(50_000))), None);
+        let property = r#""path":{"type":"string","description":"Where it is."},"#;
+        assert_eq!(refused(&format!("{{{}}}", property.repeat(6_000))), None);
+    }
+
+    #[test]
+    fn endless_short_values_are_not() {
+        for (value, few, many) in [("{},", 4_000, 100_000), ("1,", 30_000, 300_000)] {
+            assert_eq!(refused(&format!("[{}1]", value.repeat(few))), None, "{value}");
+            assert_eq!(refused(&format!("[{}1]", value.repeat(many))), Some(413), "{value}");
+        }
+        let message = r#"{"role":"user","content":"word"},"#;
+        assert_eq!(refused(&format!("[{}1]", message.repeat(60_000))), Some(413));
     }
 }

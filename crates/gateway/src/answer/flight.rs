@@ -6,12 +6,12 @@ use std::task::Poll;
 
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
+use crate::observe::Losses;
 use crate::observe::Outcome;
 use crate::state::Snapshot;
 use crate::tap::End;
@@ -34,16 +34,16 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) fault: Option<FaultKind>,
     pub(crate) counts: Counts,
-    pub(crate) losses: Vec<Loss>,
+    pub(crate) losses: Losses,
 }
 
 impl Ended {
     /// An end that nothing more is known of.
     pub(crate) fn plain(outcome: Outcome) -> Self {
-        Self { outcome, fault: None, counts: Counts::default(), losses: Vec::new() }
+        Self { outcome, fault: None, counts: Counts::default(), losses: Losses::default() }
     }
 
-    fn as_end<'a>(&self, losses: &'a [Loss]) -> End<'a> {
+    fn as_end<'a>(&self, losses: &'a Losses) -> End<'a> {
         End { outcome: self.outcome, fault: self.fault, counts: self.counts, losses }
     }
 }
@@ -87,7 +87,7 @@ impl InFlight {
 
     /// Records how the answer ended for the client.
     pub(super) fn record(&mut self, ended: &Ended) {
-        self.trace.end(&ended.as_end(&[]));
+        self.trace.end(&ended.as_end(&Losses::default()));
     }
 
     /// Whether the end of the answer must wait for [`InFlight::poll_ready`].

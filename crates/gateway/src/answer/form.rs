@@ -7,7 +7,6 @@ use std::task::Poll;
 use bytes::Bytes;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::Loss;
 use sabir_wire::conversation::Counts;
 
 use crate::answer::frames::Defect;
@@ -15,6 +14,7 @@ use crate::answer::output::Output;
 use crate::answer::pass_through::PassThrough;
 use crate::answer::translation::Translation;
 use crate::failure::Failure;
+use crate::observe::Losses;
 use crate::state::Snapshot;
 use crate::tap::Taps;
 use crate::upstream::Piece;
@@ -169,10 +169,10 @@ impl Form {
     }
 
     /// What the translation lost, once it is over.
-    pub(super) fn take_losses(&mut self) -> Vec<Loss> {
+    pub(super) fn take_losses(&mut self) -> Losses {
         match self {
             Self::Translation(it) => it.take_losses(),
-            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Vec::new(),
+            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Losses::default(),
         }
     }
 

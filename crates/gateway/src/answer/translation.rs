@@ -8,7 +8,6 @@ use std::task::Poll;
 use bytes::Bytes;
 use sabir_wire::Fault;
 use sabir_wire::FaultKind;
-use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::Report;
 use sabir_wire::conversation::Counts;
@@ -30,6 +29,7 @@ use crate::call::Delivery;
 use crate::call::Recipient;
 use crate::failure::Failure;
 use crate::failure::Whose;
+use crate::observe::Losses;
 use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
@@ -230,8 +230,8 @@ impl Translation {
     }
 
     /// What the translation lost, once it is over.
-    pub(super) fn take_losses(&mut self) -> Vec<Loss> {
-        self.writing.report.take().map(Report::into_entries).unwrap_or_default()
+    pub(super) fn take_losses(&mut self) -> Losses {
+        self.writing.report.take().map(Losses::from).unwrap_or_default()
     }
 
     /// What can be sent now.

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http::header::TRANSFER_ENCODING;
-use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 use sabir_wire::conversation::Response;
@@ -33,6 +32,7 @@ use crate::answer::translation::Translation;
 use crate::answer::unreadable;
 use crate::call::Recipient;
 use crate::failure::Result;
+use crate::observe::Losses;
 use crate::observe::Outcome;
 use crate::pool::LARGE_BYTES;
 use crate::state::Snapshot;
@@ -82,7 +82,7 @@ struct Parties {
 #[derive(Debug, Default)]
 struct Tally {
     counts: Counts,
-    losses: Vec<Loss>,
+    losses: Losses,
 }
 
 /// Makes the client's answer of the provider's.
@@ -235,7 +235,7 @@ fn encode(
         return Ok(Form::Translation(Box::new(translation.unfolded(response))));
     }
     let encoded = recipient.client.encode_response(&response, upstream, context);
-    tally.losses = encoded.report.into_entries();
+    tally.losses = encoded.report.into();
     Ok(Form::Whole(Bytes::from(encoded.body).into()))
 }
 

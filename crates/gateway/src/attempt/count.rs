@@ -180,7 +180,7 @@ async fn prepared_elsewhere<'a>(
         let parts = prepared(&snapshot, &large.lend(), &candidate, &mut notes).map(|prepared| {
             let estimate = tokens_of(&prepared);
             let Prepared { path, headers, body, mode, .. } = prepared;
-            (path, headers.into_owned(), body.whole().into_owned(), mode, estimate)
+            (path, headers.into_owned(), body.shared().whole(), mode, estimate)
         });
         Ok((parts, notes.into_losses()))
     });

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use sabir_wire::Loss;
 use sabir_wire::Report;
 
 use crate::failure::Result;
+use crate::observe::Losses;
 use crate::pool::Wanted;
 use crate::trace::Trace;
 
@@ -15,7 +15,7 @@ use crate::trace::Trace;
 pub(super) struct Notes<'t> {
     id: Cow<'t, str>,
     began_s: u64,
-    losses: Vec<Loss>,
+    losses: Losses,
     wanted: Option<&'t Wanted>,
 }
 
@@ -34,14 +34,14 @@ impl Stamp {
     /// Notes of work that ends when nobody wants it any more.
     pub(super) fn notes(self, wanted: &Wanted) -> Notes<'_> {
         let Self { id, began_s } = self;
-        Notes { id: id.into(), began_s, losses: Vec::new(), wanted: Some(wanted) }
+        Notes { id: id.into(), began_s, losses: Losses::default(), wanted: Some(wanted) }
     }
 }
 
 impl<'t> Notes<'t> {
     pub(super) fn of(trace: &'t Trace) -> Self {
         let (id, began_s) = (trace.id().into(), trace.began_s());
-        Self { id, began_s, losses: Vec::new(), wanted: None }
+        Self { id, began_s, losses: Losses::default(), wanted: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -54,10 +54,7 @@ impl<'t> Notes<'t> {
     }
 
     pub(super) fn add_losses(&mut self, report: Report) {
-        match self.losses.is_empty() {
-            true => self.losses = report.into_entries(),
-            false => self.losses.extend(report.into_entries()),
-        }
+        self.losses.extend(report.into());
     }
 
     /// Stands between two steps of long work, which ends here if nobody waits for it.
@@ -65,7 +62,7 @@ impl<'t> Notes<'t> {
         self.wanted.map_or(Ok(()), Wanted::check)
     }
 
-    pub(super) fn into_losses(self) -> Vec<Loss> {
+    pub(super) fn into_losses(self) -> Losses {
         self.losses
     }
 }

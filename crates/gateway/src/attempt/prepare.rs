@@ -27,6 +27,7 @@ use crate::config::types::Repair;
 use crate::failure::Failure;
 use crate::failure::Result;
 use crate::failure::Whose;
+use crate::observe::Losses;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
@@ -51,6 +52,18 @@ struct Rewritten {
     /// None if the client's own bytes will do.
     body: Option<Payload<'static>>,
     mode: AnswerMode,
+}
+
+impl Rewritten {
+    /// The same with all small blocks of memory made anew; that of a large body goes back wherever it is freed.
+    fn settled(self) -> Self {
+        let Self { body, mode } = self;
+        let mode = match mode {
+            AnswerMode::PassThrough => AnswerMode::PassThrough,
+            AnswerMode::Translate(asked) => AnswerMode::Translate(Box::new(Asked::clone(&asked))),
+        };
+        Self { body, mode }
+    }
 }
 
 /// What is sent to a target.
@@ -89,14 +102,18 @@ pub(super) async fn prepare_large<'a>(
     trace.clear_losses();
     let (own, large, stamp) = (Arc::clone(snapshot), Arc::clone(large), Stamp::of(trace));
     let target = candidate.clone();
-    let work = snapshot.shared.pool.run(move |wanted| {
+    let work = move |wanted: &_| {
         let mut notes = stamp.notes(wanted);
         let rewritten = rewrite(&own, &large.lend(), &target, &mut notes);
         Ok((rewritten, notes.into_losses()))
-    });
-    let (rewritten, losses) = work.await?;
+    };
+    let settle = |(rewritten, losses): (Result<Rewritten>, Losses)| {
+        (rewritten.map(Rewritten::settled), losses.fitting(usize::MAX))
+    };
+    let (rewritten, losses) = snapshot.shared.pool.run_apart(work, settle).await?;
     trace.add_losses(losses);
-    assemble(call, candidate, rewritten?)
+    let Rewritten { body, mode } = rewritten?;
+    assemble(call, candidate, Rewritten { body: body.map(Payload::shared), mode })
 }
 
 fn rewrite(
@@ -194,6 +211,9 @@ fn translated(
         true => strict(encoded, notes)?,
         false => encoded,
     };
+    let asked = Asked::by(&exchange, upstream, &target);
+    // It takes several times as much memory as the body, and what follows takes some of its own.
+    drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
         true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
         false => None,
@@ -203,7 +223,7 @@ fn translated(
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
-        ..Asked::by(&exchange, upstream, &target)
+        ..asked
     };
     notes.add_losses(repairs);
     notes.add_losses(moves);

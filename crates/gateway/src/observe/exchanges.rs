@@ -12,7 +12,6 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use sabir_wire::Loss;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Count;
 use sabir_wire::conversation::Counts;
@@ -101,10 +100,9 @@ impl Exchanges {
     }
 
     /// As much of a report as may be remembered, and how many entries are left out.
-    pub(crate) fn report(losses: Vec<Loss>) -> (Losses, usize) {
-        let count = losses.len();
-        let kept = Losses::of(losses, REPORT_BYTES_MAX);
-        let forgotten = count - kept.len();
+    pub(crate) fn report(losses: &Losses) -> (Losses, usize) {
+        let kept = losses.fitting(REPORT_BYTES_MAX);
+        let forgotten = losses.len() - kept.len();
         (kept, forgotten)
     }
 
@@ -236,7 +234,7 @@ mod tests {
     }
 
     fn seen(id: usize, count: usize) -> Seen {
-        let (losses, forgotten) = Exchanges::report(losses(count));
+        let (losses, forgotten) = Exchanges::report(&losses(count));
         Seen {
             id: id.to_string(),
             began_ms: 0,
@@ -259,17 +257,19 @@ mod tests {
         exchanges.remember(seen(id, losses));
     }
 
-    fn losses(count: usize) -> Vec<Loss> {
-        let mut report = Report::default();
+    fn losses(count: usize) -> Losses {
+        let mut losses = Losses::default();
         for _ in 0..count {
-            report.lose(String::new(), LossKind::Dropped, "a reason");
+            let mut report = Report::default();
+            report.lose("/a/place", LossKind::Dropped, "a reason");
+            losses.extend(report.into());
         }
-        report.into_entries()
+        losses
     }
 
     /// How many entries of the tests fit.
     fn losses_max() -> usize {
-        REPORT_BYTES_MAX / Losses::of(losses(1), usize::MAX).bytes()
+        REPORT_BYTES_MAX / losses(1).bytes()
     }
 
     /// How many entries of an exchange's report are there, and how many are not.

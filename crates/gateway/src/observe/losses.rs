@@ -1,55 +1,89 @@
-//! The entries of a loss report as they are remembered: all pointers in one text. With a block of memory for each, the
-//! blocks that requests work with would be those of the oldest report, and in no cache any more.
+//! The entries of a loss report as they are handed on and remembered: all words in one text. With a block of memory for each,
+//! the blocks that requests work with would be those of the oldest report, and in no cache any more; and small blocks of a
+//! thread for large bodies that others keep or free would hold all its memory back.
 
 use std::borrow::Cow;
 
 use sabir_wire::Loss;
 use sabir_wire::LossKind;
+use sabir_wire::Report;
 use sabir_wire::json::Writer;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Losses {
-    pointers: String,
+    /// The pointer of each entry, and the reason behind it if it is no part of the program.
+    text: String,
     entries: Vec<Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Where its pointer ends in the text, and that of the next one begins.
+    /// Where its words end in the text, and those of the next one begin.
     end: usize,
+    pointer_bytes: u32,
     kind: LossKind,
-    reason: Cow<'static, str>,
+    reason: Option<&'static str>,
 }
 
 impl Losses {
-    /// Takes so many entries over as fit.
-    pub(crate) fn of(losses: Vec<Loss>, bytes_max: usize) -> Self {
-        let fitting = fitting(&losses, bytes_max);
-        let pointer_bytes = losses[..fitting].iter().map(|loss| loss.pointer.len()).sum();
-        let mut kept = Self {
-            pointers: String::with_capacity(pointer_bytes),
-            entries: Vec::with_capacity(fitting),
-        };
-        for Loss { pointer, kind, reason } in losses.into_iter().take(fitting) {
-            kept.pointers.push_str(&pointer);
-            kept.entries.push(Entry { end: kept.pointers.len(), kind, reason });
+    /// Adds the entries of a report.
+    fn add(&mut self, losses: Vec<Loss>) {
+        self.entries.reserve_exact(losses.len());
+        for Loss { pointer, kind, reason } in losses {
+            self.text.push_str(&pointer);
+            let reason = match reason {
+                Cow::Borrowed(reason) => Some(reason),
+                Cow::Owned(reason) => {
+                    self.text.push_str(&reason);
+                    None
+                }
+            };
+            let pointer_bytes = u32::try_from(pointer.len()).unwrap_or_default();
+            self.entries.push(Entry { end: self.text.len(), pointer_bytes, kind, reason });
         }
-        kept
+    }
+
+    /// Adds what was handed on.
+    pub(crate) fn extend(&mut self, more: Losses) {
+        if self.entries.is_empty() {
+            *self = more;
+            return;
+        }
+        let before = self.text.len();
+        self.text.push_str(&more.text);
+        let moved = more.entries.into_iter().map(|it| Entry { end: before + it.end, ..it });
+        self.entries.extend(moved);
+    }
+
+    /// So many of the entries as fit, in memory of this thread.
+    pub(crate) fn fitting(&self, bytes_max: usize) -> Self {
+        let fits = |(index, entry): &(usize, &Entry)| bytes(index + 1, entry.end) <= bytes_max;
+        let fitting = self.entries.iter().enumerate().take_while(fits).count();
+        let entries = self.entries[..fitting].to_vec();
+        let end = entries.last().map_or(0, |entry| entry.end);
+        Self { text: self.text[..end].to_owned(), entries }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
     }
 
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// What they take in memory at most: many reasons are part of the program.
+    /// What they take in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.pointers.len()
-            + self.entries.iter().map(|entry| entry_bytes(&entry.reason)).sum::<usize>()
+        bytes(self.entries.len(), self.text.len())
+    }
+
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = LossKind> {
+        self.entries.iter().map(|entry| entry.kind)
     }
 
     /// How many of them can change an answer.
     pub(crate) fn that_matter(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.kind.matters()).count()
+        self.kinds().filter(|kind| kind.matters()).count()
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {
@@ -57,25 +91,25 @@ impl Losses {
         write(
             writer,
             self.entries.iter().map(|entry| {
-                let pointer = &self.pointers[start..entry.end];
+                let words = &self.text[start..entry.end];
                 start = entry.end;
-                (pointer, entry.kind, &*entry.reason)
+                let (pointer, reason) = words.split_at(entry.pointer_bytes as usize);
+                (pointer, entry.kind, entry.reason.unwrap_or(reason))
             }),
         );
     }
 }
 
-fn fitting(losses: &[Loss], bytes_max: usize) -> usize {
-    let mut bytes = 0;
-    let fits = |loss: &&Loss| {
-        bytes += loss.pointer.len() + entry_bytes(&loss.reason);
-        bytes <= bytes_max
-    };
-    losses.iter().take_while(fits).count()
+impl From<Report> for Losses {
+    fn from(report: Report) -> Self {
+        let mut losses = Self::default();
+        losses.add(report.into_entries());
+        losses
+    }
 }
 
-fn entry_bytes(reason: &str) -> usize {
-    size_of::<Entry>() + reason.len()
+fn bytes(entries: usize, text_bytes: usize) -> usize {
+    entries * size_of::<Entry>() + text_bytes
 }
 
 /// Writes the entries of a loss report.
@@ -97,34 +131,47 @@ fn write<'l>(writer: &mut Writer, losses: impl Iterator<Item = (&'l str, LossKin
 
 #[cfg(test)]
 mod tests {
-    use sabir_wire::Report;
-
     use super::*;
 
-    fn report() -> Vec<Loss> {
+    fn report() -> Report {
         let mut report = Report::default();
         report.lose("/top_k", LossKind::Dropped, "unknown there");
         report.lose("/messages/0", LossKind::Renamed, format!("{} blocks", 2));
         report.lose("", LossKind::Implied, "the default");
-        report.into_entries()
+        report
+    }
+
+    fn written(losses: &Losses) -> String {
+        let mut writer = Writer::default();
+        losses.write(&mut writer);
+        writer.into_string()
     }
 
     #[test]
     fn what_is_remembered_reads_as_it_was() {
         let mut expected = Writer::default();
-        write_losses(&report(), &mut expected);
-        let kept = Losses::of(report(), usize::MAX);
-        let mut told = Writer::default();
-        kept.write(&mut told);
-        assert_eq!(told.into_string(), expected.into_string());
+        write_losses(report().entries(), &mut expected);
+        let kept = Losses::from(report());
+        assert_eq!(written(&kept), expected.into_string());
         assert_eq!((kept.len(), kept.that_matter()), (3, 1));
     }
 
     #[test]
     fn no_more_is_kept_than_fits() {
-        let bytes = Losses::of(report(), usize::MAX).bytes();
-        assert_eq!(Losses::of(report(), bytes).len(), 3);
-        assert_eq!(Losses::of(report(), bytes - 1).len(), 2);
-        assert_eq!(Losses::of(report(), 0).len(), 0);
+        let bytes = Losses::from(report()).bytes();
+        for (bytes_max, forgotten) in [(bytes, 0), (bytes - 1, 1), (0, 3)] {
+            let losses = Losses::from(report()).fitting(bytes_max);
+            assert_eq!(losses.len(), 3 - forgotten);
+            assert!(losses.bytes() <= bytes_max);
+        }
+    }
+
+    #[test]
+    fn what_is_added_stands_behind_the_rest() {
+        let mut twice = Losses::from(report());
+        twice.extend(report().into());
+        let mut expected = report();
+        expected.extend(report());
+        assert_eq!(written(&twice), written(&expected.into()));
     }
 }

@@ -14,6 +14,7 @@ use sabir_wire::conversation::Count;
 use sabir_wire::conversation::Counts;
 
 use crate::failure::Whose;
+use crate::observe::Losses;
 use crate::observe::Outcome;
 use crate::observe::histogram::Histogram;
 use crate::observe::log;
@@ -66,7 +67,7 @@ pub(crate) struct SeriesKey<'p> {
 pub(crate) struct Measured<'a> {
     pub(crate) outcome: Outcome,
     pub(crate) counts: Counts,
-    pub(crate) losses: &'a [sabir_wire::Loss],
+    pub(crate) losses: &'a Losses,
     pub(crate) duration: Duration,
     pub(crate) first_byte: Option<Duration>,
 }
@@ -114,8 +115,8 @@ impl Metrics {
         series.endings[measured.outcome.index()].fetch_add(1, Relaxed);
         series.input_tokens.fetch_add(measured.counts[Count::Input].unwrap_or_default(), Relaxed);
         series.output_tokens.fetch_add(measured.counts[Count::Output].unwrap_or_default(), Relaxed);
-        for loss in measured.losses {
-            series.losses[loss.kind as usize].fetch_add(1, Relaxed);
+        for kind in measured.losses.kinds() {
+            series.losses[kind as usize].fetch_add(1, Relaxed);
         }
         series.duration.note(measured.duration);
         if let Some(first_byte) = measured.first_byte {

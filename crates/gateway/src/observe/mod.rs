@@ -13,6 +13,7 @@ pub(crate) use exchanges::Seen;
 pub(crate) use exchanges::Upstream;
 pub(crate) use log::exchange as log_exchange;
 pub use log::start as start_log;
+pub(crate) use losses::Losses;
 pub(crate) use losses::write_losses;
 pub(crate) use metrics::Measured;
 pub(crate) use metrics::Metrics;

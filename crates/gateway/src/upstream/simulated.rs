@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use ::http::HeaderName;
+use ::http::HeaderValue;
 use ::http::Response;
+use bytes::Bytes;
 use sabir_backend::http::Client;
+use sabir_backend::sim;
 use sabir_backend::sim::Incoming;
 use sabir_backend::sim::ReplyBody;
 use sabir_backend::sim::Simulator;
+use sabir_backend::sim::Step;
 
 use crate::failure::Result;
 use crate::pool::LARGE_BYTES;
@@ -28,15 +33,31 @@ impl Backend for Simulated {
             let reply = self.0.answer(Incoming { method, path, headers, body: &body });
             return Ok(received(reply.into_response()));
         }
-        let (simulator, body) = (Arc::clone(&self.0), body.into_owned());
+        let simulator = Arc::clone(&self.0);
         let (method, path, headers) = (method.clone(), path.to_owned(), headers.clone());
-        let work = pool.run(move |_| {
+        let work = move |_: &_| {
             let incoming =
                 Incoming { method: &method, path: &path, headers: &headers, body: &body };
-            Ok(simulator.answer(incoming).into_response())
-        });
-        work.await.map(received)
+            Ok(simulator.answer(incoming))
+        };
+        let reply = pool.run_apart(work, settled).await?;
+        Ok(received(reply.into_response()))
     }
+}
+
+/// A reply in memory of its own.
+fn settled(reply: sim::Reply) -> sim::Reply {
+    let header = |(name, value): (&HeaderName, &HeaderValue)| {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value.as_bytes()).ok()?))
+    };
+    let step = |step: &Step| match step {
+        Step::Send(bytes) => Step::Send(Bytes::copy_from_slice(bytes)),
+        step => step.clone(),
+    };
+    let headers = reply.headers.iter().filter_map(header).collect();
+    let steps = reply.steps.iter().map(step).collect();
+    sim::Reply { status: reply.status, headers, steps }
 }
 
 fn received(reply: Response<ReplyBody>) -> Reply {

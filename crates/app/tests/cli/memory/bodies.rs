@@ -1,0 +1,78 @@
+//! Large bodies of every protocol, out of many short elements.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sabir_testkit::long::Kind;
+use sabir_testkit::long::Long;
+use sabir_wire::Protocol;
+
+/// A request's body.
+pub(crate) struct Body {
+    pub(crate) protocol: Protocol,
+    pub(crate) unpacked_bytes: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_packed: bool,
+}
+
+impl Body {
+    /// The long input of that name at about that length, for the provider's model.
+    pub(crate) fn of(protocol: Protocol, name: &str, bytes: usize) -> Self {
+        let is_it = |it: &Long| it.kind == Kind::Request && it.name == name;
+        let input = Long::all(protocol).into_iter().find(is_it).unwrap();
+        let element = (input.of(2_000).len() - input.of(1_000).len()) / 1_000;
+        let text = input.of(bytes / element).replacen('{', r#"{"model":"up/m","#, 1);
+        Self { protocol, unpacked_bytes: text.len(), bytes: text.into_bytes(), is_packed: false }
+    }
+
+    /// A conversation as people have them, in Chat.
+    pub(crate) fn prose(bytes: usize) -> Self {
+        let said = "some words ".repeat(60);
+        let turns = format!(
+            r#"{{"role":"user","content":"{said}"}},{{"role":"assistant","content":"{said}"}},"#
+        );
+        let turns = turns.repeat(bytes / turns.len());
+        let text = format!(
+            r#"{{"model":"up/m","messages":[{turns}{{"role":"user","content":"hello"}}]}}"#
+        );
+        let (protocol, unpacked_bytes) = (Protocol::OpenaiChat, text.len());
+        Self { protocol, unpacked_bytes, bytes: text.into_bytes(), is_packed: false }
+    }
+
+    pub(crate) fn plain(self) -> Self {
+        self
+    }
+
+    pub(crate) fn packed(self) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&self.bytes).unwrap();
+        Self { bytes: encoder.finish().unwrap(), is_packed: true, ..self }
+    }
+}
+
+/// Where a request of a protocol is sent.
+pub(crate) fn path(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat => "/v1/chat/completions",
+        Protocol::OpenaiResponses => "/v1/responses",
+        Protocol::AnthropicMessages => "/v1/messages",
+        Protocol::Gemini => "/v1beta/models/up%2Fm:generateContent",
+    }
+}
+
+/// A request that takes nothing.
+pub(crate) fn small(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat => {
+            r#"{"model":"up/m","messages":[{"role":"user","content":"hello"}]}"#
+        }
+        Protocol::OpenaiResponses => {
+            r#"{"model":"up/m","input":[{"role":"user","content":"hello"}]}"#
+        }
+        Protocol::AnthropicMessages => {
+            r#"{"model":"up/m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}"#
+        }
+        Protocol::Gemini => r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#,
+    }
+}
