@@ -38,6 +38,8 @@ pub(crate) struct LargeCall {
     pub(crate) headers: HeaderMap,
     pub(crate) query: Option<String>,
     pub(crate) body: String,
+    /// How many nodes the first reading counted.
+    pub(crate) nodes: usize,
     pub(crate) model_at: Option<Range<usize>>,
     pub(crate) session: Option<&'static str>,
 }
@@ -51,7 +53,7 @@ impl LargeCall {
             headers: &self.headers,
             query: self.query.as_deref(),
             body: &self.body,
-            survey: Survey::new(unmarked(&self.body)),
+            survey: Survey::counted(unmarked(&self.body), self.nodes),
             model_at: self.model_at.clone(),
             session: self.session,
             large: Some(self),

@@ -2,6 +2,7 @@
 
 mod alone;
 mod count;
+mod density;
 mod embed;
 mod fallback;
 mod generate;

@@ -15,6 +15,7 @@ use sabir_wire::protocol::Echo;
 use sabir_wire::protocol::Encoded;
 
 use crate::answer::AnswerMode;
+use crate::attempt::density;
 use crate::attempt::late_system;
 use crate::attempt::notes::Notes;
 use crate::attempt::notes::Stamp;
@@ -191,6 +192,7 @@ fn translated(
     if let Some(param) = call.session {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
+    density::check(&call.survey)?;
     let mut exchange = Box::new(call.client.decode_request_surveyed(&call.survey)?);
     notes.check()?;
     let repairs = match snapshot.config().repair {

@@ -12,6 +12,7 @@ use sabir_wire::protocol::Artefact;
 use sabir_wire::protocol::splice_model;
 use sabir_wire::target::Target;
 
+use crate::attempt::density;
 use crate::attempt::notes::Notes;
 use crate::attempt::repair;
 use crate::call::Call;
@@ -67,6 +68,7 @@ fn encoded(
     (candidate, target): (&Candidate, &Target),
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
+    density::check(&call.survey)?;
     // What cannot be read is for the provider to refuse.
     let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);

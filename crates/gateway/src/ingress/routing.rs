@@ -97,8 +97,9 @@ pub(crate) async fn route_large_call(
         let body = into_text(body)?;
         let mut skimmed = skim(client, &body)?;
         let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
-        let Skimmed { model_at, session, .. } = skimmed;
-        Ok(LargeCall { client, model, delivery, headers, query, body, model_at, session })
+        let Skimmed { model_at, session, survey, .. } = skimmed;
+        let nodes = survey.nodes();
+        Ok(LargeCall { client, model, delivery, headers, query, body, nodes, model_at, session })
     });
     let call = Arc::new(call.await?);
     trace.set_model(&call.model, call.delivery.is_stream());

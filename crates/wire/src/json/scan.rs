@@ -129,12 +129,29 @@ impl<S: Strings> Scan<'_, S> {
     #[inline]
     fn passes_value(&mut self) -> Result<bool> {
         match self.peek() {
-            Some(b'"') => self.string()?,
-            Some(b'{') => return self.passes_empty(1, b'}'),
-            Some(b'[') => return self.passes_empty(0, b']'),
+            Some(b'"') => {
+                self.element();
+                self.string()?;
+            }
+            Some(b'{') => {
+                self.element();
+                return self.passes_empty(1, b'}');
+            }
+            Some(b'[') => {
+                self.element();
+                return self.passes_empty(0, b']');
+            }
             first => self.scalar(first)?,
         }
         Ok(true)
+    }
+
+    /// Notes a string or container in a list; members are noted by their keys.
+    #[inline]
+    fn element(&mut self) {
+        if !self.is_in_object() {
+            self.strings.element(self.depth);
+        }
     }
 
     /// Passes what may follow a value: the ends of containers, and a comma. Says whether the outermost has ended.
@@ -179,6 +196,7 @@ impl<S: Strings> Scan<'_, S> {
         if self.peek() != Some(b'"') {
             return Err(syntax("expected a key", self.bytes, self.at));
         }
+        self.strings.member(self.depth);
         self.string()?;
         if self.peek() != Some(b':') {
             return Err(syntax("expected `:`", self.bytes, self.at));

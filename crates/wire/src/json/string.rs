@@ -22,6 +22,14 @@ pub(super) enum Escapes {
 pub(super) trait Strings {
     /// Scans the string whose body starts at `start`. Up to `at` nothing special stands in it, at `at` perhaps.
     fn long(&mut self, bytes: &[u8], start: usize, at: usize) -> Result<StringBody>;
+
+    /// Notes a member, which stands inside `depth` arrays and objects.
+    #[inline]
+    fn member(&mut self, _depth: usize) {}
+
+    /// The same for a string or container in a list.
+    #[inline]
+    fn element(&mut self, _depth: usize) {}
 }
 
 /// Looks.

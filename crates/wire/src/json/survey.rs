@@ -16,6 +16,7 @@ pub struct Survey<'a> {
     source: &'a str,
     /// By their beginnings.
     ends: Vec<End>,
+    nodes: usize,
 }
 
 /// Where a string ends.
@@ -36,7 +37,18 @@ impl fmt::Debug for Survey<'_> {
 impl<'a> Survey<'a> {
     /// Nothing is known yet.
     pub fn new(source: &'a str) -> Self {
-        Self { source, ends: Vec::new() }
+        Self::counted(source, 0)
+    }
+
+    /// Nothing is known but the number of nodes.
+    pub fn counted(source: &'a str, nodes: usize) -> Self {
+        Self { source, ends: Vec::new(), nodes }
+    }
+
+    /// How many members, and strings and containers in lists, were passed where a request can have its messages, parts and
+    /// tools; each takes memory of its own when it is decoded.
+    pub fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// The text itself.
@@ -54,14 +66,23 @@ impl<'a> Reader<'a> {
     /// of another text learns nothing.
     pub fn survey(&mut self, survey: &mut Survey<'a>) -> Result<()> {
         match std::ptr::eq(self.source(), survey.source) {
-            true => self.skip_by(&mut Noting(&mut survey.ends)),
+            true => self.skip_by(&mut Noting { ends: &mut survey.ends, nodes: &mut survey.nodes }),
             false => self.skip(),
         }
     }
 }
 
 /// Looks, and notes what it finds.
-struct Noting<'s>(&'s mut Vec<End>);
+struct Noting<'s> {
+    ends: &'s mut Vec<End>,
+    nodes: &'s mut usize,
+}
+
+/// How deep a request can have members of its own: those of the function of a call. What lies deeper is kept as it is.
+const MEMBERS_DEPTH_MAX: usize = 6;
+
+/// How deep a request can have lists of its own: the parts of a result, which is a part of a message.
+const ELEMENTS_DEPTH_MAX: usize = 7;
 
 impl Strings for Noting<'_> {
     #[inline(never)]
@@ -69,11 +90,21 @@ impl Strings for Noting<'_> {
         let body = Unseen.long(bytes, start, at)?;
         if body.end - start >= special::LONG_BYTES_MIN
             && let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(body.end))
-            && self.0.last().is_none_or(|last| last.start < start)
+            && self.ends.last().is_none_or(|last| last.start < start)
         {
-            self.0.push(End { start, end, escapes: body.escapes });
+            self.ends.push(End { start, end, escapes: body.escapes });
         }
         Ok(body)
+    }
+
+    #[inline]
+    fn member(&mut self, depth: usize) {
+        *self.nodes += usize::from(depth <= MEMBERS_DEPTH_MAX);
+    }
+
+    #[inline]
+    fn element(&mut self, depth: usize) {
+        *self.nodes += usize::from(depth <= ELEMENTS_DEPTH_MAX);
     }
 }
 
@@ -206,5 +237,13 @@ mod tests {
         Reader::new(&text).survey(&mut survey).unwrap();
         assert!(survey.ends().is_empty());
         assert_eq!(Reader::surveyed(&survey).raw().unwrap(), Json::parse(other.clone()).unwrap());
+    }
+
+    #[test]
+    fn nodes_are_counted_where_requests_have_them() {
+        let text = r#"{"messages":[{"role":"user","content":[{"text":"{\"a\":1}"}]}],"stop":["a"],"n":[1,2]}"#;
+        // The whole, six keys, a message, a part and a stop sequence.
+        assert_eq!(surveyed(text).nodes(), 10);
+        assert_eq!(surveyed(&format!("{}{}", "[".repeat(90), "]".repeat(90))).nodes(), 8);
     }
 }

@@ -7,6 +7,19 @@ use flate2::write::GzEncoder;
 use sabir_testkit::long::Kind;
 use sabir_testkit::long::Long;
 use sabir_wire::Protocol;
+use sabir_wire::json::Reader;
+use sabir_wire::json::Survey;
+
+/// How many nodes the gateway takes in any body, and the bytes that a further one must have.
+const NODES_MIN: usize = 20_000;
+const NODE_BYTES_MIN: usize = 48;
+
+/// How many nodes a body has, as the gateway counts them.
+fn nodes(body: &str) -> usize {
+    let mut survey = Survey::new(body);
+    Reader::new(body).survey(&mut survey).unwrap();
+    survey.nodes()
+}
 
 /// A request's body.
 pub(crate) struct Body {
@@ -17,12 +30,19 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// The long input of that name at about that length, for the provider's model.
+    /// The long input of that name at about that length, for the provider's model: as many elements as a body of the length
+    /// may have, the rest of it one long string.
     pub(crate) fn of(protocol: Protocol, name: &str, bytes: usize) -> Self {
         let is_it = |it: &Long| it.kind == Kind::Request && it.name == name;
         let input = Long::all(protocol).into_iter().find(is_it).unwrap();
-        let element = (input.of(2_000).len() - input.of(1_000).len()) / 1_000;
-        let text = input.of(bytes / element).replacen('{', r#"{"model":"up/m","#, 1);
+        let [few, many] = [1_000, 2_000].map(|count| input.of(count));
+        let nodes = nodes(&many).saturating_sub(nodes(&few)).max(1);
+        let element = many.len() - few.len();
+        let count =
+            ((NODES_MIN + bytes / NODE_BYTES_MIN) * 995 / nodes).min(bytes * 1_000 / element);
+        let elements = input.of(count);
+        let rest = "z".repeat(bytes.saturating_sub(elements.len()));
+        let text = elements.replacen('{', &format!(r#"{{"model":"up/m","x_rest":"{rest}","#), 1);
         Self { protocol, unpacked_bytes: text.len(), bytes: text.into_bytes(), is_packed: false }
     }
 
