@@ -6,6 +6,7 @@ mod generated;
 mod laws;
 mod linear;
 mod matrix;
+mod miniature;
 mod sdk_cases;
 mod tidy;
 
@@ -55,6 +56,12 @@ const CHORES: &[Chore] = &[
         arguments: "[--check]",
         summary: "write docs/matrix.md from the code, or check that it is fresh",
         run: matrix::run,
+    },
+    Chore {
+        name: "miniature",
+        arguments: "",
+        summary: "add a small protocol to a copy of the project by the steps of docs/adding-a-protocol.md, and test it there",
+        run: miniature::run,
     },
     Chore {
         name: "sdk-cases",

@@ -180,9 +180,9 @@ impl Case {
 /// A model whose family is known, among those that a protocol is spoken by.
 fn model(protocol: Protocol) -> &'static str {
     match protocol {
-        Protocol::OpenaiChat | Protocol::OpenaiResponses => "gpt-5.1",
         Protocol::AnthropicMessages => "claude-sonnet-4-5",
         Protocol::Gemini => "gemini-2.5-pro",
+        _ => "gpt-5.1",
     }
 }
 

@@ -68,9 +68,7 @@ impl Comparison<'_> {
     fn canonical<'v>(&self, body: &'v Value) -> Cow<'v, Value> {
         match self.protocol {
             Protocol::Gemini => Cow::Owned(gemini::canonical(None, body)),
-            Protocol::OpenaiChat | Protocol::OpenaiResponses | Protocol::AnthropicMessages => {
-                Cow::Borrowed(body)
-            }
+            _ => Cow::Borrowed(body),
         }
     }
 
@@ -180,7 +178,7 @@ impl Comparison<'_> {
                 let is_told = |line: &str| names(line) || self.moved.contains(&line.to_lowercase());
                 self.is_touched(result, "parts") && more.trim_start().lines().all(is_told)
             }),
-            Protocol::OpenaiResponses | Protocol::AnthropicMessages => false,
+            _ => false,
         }
     }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use super::Finding;
 use super::tree::Tree;
 
-const PROTOCOL_FOLDERS: [&str; 4] = [
+const PROTOCOL_FOLDERS: [&str; 5] = [
     "crates/wire/src/protocol/openai_chat",
     "crates/wire/src/protocol/openai_responses",
     "crates/wire/src/protocol/anthropic_messages",
     "crates/wire/src/protocol/gemini",
+    "crates/testkit/miniature/crates/wire/src/protocol/miniature",
 ];
 
 /// Every Rust file opens with a sentence on what it is for.

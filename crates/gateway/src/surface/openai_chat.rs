@@ -54,7 +54,7 @@ fn refuses_artefacts_of(issuer: Protocol, target: &Target) -> bool {
     match issuer {
         Protocol::OpenaiChat => false,
         Protocol::Gemini => target.is_known_beside_google(),
-        Protocol::OpenaiResponses | Protocol::AnthropicMessages => true,
+        _ => true,
     }
 }
 

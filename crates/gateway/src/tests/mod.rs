@@ -23,10 +23,13 @@ use sabir_wire::conversation::Response;
 use sabir_wire::json::Text;
 use sabir_wire::protocol::Event;
 use sabir_wire::protocol::Fold;
+use sabir_wire::target::Target;
 
 use crate::Gateway;
 use crate::answer::Cut;
 use crate::answer::decode_all;
+use crate::call::Action;
+use crate::call::Delivery;
 use crate::egress::Reply;
 use crate::stack;
 use crate::stack::Entry;
@@ -55,28 +58,23 @@ fn simulator(protocol: Protocol) -> &'static str {
 async fn ask(gateway: &Arc<Snapshot>, client: Protocol, model: &str, asking: Asking) -> Reply {
     let stream = asking == Asking::Stream;
     let messages = r#"[{"role":"user","content":"Say something."}]"#;
-    let (path, body) = match client {
-        Protocol::OpenaiChat => (
-            "/v1/chat/completions".to_owned(),
-            format!(r#"{{"model":"{model}","stream":{stream},"messages":{messages}}}"#),
-        ),
-        Protocol::OpenaiResponses => (
-            "/v1/responses".to_owned(),
-            format!(r#"{{"model":"{model}","stream":{stream},"input":{messages}}}"#),
-        ),
-        Protocol::AnthropicMessages => (
-            "/v1/messages".to_owned(),
-            format!(
-                r#"{{"model":"{model}","stream":{stream},"max_tokens":99,"messages":{messages}}}"#
-            ),
-        ),
-        Protocol::Gemini => {
-            let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-            let body = r#"{"contents":[{"role":"user","parts":[{"text":"Say something."}]}]}"#;
-            (format!("/v1beta/models/{model}:{verb}"), body.to_owned())
-        }
-    };
+    let chat = format!(r#"{{"model":"{model}","stream":{stream},"messages":{messages}}}"#);
+    let exchange = Protocol::OpenaiChat.decode_request(chat.as_bytes()).unwrap();
+    let body = exchange.encode(client, &Target::default()).unwrap().body;
+    let path = path(client, model, asking);
     send(gateway, Request::post(path), body).await
+}
+
+/// Where a client asks for an answer.
+fn path(client: Protocol, model: &str, asking: Asking) -> String {
+    let surface = surface::of(client);
+    let delivery = if asking == Asking::Stream { Delivery::Stream } else { Delivery::Whole };
+    let asked = surface::Path { action: Action::Generate, model, delivery };
+    let path = surface.path(surface.version(), &asked).unwrap();
+    match surface.stream_query.filter(|_| delivery.is_stream()) {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    }
 }
 
 async fn send(gateway: &Arc<Snapshot>, request: http::request::Builder, body: String) -> Reply {

@@ -3,6 +3,7 @@
 use sabir_backend::sim::Incoming;
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
+use sabir_wire::protocol::Asked;
 use serde_json::Value;
 use serde_json::json;
 
@@ -30,27 +31,17 @@ fn user(words: &str) -> Value {
 }
 
 /// An answer in the words of each protocol.
-fn answer(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::OpenaiChat => {
-            r#"{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#
-        }
-        Protocol::OpenaiResponses => {
-            r#"{"id":"r","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"message","id":"m1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}"#
-        }
-        Protocol::AnthropicMessages => {
-            r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#
-        }
-        Protocol::Gemini => {
-            r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2},"modelVersion":"m"}"#
-        }
-    }
+fn answer(protocol: Protocol) -> String {
+    let chat = chat_answer("hi");
+    let translated =
+        protocol.translate_response(chat.as_bytes(), Protocol::OpenaiChat, &Asked::default());
+    translated.expect("a plain answer can be translated").body
 }
 
 /// What the provider of a protocol is sent for a Chat request, once its strict simulator has taken it.
 #[track_caller]
 fn sent(protocol: Protocol, messages: &Value, loss: &str) -> Value {
-    let provider = Provider::whole(answer(protocol));
+    let provider = Provider::whole(&answer(protocol));
     let gateway = Running::start(&provider.toml("p", protocol.as_str()));
     let head = "POST /v1/chat/completions\r\nsabir-strict: true\r\n";
     let reply = gateway.request(head, &chat_of(messages));
@@ -186,7 +177,7 @@ fn instructions_alone_are_refused_where_a_turn_is_needed() {
     let responses = r#"{"model":"p/m","instructions":"s","input":[]}"#;
     let chat = json!({"model": "p/m", "messages": [system("s"), system("t")]}).to_string();
     for protocol in [Protocol::AnthropicMessages, Protocol::Gemini] {
-        let provider = Provider::whole(answer(protocol));
+        let provider = Provider::whole(&answer(protocol));
         let gateway = Running::start(&provider.toml("p", protocol.as_str()));
         for (client, path, body) in [
             (Protocol::OpenaiChat, "/v1/chat/completions", &*chat),
@@ -227,7 +218,7 @@ fn a_sound_history_is_not_repaired() {
 
 #[test]
 fn every_repair_is_on_record_with_its_place() {
-    let provider = Provider::whole(answer(Protocol::Gemini));
+    let provider = Provider::whole(&answer(Protocol::Gemini));
     let gateway = Running::start(&provider.toml("p", "gemini"));
     let messages = json!([user("u"), call("call_1"), user("v"), result("call_2")]);
     let reply = gateway.post("/v1/chat/completions", &chat_of(&messages));
@@ -245,7 +236,7 @@ fn every_repair_is_on_record_with_its_place() {
 
 #[test]
 fn what_cannot_be_repaired_is_the_clients_fault() {
-    let provider = Provider::whole(answer(Protocol::Gemini));
+    let provider = Provider::whole(&answer(Protocol::Gemini));
     let gateway = Running::start(&provider.toml("p", "gemini"));
     for messages in [json!([]), json!([result("call_1")])] {
         let reply = gateway.post("/v1/chat/completions", &chat_of(&messages));
@@ -278,7 +269,7 @@ fn the_same_protocol_is_left_alone_unless_repair_is_always() {
 
 #[test]
 fn without_repair_a_translation_sends_what_there_is() {
-    let provider = Provider::whole(answer(Protocol::AnthropicMessages));
+    let provider = Provider::whole(&answer(Protocol::AnthropicMessages));
     let off = format!("repair = \"off\"\n{}", provider.toml("p", "anthropic-messages"));
     let gateway = Running::start(&off);
     let messages = json!([user("u"), result("call_1"), user("v")]);
@@ -316,7 +307,7 @@ fn results_that_a_gemini_client_numbers_answer_calls_without_numbers() {
         {"role":"user","parts":[{"functionResponse":{"id":"look-1","name":"look","response":{"output":"one"}}},
             {"functionResponse":{"id":"look-2","name":"look","response":{"output":"two"}}}]}]}"#;
     for upstream in Protocol::ALL.into_iter().filter(|it| *it != Protocol::Gemini) {
-        let provider = Provider::whole(answer(upstream));
+        let provider = Provider::whole(&answer(upstream));
         let toml = provider.toml("p", upstream.as_str());
         let gateway = Running::start(&format!("{toml}models = [\"m\"]\n"));
         let reply = gateway.post("/v1beta/models/m:generateContent", body);
@@ -330,7 +321,7 @@ fn results_that_a_gemini_client_numbers_answer_calls_without_numbers() {
 /// Sends a broken request to a provider, whose simulator must take what arrives.
 #[track_caller]
 fn check_broken((client, path, body): (Protocol, &str, &str), upstream: Protocol) {
-    let provider = Provider::whole(answer(upstream));
+    let provider = Provider::whole(&answer(upstream));
     let toml = provider.toml("p", upstream.as_str());
     let gateway = Running::start(&format!("repair = \"always\"\n{toml}models = [\"m\"]\n"));
     let reply = gateway.post(path, body);
@@ -357,7 +348,7 @@ fn each_protocol_is_repaired_on_its_way_to_every_other() {
 
 #[test]
 fn results_whose_calls_the_provider_holds_are_no_orphans() {
-    let provider = Provider::whole(answer(Protocol::OpenaiResponses));
+    let provider = Provider::whole(&answer(Protocol::OpenaiResponses));
     let always = format!("repair = \"always\"\n{}", provider.toml("p", "openai-responses"));
     let gateway = Running::start(&always);
     let output = json!({"type": "function_call_output", "call_id": "call_1", "output": "seen"});

@@ -23,9 +23,7 @@ pub(super) fn is_default(protocol: Protocol, name: &str, value: &Value) -> bool 
     let of_one: &[(&str, &str)] = match protocol {
         // Only the vendor whose answers are objects of their own keeps them unless told otherwise.
         Protocol::OpenaiResponses => &[("store", "true")],
-        Protocol::OpenaiChat | Protocol::AnthropicMessages | Protocol::Gemini => {
-            &[("store", "false")]
-        }
+        _ => &[("store", "false")],
     };
     let stated = |json: &str| serde_json::from_str::<Value>(json).unwrap_or_default();
     (of_all.iter().chain(of_one))

@@ -146,7 +146,14 @@ fn output_format(output: &OutputFormat<'_>, facts: &mut Facts<'_>) {
         OutputFormat::JsonObject => Some(Value::from("object")),
         OutputFormat::JsonSchema(_) => Some(Value::from("schema")),
     };
-    facts.group(Group::Output, Field::OutputFormat, sort);
+    // A schema says by itself that the answer is to have one.
+    let stated_by = match output {
+        OutputFormat::JsonSchema(schema) if schema.schema.is_some() => Field::OutputSchema,
+        _ => Field::OutputFormat,
+    };
+    let pointer = (facts.pointer)(stated_by);
+    let fact = Fact::new(Field::OutputFormat.name(), sort.unwrap_or_default(), pointer);
+    facts.list.push(fact.of(Group::Output));
     let OutputFormat::JsonSchema(schema) = output else { return };
     facts.group(Group::Output, Field::OutputSchemaName, schema.name.as_ref().map(normal::text));
     let description = schema.description.as_ref().map(normal::text);

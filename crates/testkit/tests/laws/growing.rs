@@ -64,11 +64,7 @@ fn prompt(from: Protocol, to: Protocol, rounds: usize, model: &str) -> (Vec<Valu
     let (there, _) = translate::request(from, to, body.as_bytes(), Some(model))
         .expect("the session can be read");
     let mut there: Value = serde_json::from_str(&there).expect("an encoder writes JSON");
-    let turns = match to {
-        Protocol::Gemini => there["contents"].take(),
-        Protocol::OpenaiResponses => there["input"].take(),
-        Protocol::OpenaiChat | Protocol::AnthropicMessages => there["messages"].take(),
-    };
+    let turns = there[to.facts().messages()].take();
     let before = ["systemInstruction", "system", "instructions", "tools"];
     let before = before.into_iter().map(|key| there[key].take()).collect();
     (before, turns.as_array().cloned().unwrap_or_default())

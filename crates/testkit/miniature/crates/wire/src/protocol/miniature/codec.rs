@@ -1,0 +1,77 @@
+//! Miniature as one record.
+
+use crate::alias::CallIdRule;
+use crate::alias::ToolNameRule;
+use crate::protocol::Facts;
+use crate::protocol::StreamDecoder;
+use crate::protocol::codec::Codec;
+use crate::protocol::codec::Schemas;
+use crate::protocol::conventions::Conventions;
+use crate::protocol::exchange::Machine;
+use crate::protocol::tier::Words;
+use crate::target::Vendor;
+
+pub(in crate::protocol) const CODEC: Codec = Codec {
+    facts: Facts {
+        name: "miniature",
+        aliases: &[],
+        messages_pointer: "/turns",
+        system: None,
+        takes_late_system: true,
+        needs_user_turn: false,
+        flags_failed_results: false,
+        names_results: false,
+        streams_lists: false,
+        names_model_in_path: false,
+        demands_output_limit: false,
+    },
+    decode_request: super::decode_request::decode_request,
+    encode_request: super::encode_request::encode_request,
+    decode_response: super::decode_response::decode_response,
+    encode_response: super::encode_response::encode_response,
+    stream_decoder: || StreamDecoder::Miniature(Box::default()),
+    stream_encoder: |source, asked| {
+        Machine::Miniature(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    },
+    watch_frame: super::watch::watch,
+    watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
+    decode_fault: super::fault::decode_fault,
+    encode_fault: super::fault::encode_fault,
+    encode_fault_under: |_, fault| super::fault::encode_fault(fault).1,
+    pointer: super::losses::pointer,
+    fields: &super::losses::FIELDS,
+    lost: super::losses::FIELDS.lost(),
+    declared_of_nodes: super::types::DECLARED,
+    declared_of_requests: super::types::DECLARED,
+    is_stop_string: |_| false,
+    schemas: Schemas::JSON_SCHEMA,
+    shows_thinking_unasked: |_| false,
+    call_rules: |_| (ToolNameRule::CHAT, CallIdRule::CHAT),
+    signatures: None,
+    carries_base64: false,
+    tiers: Words { request: [None; 4], answer: [None; 4] },
+    conventions: Conventions {
+        vendor: Vendor::Other,
+        has_items: false,
+        has_system_blocks: false,
+        continues_answers: false,
+        strict_by_default: false,
+        has_object_arguments: false,
+        has_result_documents: false,
+        versions_hosted_tools: false,
+        can_ask_for_thoughts: false,
+        needs_json_in_prompt: false,
+        has_late_logprobs: false,
+        has_late_usage: false,
+        signs_calls_of: None,
+        readable_blocks: &[],
+        url_mime_type: None,
+        usage_pointer: "/usage",
+        is_plain_citation: |_| true,
+        finish_loss: |_| None,
+        computes_output: |_| false,
+        asks_for_usage: |_| true,
+        extra_pointer: |_, _, pointer| pointer,
+        respelling: None,
+    },
+};

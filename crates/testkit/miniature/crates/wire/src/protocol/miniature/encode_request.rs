@@ -1,0 +1,89 @@
+//! Writing requests: a turn for each text, in the words of whoever speaks.
+
+use super::types::HERE;
+use super::types::who;
+use crate::conversation::Content;
+use crate::conversation::Message;
+use crate::conversation::OutputFormat;
+use crate::conversation::Role;
+use crate::error::Result;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::place::Place;
+use crate::protocol::Exchange;
+use crate::protocol::Field;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::target::Target;
+
+pub(in crate::protocol) fn encode_request(
+    exchange: &Exchange<'_>,
+    _: &Target,
+    report: &mut Report,
+) -> Result<String> {
+    let mut losing = Losing::new(exchange.protocol(), HERE, report);
+    losing.request(exchange);
+    let request = &exchange.request;
+    if let OutputFormat::JsonSchema(output) = &request.output
+        && output.schema.is_none()
+    {
+        let (field, reason) = (Field::OutputFormat, "Miniature has no such setting");
+        losing.field(Place::default(), field, LossKind::Dropped, reason);
+    }
+    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
+    let extras = losing.is_same().then(|| (exchange.semantics().extras(), ""));
+    let mut object = Object::open(&mut writer, extras);
+    object.optional("model", request.model.as_ref());
+    let turns = object.key("turns");
+    turns.begin_array();
+    for message in &request.messages {
+        write_message(turns, &mut losing, message);
+    }
+    turns.end_array();
+    object.optional("limit", request.max_output_tokens.as_ref());
+    object.optional("stream", request.stream.as_ref());
+    object.close();
+    Ok(writer.into_string())
+}
+
+fn write_message(writer: &mut Writer, losing: &mut Losing<'_>, message: &Message<'_>) {
+    let Some(who) = who(message.role) else { return };
+    if message.role == Role::Developer {
+        let place = message.semantics().place();
+        losing.node(place, LossKind::Approximated, "sent as a system turn");
+    }
+    let mut texts = message.parts.iter().filter_map(|part| text(part.content())).peekable();
+    if losing.is_same() && texts.peek().is_none() {
+        write_turn(writer, losing, (message, who), None);
+    }
+    for text in texts {
+        write_turn(writer, losing, (message, who), Some(text));
+    }
+}
+
+fn write_turn(
+    writer: &mut Writer,
+    losing: &Losing<'_>,
+    (message, who): (&Message<'_>, &'static str),
+    text: Option<&Text<'_>>,
+) {
+    let extras = message.semantics().extras().filter(|_| losing.is_same());
+    let mut turn = Object::open(writer, extras.map(|extras| (extras, "")));
+    turn.word("who", who);
+    turn.optional("text", text);
+    turn.close();
+}
+
+/// The words of a part; what else there is has been reported.
+pub(super) fn text<'p>(content: &'p Content<'_>) -> Option<&'p Text<'p>> {
+    match content {
+        Content::Text(text) | Content::Refusal(text) => Some(text),
+        Content::Media(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Opaque(_) => None,
+    }
+}

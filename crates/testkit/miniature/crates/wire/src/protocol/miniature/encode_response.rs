@@ -1,0 +1,98 @@
+//! Writing whole answers.
+
+use super::encode_request::text;
+use super::fault::write_fault;
+use super::types::HERE;
+use super::types::end;
+use super::usage::USAGE;
+use crate::conversation::Candidate;
+use crate::conversation::Finish;
+use crate::conversation::Response;
+use crate::conversation::Usage;
+use crate::json::Text;
+use crate::json::Writer;
+use crate::loss::LossKind;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Field;
+use crate::protocol::Protocol;
+use crate::protocol::exchange::ANSWER_BYTES;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+
+pub(in crate::protocol) fn encode_response(
+    response: &Response<'_>,
+    source: Protocol,
+    asked: &Asked<'_>,
+    report: &mut Report,
+) -> String {
+    let mut losing = Losing::new(source, HERE, report);
+    let mut writer = Writer::with_capacity(ANSWER_BYTES);
+    if let Some(fault) = &response.fault {
+        losing.failed(response);
+        write_fault(&mut writer, fault);
+        return writer.into_string();
+    }
+    report_losses(&mut losing, response);
+    let extras = response.semantics().extras().filter(|_| losing.is_same());
+    let mut object = Object::open(&mut writer, extras.map(|extras| (extras, "")));
+    object.optional("id", response.id.as_ref());
+    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
+    if let Some(candidate) = response.candidates.first() {
+        object.field("text", &joined(candidate));
+        write_end(&mut object, candidate.finish.as_ref(), source);
+    }
+    write_usage(&mut object, response.usage.as_ref(), source);
+    object.close();
+    writer.into_string()
+}
+
+fn joined(candidate: &Candidate<'_>) -> Text<'static> {
+    let mut joined = Text::default();
+    candidate.message.parts.iter().filter_map(|part| text(part.content())).for_each(|text| {
+        joined.push(text);
+    });
+    joined
+}
+
+/// A word of its own comes back; an end of another protocol has one of two.
+pub(super) fn write_end(object: &mut Object<'_, '_>, finish: Option<&Finish<'_>>, source: Protocol) {
+    let Some(finish) = finish else { return };
+    match finish.raw.as_ref().filter(|_| source == HERE) {
+        Some(own) => object.field("end", own),
+        None => object.word("end", end(finish.kind).0),
+    }
+}
+
+pub(super) fn write_usage(
+    object: &mut Object<'_, '_>,
+    usage: Option<&Usage<'_>>,
+    source: Protocol,
+) {
+    if let Some(usage) = usage {
+        USAGE.write(object.key("usage"), usage, None, USAGE.stating(source));
+    }
+}
+
+/// Reports what does not arrive of a whole answer, be it written at once or as a stream.
+pub(super) fn report_losses(losing: &mut Losing<'_>, response: &Response<'_>) {
+    losing.response(response);
+    for other in response.candidates.iter().skip(1) {
+        let place = other.semantics().place();
+        losing.node(place, LossKind::Dropped, "Miniature gives one answer");
+    }
+    let Some(first) = response.candidates.first() else { return };
+    if let Some(finish) = first.finish.as_ref().filter(|finish| !end(finish.kind).1) {
+        let place = first.semantics().place();
+        let reason = format!("returned as `{}`", end(finish.kind).0);
+        losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+    }
+    let texts = first.message.parts.iter().filter(|part| text(part.content()).is_some());
+    for part in texts.skip(1) {
+        let place = part.semantics().place();
+        losing.node(place, LossKind::Approximated, "joined with the text before it");
+    }
+    if let Some(usage) = &response.usage {
+        USAGE.report(usage, losing);
+    }
+}

@@ -1,0 +1,117 @@
+//! Writing streams: each frame is a piece of the answer.
+
+use super::encode_response::report_losses;
+use super::encode_response::write_end;
+use super::encode_response::write_usage;
+use super::fault::write_fault;
+use super::types::HERE;
+use crate::json::Text;
+use crate::loss::Report;
+use crate::protocol::Asked;
+use crate::protocol::Delta;
+use crate::protocol::Event;
+use crate::protocol::Fold;
+use crate::protocol::Note;
+use crate::protocol::NoteAt;
+use crate::protocol::NoteKind;
+use crate::protocol::Open;
+use crate::protocol::Opening;
+use crate::protocol::PartId;
+use crate::protocol::Protocol;
+use crate::protocol::Start;
+use crate::protocol::event::Sequence;
+use crate::protocol::losing::Losing;
+use crate::protocol::object::Object;
+use crate::sse;
+
+/// Events in, frames out.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    source: Protocol,
+    asked: Asked<'a>,
+    sequence: Sequence,
+    /// The whole answer, for its end and for what is lost of it.
+    fold: Fold,
+    /// The texts of the first candidate.
+    texts: Vec<PartId>,
+    has_failed: bool,
+}
+
+impl<'a> Encoder<'a> {
+    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+        let (sequence, fold) = (Sequence::default(), Fold::default());
+        Self { source, asked, sequence, fold, texts: Vec::new(), has_failed: false }
+    }
+
+    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+        self.fold.step(event.clone());
+        let mut sequence = std::mem::take(&mut self.sequence);
+        sequence.step(event, &mut |event| self.write(event, out));
+        self.sequence = sequence;
+    }
+
+    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+        let mut sequence = std::mem::take(&mut self.sequence);
+        sequence.flush(&mut |event| self.write(event, out));
+        let mut report = Report::default();
+        let response = self.fold.finish();
+        if !self.has_failed {
+            let finish = response.candidates.first().and_then(|first| first.finish.as_ref());
+            sse::data_frame(out, |writer| {
+                let mut frame = Object::open(writer, None);
+                write_end(&mut frame, finish, self.source);
+                write_usage(&mut frame, response.usage.as_ref(), self.source);
+                frame.close();
+            });
+        }
+        report_losses(&mut Losing::new(self.source, HERE, &mut report), &response);
+        report
+    }
+
+    fn write(&mut self, event: Event<'_>, out: &mut String) {
+        match event {
+            Event::Start(start) => self.start(&start, out),
+            Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(own) })
+                if self.source == HERE =>
+            {
+                sse::data_frame(out, |writer| {
+                    Object::open(writer, own.extras().map(|extras| (extras, ""))).close();
+                });
+            }
+            Event::Open(Open { part, candidate: 0, opening, .. }) => match opening {
+                Opening::Text | Opening::Refusal => self.texts.push(part),
+                Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => {}
+            },
+            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => say(&text, out),
+            Event::Fault(fault) => {
+                self.has_failed = true;
+                sse::data_frame(out, |writer| write_fault(writer, &fault));
+            }
+            // They are told at the end, or have been reported.
+            Event::Open(_)
+            | Event::Delta(..)
+            | Event::Note(_)
+            | Event::Close(_)
+            | Event::Usage(_)
+            | Event::Finish { .. } => {}
+        }
+    }
+
+    fn start(&self, start: &Start<'_>, out: &mut String) {
+        sse::data_frame(out, |writer| {
+            let extras = start.semantics.extras().filter(|_| self.source == HERE);
+            let mut frame = Object::open(writer, extras.map(|extras| (extras, "")));
+            frame.optional("id", start.id.as_ref());
+            frame.optional("model", self.asked.model.as_ref().or(start.model.as_ref()));
+            frame.close();
+        });
+    }
+}
+
+fn say(text: &Text<'_>, out: &mut String) {
+    sse::data_frame(out, |writer| {
+        let mut frame = Object::open(writer, None);
+        frame.field("text", text);
+        frame.close();
+    });
+}

@@ -1,0 +1,20 @@
+//! Miniature, both ways.
+
+mod codec;
+mod decode_request;
+mod decode_response;
+mod decode_stream;
+mod encode_request;
+mod encode_response;
+mod encode_stream;
+mod fault;
+mod losses;
+#[cfg(test)]
+mod tests;
+mod types;
+mod usage;
+mod watch;
+
+pub(in crate::protocol) use codec::CODEC;
+pub use decode_stream::Decoder;
+pub use encode_stream::Encoder;
