@@ -208,10 +208,10 @@ impl UnifiedMessage {
                 "tool_call_id" => {
                     message.tool_call_id = Some(reader.string()?.into_str().into_owned());
                 }
-                "tool_calls" => reader.array(|_, reader| {
-                    message.tool_calls.push(UnifiedToolCall::read(reader)?);
-                    Ok(())
-                })?,
+                "tool_calls" => {
+                    let calls = reader.list(|_, reader| UnifiedToolCall::read(reader))?;
+                    message.tool_calls.extend(calls);
+                }
                 _ => reader.skip()?,
             }
             Ok(())

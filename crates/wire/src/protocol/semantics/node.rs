@@ -96,6 +96,11 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
+    pub(in crate::protocol) fn keeping(mut self, extras: Extras<'a>) -> Self {
+        self.keep(extras);
+        self
+    }
+
     pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.detail_mut().extras
     }

@@ -98,12 +98,7 @@ impl<'a> Told<'a> {
     }
 
     fn list(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Entry<'a>>> {
-        let mut entries = Vec::new();
-        reader.array(|_, reader| {
-            entries.push(self.entry(reader)?);
-            Ok(())
-        })?;
-        Ok(entries)
+        reader.list(|_, reader| self.entry(reader))
     }
 
     fn entry(&mut self, reader: &mut Reader<'a>) -> Result<Entry<'a>> {
