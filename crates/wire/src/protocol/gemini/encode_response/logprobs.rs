@@ -167,10 +167,6 @@ impl Entry<'_> {
 }
 
 fn is_list_of(json: &Json<'_>, expected: &[u8]) -> bool {
-    let mut bytes = Vec::with_capacity(expected.len());
-    let read = json.reader().array(|_, reader| {
-        bytes.push(reader.u64()?);
-        Ok(())
-    });
-    read.is_ok() && bytes.into_iter().eq(expected.iter().map(|byte| u64::from(*byte)))
+    let bytes = json.reader().list(|_, reader| reader.u64());
+    bytes.is_ok_and(|bytes| bytes.into_iter().eq(expected.iter().map(|byte| u64::from(*byte))))
 }
