@@ -16,6 +16,8 @@ use crate::conversation::ResultOutput;
 use crate::conversation::Role;
 use crate::conversation::ToolCall;
 use crate::conversation::ToolResult;
+use crate::error::Error;
+use crate::error::ErrorKind;
 use crate::error::Result;
 use crate::json::Encode;
 use crate::json::Json;
@@ -24,6 +26,8 @@ use crate::json::Reader;
 use crate::json::Text;
 use crate::json::Writer;
 use crate::protocol::arguments;
+
+pub use crate::roles::PromptRole as UnifiedRole;
 
 /// What a model answered, in the plainest form.
 ///
@@ -70,14 +74,6 @@ pub struct UnifiedToolCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnifiedRole {
-    System,
-    User,
-    Assistant,
-    Tool,
 }
 
 impl UnifiedReply {
@@ -208,10 +204,10 @@ impl UnifiedMessage {
                 "tool_call_id" => {
                     message.tool_call_id = Some(reader.string()?.into_str().into_owned());
                 }
-                "tool_calls" => reader.array(|_, reader| {
-                    message.tool_calls.push(UnifiedToolCall::read(reader)?);
-                    Ok(())
-                })?,
+                "tool_calls" => {
+                    let calls = reader.list(|_, reader| UnifiedToolCall::read(reader))?;
+                    message.tool_calls.extend(calls);
+                }
                 _ => reader.skip()?,
             }
             Ok(())
@@ -316,25 +312,13 @@ impl UnifiedRole {
         }
     }
 
-    fn of(role: Role) -> Self {
-        match role {
-            Role::System | Role::Developer => Self::System,
-            Role::User => Self::User,
-            Role::Assistant => Self::Assistant,
-            Role::Tool => Self::Tool,
-        }
-    }
-
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let word = reader.string()?;
         [Self::System, Self::User, Self::Assistant, Self::Tool]
             .into_iter()
             .find(|role| word == role.as_str())
             .ok_or_else(|| {
-                crate::error::Error::new(
-                    crate::error::ErrorKind::Value,
-                    "expected one of system, user, assistant and tool",
-                )
+                Error::new(ErrorKind::Value, "expected one of system, user, assistant and tool")
             })
     }
 }

@@ -109,7 +109,7 @@ impl<'a> Usage<'a> {
             self.later.extend(Count::ALL.into_iter().filter(is_new).map(|count| (count, place)));
         }
         self.counts.update(counts);
-        self.semantics.update(semantics);
+        self.semantics.merge(semantics);
     }
 
     /// Where the report stands that first had a count. A later report may take a count over from an earlier one.

@@ -15,7 +15,7 @@ use crate::protocol::semantics::Extra;
 use crate::protocol::semantics::Spelling;
 use crate::target::Vendor;
 
-/// The conventions of one protocol. Each protocol's folder states its own.
+/// The conventions of one protocol. Each protocol's folder states those that are not the usual ones.
 pub(in crate::protocol) struct Conventions {
     /// Who made the protocol. A vendor's protocols share files, schemas, tiers and words for the cache.
     pub(in crate::protocol) vendor: Vendor,
@@ -61,6 +61,36 @@ pub(in crate::protocol) struct Conventions {
     pub(in crate::protocol) extra_pointer: for<'p> fn(Place, &Extra<'_>, &'p str) -> &'p str,
     /// A pointer below a node with its names as the node spells them, in a protocol whose names have several spellings.
     pub(in crate::protocol) respelling: Option<fn(&str, Spelling) -> String>,
+}
+
+impl Conventions {
+    /// What holds where a protocol states nothing else.
+    pub(in crate::protocol) const fn of(vendor: Vendor) -> Self {
+        Self {
+            vendor,
+            has_items: false,
+            has_system_blocks: false,
+            continues_answers: false,
+            strict_by_default: false,
+            has_object_arguments: false,
+            has_result_documents: false,
+            versions_hosted_tools: false,
+            can_ask_for_thoughts: false,
+            needs_json_in_prompt: false,
+            has_late_logprobs: false,
+            has_late_usage: false,
+            signs_calls_of: None,
+            readable_blocks: &[],
+            url_mime_type: None,
+            usage_pointer: "/usage",
+            is_plain_citation: |_| false,
+            finish_loss: |_| None,
+            computes_output: |_| false,
+            asks_for_usage: |_| true,
+            extra_pointer: |_, _, pointer| pointer,
+            respelling: None,
+        }
+    }
 }
 
 impl Protocol {

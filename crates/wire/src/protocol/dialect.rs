@@ -1,9 +1,16 @@
-//! Which schema language a request uses: each protocol says so for its own.
+//! Which schema language a request uses: each protocol says so for its own. And what both of OpenAI's need beyond it.
 
 use crate::conversation::Tool;
+use crate::json::Json;
+use crate::place::Place;
 use crate::protocol::Exchange;
+use crate::protocol::Field;
 use crate::protocol::Protocol;
+use crate::protocol::losing::Losing;
 use crate::schema::Dialect;
+use crate::schema::SchemaLoss;
+use crate::schema::Strictness;
+use crate::schema::complete_tool;
 
 /// The language of a tool's parameters in a request of `source`'s protocol.
 pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> Dialect {
@@ -18,4 +25,23 @@ pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> Dial
 /// The language of the output schema of a request.
 pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> Dialect {
     (exchange.protocol().codec().schemas.output)(exchange.semantics())
+}
+
+/// The parameters of a tool, completed with what OpenAI refuses to do without.
+pub(in crate::protocol) fn completed_parameters<'s>(
+    losing: &mut Losing<'_>,
+    parameters: Json<'s>,
+    strict: Option<bool>,
+    place: Place,
+) -> Json<'s> {
+    if losing.is_same() {
+        return parameters;
+    }
+    let is_strict = strict == Some(true);
+    let strictness = if is_strict { Strictness::Strict } else { Strictness::Loose };
+    let completed = complete_tool(&parameters, strictness);
+    for SchemaLoss { pointer, kind, reason } in completed.losses {
+        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
+    }
+    completed.json
 }

@@ -116,3 +116,6 @@ impl Protocol {
         Self::ALL.into_iter().find(|protocol| is_named(protocol.facts()))
     }
 }
+
+#[cfg(test)]
+mod tests;

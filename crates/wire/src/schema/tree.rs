@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use super::allow;
 use super::allow::Shape;
 use super::pointer::Pointer;
-use crate::error::Result;
 use crate::json::Encode;
 use crate::json::Json;
 use crate::json::Kind;
@@ -345,19 +344,12 @@ pub(super) fn as_string(json: &Json<'_>) -> Option<String> {
 
 /// The elements of an array; nothing for other values.
 pub(super) fn elements<'s>(json: &Json<'s>) -> Vec<Json<'s>> {
-    let mut elements = Vec::new();
-    let collected: Result<()> = match json.input_reader() {
-        Some(mut reader) => reader.array(|_, reader| {
-            elements.push(reader.raw()?);
-            Ok(())
-        }),
-        None => json.reader().array(|_, reader| {
-            elements.push(reader.raw()?.into_owned());
-            Ok(())
-        }),
+    let elements = match json.input_reader() {
+        Some(mut reader) => reader.list(|_, reader| reader.raw()),
+        None => json.reader().list(|_, reader| reader.raw().map(Json::into_owned)),
     };
-    // The JSON has been checked, so that only another kind of value can end up here.
-    if collected.is_err() { Vec::new() } else { elements }
+    // The JSON has been checked, so that only another kind of value can fail here.
+    elements.unwrap_or_default()
 }
 
 /// The members of an object in their order, of equal names the last; nothing for other values.

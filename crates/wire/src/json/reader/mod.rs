@@ -286,6 +286,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Collects what the callback makes of each element.
+    pub fn list<T>(
+        &mut self,
+        mut element: impl FnMut(usize, &mut Reader<'a>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut list = Vec::new();
+        self.array(|index, reader| {
+            list.push(element(index, reader)?);
+            Ok(())
+        })?;
+        Ok(list)
+    }
+
     /// Nothing but whitespace may follow.
     pub fn finish(mut self) -> Result<()> {
         match self.peek() {

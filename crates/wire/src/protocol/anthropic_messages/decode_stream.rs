@@ -380,8 +380,7 @@ impl Decoder {
         }
         for (place, extras) in [(place, extras), (place.step(Step::Delta), of_delta)] {
             if !extras.is_empty() {
-                let mut semantics = NodeSemantics::at(place);
-                semantics.keep(extras);
+                let semantics = NodeSemantics::at(place).keeping(extras);
                 let kind = NoteKind::Semantics(semantics);
                 emit(Event::Note(Note { at: NoteAt::Response, kind }));
             }

@@ -11,22 +11,17 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::loss::Report;
 use crate::protocol::Asked;
-use crate::protocol::Event;
 use crate::protocol::Exchange;
-use crate::protocol::Fold;
-use crate::protocol::Order;
 use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
-use crate::protocol::StreamEncoder;
-use crate::sse;
+use crate::protocol::tests::check_refused;
+use crate::protocol::tests::events;
+use crate::protocol::tests::folded;
+use crate::protocol::tests::value;
+use crate::protocol::tests::written;
 use crate::target::AnthropicVersion;
 use crate::target::Target;
 
 const HERE: Protocol = Protocol::AnthropicMessages;
-
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
 
 fn has(report: &Report, pointer: &str, kind: LossKind) -> bool {
     report.entries().iter().any(|loss| loss.pointer == pointer && loss.kind == kind)
@@ -34,19 +29,14 @@ fn has(report: &Report, pointer: &str, kind: LossKind) -> bool {
 
 #[test]
 fn wrong_types_are_refused_where_they_stand() {
-    for (body, pointer) in [
-        (json!({"messages": 1}), "/messages"),
-        (
-            json!({"messages": [{"role": "user", "content": [{"type": "text"}]}]}),
-            "/messages/0/content/0",
-        ),
-        (json!({"messages": [], "max_tokens": "1"}), "/max_tokens"),
-        (json!({"messages": [], "tools": [{}]}), "/tools/0"),
-        (json!({"model": "m"}), ""),
-    ] {
-        let text = body.to_string();
-        assert_eq!(HERE.decode_request(text.as_bytes()).unwrap_err().pointer(), pointer);
-    }
+    let cases = [
+        (r#"{"messages":1}"#, "/messages"),
+        (r#"{"messages":[{"role":"user","content":[{"type":"text"}]}]}"#, "/messages/0/content/0"),
+        (r#"{"messages":[],"max_tokens":"1"}"#, "/max_tokens"),
+        (r#"{"messages":[],"tools":[{}]}"#, "/tools/0"),
+        (r#"{"model":"m"}"#, ""),
+    ];
+    check_refused(HERE, &cases);
 }
 
 #[test]
@@ -55,7 +45,7 @@ fn a_system_prompt_put_in_front_takes_the_slot() {
     request.messages.push(Message::new(Role::System, vec![Part::text("be brief")]));
     request.messages.push(Message::new(Role::User, vec![Part::text("hi")]));
     let encoded = Exchange::new(HERE, request).encode(HERE, &Target::default()).unwrap();
-    let body = parsed(&encoded.body);
+    let body = value(&encoded.body);
     assert_eq!(body["system"], "be brief");
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
 }
@@ -68,7 +58,7 @@ fn the_new_version_takes_no_sampling_at_all() {
     let exchange = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
     let target = Target::default().with_anthropic_version(AnthropicVersion::V2026_10_21);
     let encoded = exchange.encode(HERE, &target).unwrap();
-    let sent = parsed(&encoded.body);
+    let sent = value(&encoded.body);
     assert!(sent.get("temperature").is_none() && sent.get("top_p").is_none());
     assert!(has(&encoded.report, "/temperature", LossKind::Dropped));
     assert!(has(&encoded.report, "/top_p", LossKind::Implied));
@@ -84,7 +74,7 @@ fn thinking_of_another_vendor_rides_home_and_is_kept_from_this_one() {
     let text = body.to_string();
     let exchange = HERE.decode_request(text.as_bytes()).unwrap();
     let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
-    let content = &parsed(&encoded.body)["messages"][0]["content"];
+    let content = &value(&encoded.body)["messages"][0]["content"];
     assert_eq!(*content, json!([{"type": "text", "text": "a"}]));
     assert!(has(&encoded.report, "/messages/0/content/0", LossKind::Withheld));
 }
@@ -103,61 +93,12 @@ fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
         let text = body.to_string();
         let exchange = HERE.decode_request(text.as_bytes()).unwrap();
         let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
-        assert_eq!(parsed(&encoded.body).get("thinking").is_some(), is_on);
+        assert_eq!(value(&encoded.body).get("thinking").is_some(), is_on);
         assert_eq!(has(&encoded.report, "/thinking", LossKind::Approximated), !is_on);
     }
 }
 
-/// The events of a stream of this protocol, checked for their order.
-fn events(stream: &str) -> Vec<Event<'static>> {
-    events_of(HERE, stream)
-}
-
-fn events_of(protocol: Protocol, stream: &str) -> Vec<Event<'static>> {
-    let mut events = Vec::new();
-    let mut decoder = Some(StreamDecoder::new(protocol));
-    let mut parser = sse::Parser::default();
-    parser
-        .push(stream.as_bytes(), &mut |frame| {
-            let next = decoder.take().unwrap().step(&frame, &mut |it| events.push(it.into_owned()));
-            decoder = Some(next?);
-            Ok(())
-        })
-        .unwrap();
-    decoder.unwrap().end(&mut |event| events.push(event));
-    let mut order = Order::default();
-    events.iter().for_each(|event| order.step(event).unwrap());
-    events
-}
-
-fn folded(events: Vec<Event<'static>>) -> Value {
-    let mut fold = Fold::default();
-    events.into_iter().for_each(|event| fold.step(event));
-    parsed(&HERE.encode_response(&fold.finish(), HERE, &Asked::default()).body)
-}
-
-fn encoded(source: Protocol, events: Vec<Event<'static>>) -> String {
-    told(source, events).0
-}
-
-/// The stream that events become, and what they lose by it.
-fn told(source: Protocol, events: Vec<Event<'static>>) -> (String, Report) {
-    let mut out = String::new();
-    let mut encoder = StreamEncoder::new(HERE, source, Asked::default());
-    for event in events {
-        encoder = encoder.step(event, &mut out);
-    }
-    let report = encoder.end(&mut out);
-    (out, report)
-}
-
-/// What a stream of Chat chunks becomes, folded, and what it loses.
-fn from_chat_stream(chunks: &[Value]) -> (Value, Report) {
-    let stream: String = chunks.iter().map(|it| format!("data: {it}\n\n")).collect();
-    let (out, report) =
-        told(Protocol::OpenaiChat, events_of(Protocol::OpenaiChat, &(stream + "data: [DONE]\n\n")));
-    (folded(events(&out)), report)
-}
+const CHAT: Protocol = Protocol::OpenaiChat;
 
 fn chunk(delta: Value, finish: Option<&str>) -> Value {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
@@ -171,17 +112,11 @@ fn later_answers_of_a_stream_are_reported_once_each() {
     let mut end = chunk(json!({}), Some("stop"));
     end["choices"][0]["index"] = json!(1);
     let chunks = [chunk(json!({"content": "a"}), Some("stop")), second.clone(), second, end];
-    let (answer, report) = from_chat_stream(&chunks);
+    let (frames, report) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
+    let answer = folded(HERE, events(HERE, &frames));
     assert_eq!(answer["content"], json!([{"type": "text", "text": "a"}]));
     assert!(has(&report, "/1/choices/0", LossKind::Dropped));
     assert_eq!(report.count(LossKind::Dropped), 1);
-}
-
-fn stream(frames: &[Value]) -> String {
-    frames
-        .iter()
-        .map(|it| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap()))
-        .collect()
 }
 
 fn start() -> Value {
@@ -195,7 +130,7 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
     let block = |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
     let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let stop = |index: u32| json!({"type": "content_block_stop", "index": index});
-    let text = stream(&[
+    let frames = [
         start(),
         json!({"type": "ping"}),
         block(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
@@ -212,8 +147,8 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
         json!({"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": null,
             "container": {"id": "k"}}, "usage": {"output_tokens": 9}}),
         json!({"type": "message_stop"}),
-    ]);
-    let whole = folded(events(&text));
+    ];
+    let whole = folded(HERE, events(HERE, &frames));
     assert_eq!(
         whole["content"],
         json!([
@@ -226,7 +161,8 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
         json!({"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 9})
     );
     assert_eq!(whole["container"], json!({"id": "k"}));
-    assert_eq!(folded(events(&encoded(HERE, events(&text)))), whole);
+    let (again, _) = written(HERE, (HERE, events(HERE, &frames)), Asked::default());
+    assert_eq!(folded(HERE, events(HERE, &again)), whole);
 }
 
 #[test]
@@ -271,7 +207,7 @@ fn blocks_that_never_began_arrive() {
         chunks.extend(deltas.into_iter().map(delta));
         chunks.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
         chunks.push(json!({"type": "message_stop"}));
-        let whole = folded(events(&stream(&chunks)));
+        let whole = folded(HERE, events(HERE, &chunks));
         assert_eq!(whole["content"], json!([block]));
     }
 }
@@ -283,10 +219,9 @@ fn nothing_follows_an_error() {
         chunk(json!({}), Some("stop")),
         json!({"error": {"message": "too much", "type": "server_error"}}),
     ];
-    let text: String = chunks.iter().map(|it| format!("data: {it}\n\n")).collect();
-    let out = encoded(Protocol::OpenaiChat, events_of(Protocol::OpenaiChat, &text));
-    let (_, error) = out.split_once("event: error\n").unwrap();
-    assert!(error.contains("too much") && !error.contains("event: "), "{out}");
+    let (frames, _) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
+    let [.., before, error] = &frames[..] else { panic!("expected an error behind the answer") };
+    assert!(error.contains("too much") && !before.contains("too much"), "{frames:?}");
 }
 
 #[test]

@@ -179,11 +179,7 @@ fn read_annotations<'a>(
     extras: &mut Extras<'a>,
 ) -> Result<()> {
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
-    let mut citations = Vec::new();
-    reader.array(|_, reader| {
-        citations.push(citation_of(reader.raw()?));
-        Ok(())
-    })?;
+    let citations = reader.list(|_, reader| reader.raw().map(citation_of))?;
     match fields.find_mut(is_text) {
         Some(text) => citations.into_iter().for_each(|it| text.semantics_mut().add_citation(it)),
         None if !citations.is_empty() => extras.keep("message", "annotations".into(), json),

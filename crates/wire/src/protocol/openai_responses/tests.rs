@@ -4,18 +4,13 @@ use serde_json::Value;
 
 use crate::protocol::Asked;
 use crate::protocol::Event;
-use crate::protocol::Fold;
-use crate::protocol::Order;
 use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
-use crate::protocol::StreamEncoder;
-use crate::sse::Frame;
+use crate::protocol::tests as shared;
+use crate::protocol::tests::check_refused;
+use crate::protocol::tests::events;
+use crate::protocol::tests::value;
 
 const THIS: Protocol = Protocol::OpenaiResponses;
-
-fn value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap()
-}
 
 fn check_response(body: &str) {
     let response = THIS.decode_response(body.as_bytes()).unwrap();
@@ -23,26 +18,8 @@ fn check_response(body: &str) {
     assert_eq!(value(&encoded.body), value(body));
 }
 
-/// The events of a stream, checked to be in order.
-fn events(frames: &[&str]) -> Vec<Event<'static>> {
-    let mut events = Vec::new();
-    let mut order = Order::default();
-    let mut emit = |event: Event<'_>| {
-        order.step(&event).unwrap();
-        events.push(event.into_owned());
-    };
-    let mut decoder = StreamDecoder::new(THIS);
-    for data in frames {
-        decoder = decoder.step(&Frame { event: None, data }, &mut emit).unwrap();
-    }
-    decoder.end(&mut |event| emit(event));
-    events
-}
-
 fn folded(frames: &[&str]) -> Value {
-    let mut fold = Fold::default();
-    events(frames).into_iter().for_each(|event| fold.step(event));
-    value(&THIS.encode_response(&fold.finish(), THIS, &Asked::default()).body)
+    shared::folded(THIS, events(THIS, frames))
 }
 
 const CREATED: &str = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[],"usage":null}}"#;
@@ -50,14 +27,12 @@ const COMPLETED: &str = r#"{"type":"response.completed","response":{"id":"resp_1
 
 #[test]
 fn wrong_types_are_refused_with_their_pointer() {
-    for (body, pointer) in [
+    let cases = [
         (r#"{"model":1}"#, "/model"),
         (r#"{"input":[{"role":"user","content":7}]}"#, "/input/0/content"),
         (r#"{"input":[{"type":"function_call","name":"f","arguments":7}]}"#, "/input/0/arguments"),
-    ] {
-        let error = THIS.decode_request(body.as_bytes()).unwrap_err();
-        assert_eq!(error.pointer(), pointer);
-    }
+    ];
+    check_refused(THIS, &cases);
 }
 
 #[test]
@@ -121,7 +96,7 @@ fn both_shapes_of_errors_are_faults_and_a_cut_is_truncated() {
         (r#"{"type":"error","error":{"code":"x","message":"nested"}}"#, "nested"),
         (r#"{"type":"response.unheard_of"}"#, "the stream ended before its terminal event"),
     ] {
-        let events = events(&[CREATED, frame]);
+        let events = events(THIS, &[CREATED, frame]);
         let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
         assert_eq!(fault.message.to_str(), words);
     }
@@ -137,14 +112,9 @@ fn a_written_stream_has_running_numbers_frozen_ids_and_a_whole_end() {
         r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}}"#,
         COMPLETED,
     ];
-    let mut out = String::new();
-    let mut encoder = StreamEncoder::new(THIS, THIS, Asked::default());
-    for event in events(&source) {
-        encoder = encoder.step(event, &mut out);
-    }
-    assert!(encoder.end(&mut out).is_empty());
-    let frames: Vec<Value> =
-        out.lines().filter_map(|line| line.strip_prefix("data: ")).map(value).collect();
+    let (frames, report) = shared::written(THIS, (THIS, events(THIS, &source)), Asked::default());
+    assert!(report.is_empty());
+    let frames: Vec<Value> = frames.iter().map(|frame| value(frame)).collect();
     for (number, frame) in frames.iter().enumerate() {
         assert_eq!(frame["sequence_number"], number);
         assert!(frame.get("item_id").is_none_or(|id| id == "m"));

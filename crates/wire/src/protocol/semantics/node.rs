@@ -96,6 +96,11 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
+    pub(in crate::protocol) fn keeping(mut self, extras: Extras<'a>) -> Self {
+        self.keep(extras);
+        self
+    }
+
     pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.detail_mut().extras
     }
@@ -141,7 +146,7 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// Adds what a later word on the same node says: newer values win, citations add up.
-    pub(in crate::protocol) fn merge(&mut self, later: NodeSemantics<'a>) {
+    pub(crate) fn merge(&mut self, later: NodeSemantics<'a>) {
         self.spelling.merge(later.spelling);
         let is_elsewhere = !later.place.is_root() && later.place != self.place;
         let from = later.place;
@@ -161,10 +166,6 @@ impl<'a> NodeSemantics<'a> {
             (Some(item), Some(later)) => item.merge(later),
             (old, later) => *old = later.or(old.take()),
         }
-    }
-
-    pub(crate) fn update(&mut self, later: NodeSemantics<'a>) {
-        self.merge(later);
     }
 
     /// Where the node stood that held the artefact; in a stream that may be a later frame.

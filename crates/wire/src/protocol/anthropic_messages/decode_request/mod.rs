@@ -72,7 +72,7 @@ impl<'a> Decoding<'a> {
             "service_tier" => request.service_tier = Some(reader.string()?),
             "messages" => self.messages(reader)?,
             "system" => self.system = Some(read_system(reader)?),
-            "stop_sequences" => self.stop(reader)?,
+            "stop_sequences" => request.stop.extend(reader.list(|_, reader| reader.string())?),
             "tools" => self.tools(reader)?,
             "tool_choice" => settings::tool_choice(request, reader, extras)?,
             "thinking" => settings::thinking(request, reader, extras)?,
@@ -110,19 +110,10 @@ impl<'a> Decoding<'a> {
         })
     }
 
-    fn stop(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        reader.array(|_, reader| {
-            self.request.stop.push(reader.string()?);
-            Ok(())
-        })
-    }
-
     fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        reader.array(|index, reader| {
-            let place = Place::default().element(Step::Tools, index);
-            self.request.tools.push(tools::read_tool(reader, place)?);
-            Ok(())
-        })?;
+        self.request.tools.extend(reader.list(|index, reader| {
+            tools::read_tool(reader, Place::default().element(Step::Tools, index))
+        })?);
         if self.request.tools.is_empty() {
             self.semantics.state_tools_empty();
         }
@@ -159,8 +150,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
         }
         Ok(Member::Read)
     })?;
-    let mut semantics = NodeSemantics::at(place);
-    semantics.keep(extras);
+    let semantics = NodeSemantics::at(place).keeping(extras);
     Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))
 }
 

@@ -67,7 +67,7 @@ impl<'a> Draft<'a> {
             "logprobs" => sampling.top_logprobs = Some(read_number(reader)?),
             "responseLogprobs" => sampling.logprobs = Some(reader.boolean()?),
             "maxOutputTokens" => request.max_output_tokens = Some(read_number(reader)?),
-            "stopSequences" => request.stop = text_list(reader)?,
+            "stopSequences" => request.stop = reader.list(|_, reader| reader.string())?,
             "responseMimeType" => output.mime = Some(reader.string()?),
             "responseSchema" => output.schema = Some(reader.raw()?),
             "responseJsonSchema" => output.json_schema = Some(reader.raw()?),
@@ -164,7 +164,7 @@ impl<'a> Draft<'a> {
                     None => return Ok(Member::Unknown),
                 },
                 ("mode", _) => mode = Some(reader.string()?),
-                ("allowedFunctionNames", _) => names = text_list(reader)?,
+                ("allowedFunctionNames", _) => names = reader.list(|_, reader| reader.string())?,
                 _ => return Ok(Member::Unknown),
             }
             Ok(Member::Read)
@@ -232,15 +232,6 @@ fn tool_choice<'a>(mode: &str, mut names: Vec<Text<'a>>) -> Option<ToolChoice<'a
 fn allowed<'a>(mode: AllowedMode, names: Vec<Text<'a>>) -> ToolChoice<'a> {
     let tool = |name| AllowedTool { name: Some(name), json: None };
     ToolChoice::Allowed { mode, tools: names.into_iter().map(tool).collect() }
-}
-
-fn text_list<'a>(reader: &mut Reader<'a>) -> Result<Vec<Text<'a>>> {
-    let mut texts = Vec::new();
-    reader.array(|_, reader| {
-        texts.push(reader.string()?);
-        Ok(())
-    })?;
-    Ok(texts)
 }
 
 /// Reads a number. The vendor takes numbers in texts too, but no other texts.

@@ -171,8 +171,7 @@ impl<'a> PartDraft<'a> {
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
         let content = self.content();
-        let mut semantics = NodeSemantics::at(self.place).shaped(self.shape);
-        semantics.keep(extras);
+        let mut semantics = NodeSemantics::at(self.place).shaped(self.shape).keeping(extras);
         if let Some(signature) = self.signature.take() {
             semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
         }

@@ -112,8 +112,7 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         Ok(Member::Read)
     })?;
     let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
-    let mut semantics = NodeSemantics::at(place).shaped(shape);
-    semantics.keep(extras);
+    let semantics = NodeSemantics::at(place).shaped(shape).keeping(extras);
     let function = FunctionTool { name, description, parameters, strict: None, output_schema };
     Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
 }

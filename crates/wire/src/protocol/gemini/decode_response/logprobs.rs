@@ -75,8 +75,7 @@ impl<'a> Told<'a> {
     }
 
     fn tokens(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Token<'a>>> {
-        let mut tokens = Vec::new();
-        reader.array(|_, reader| {
+        reader.list(|_, reader| {
             let mut token = Token::default();
             reader.object(|key, reader| {
                 match (&*key, reader.kind()?) {
@@ -87,10 +86,8 @@ impl<'a> Told<'a> {
                 Ok(())
             })?;
             self.is_plain &= token.token.is_some() && token.logprob.is_some();
-            tokens.push(token);
-            Ok(())
-        })?;
-        Ok(tokens)
+            Ok(token)
+        })
     }
 
     /// Whether every chosen token has its alternatives, or none has any.

@@ -98,12 +98,7 @@ impl<'a> Told<'a> {
     }
 
     fn list(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Entry<'a>>> {
-        let mut entries = Vec::new();
-        reader.array(|_, reader| {
-            entries.push(self.entry(reader)?);
-            Ok(())
-        })?;
-        Ok(entries)
+        reader.list(|_, reader| self.entry(reader))
     }
 
     fn entry(&mut self, reader: &mut Reader<'a>) -> Result<Entry<'a>> {
@@ -172,10 +167,6 @@ impl Entry<'_> {
 }
 
 fn is_list_of(json: &Json<'_>, expected: &[u8]) -> bool {
-    let mut bytes = Vec::with_capacity(expected.len());
-    let read = json.reader().array(|_, reader| {
-        bytes.push(reader.u64()?);
-        Ok(())
-    });
-    read.is_ok() && bytes.into_iter().eq(expected.iter().map(|byte| u64::from(*byte)))
+    let bytes = json.reader().list(|_, reader| reader.u64());
+    bytes.is_ok_and(|bytes| bytes.into_iter().eq(expected.iter().map(|byte| u64::from(*byte))))
 }

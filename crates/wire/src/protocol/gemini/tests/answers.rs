@@ -1,11 +1,7 @@
 //! Whole answers, read and written.
 
-use super::GEMINI;
-use super::at;
-use super::value;
-use crate::Protocol;
+use super::*;
 use crate::conversation::FinishKind;
-use crate::protocol::Asked;
 
 #[test]
 fn finish_reasons_have_classes() {

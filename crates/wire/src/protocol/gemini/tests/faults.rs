@@ -1,9 +1,6 @@
 //! Errors, read and written.
 
-use super::GEMINI;
-use super::at;
-use crate::Fault;
-use crate::FaultKind;
+use super::*;
 
 #[test]
 fn errors_have_classes_and_come_back() {

@@ -1,10 +1,6 @@
 //! Requests of other protocols, written in this one.
 
-use super::GEMINI;
-use super::at;
-use super::told;
-use super::value;
-use crate::Protocol;
+use super::*;
 use crate::conversation::Part;
 use crate::protocol::Encoded;
 use crate::protocol::Exchange;
@@ -47,7 +43,7 @@ fn late_instructions_are_lifted_or_marked() {
         {"role":"user","content":"b"}]}"#;
     let lifted = from_chat(body, &Target::default());
     assert_eq!(at(&lifted.body, "/systemInstruction/parts/0/text"), "L");
-    assert!(told(&lifted.report).contains(&"approximated /messages/1".to_owned()));
+    assert!(listed(&lifted.report).contains(&"approximated /messages/1".to_owned()));
     let marked = from_chat(body, &Target::default().with_late_system(LateSystem::Inline));
     let texts = r#"[{"text":"a"},{"text":"[system]\nL"},{"text":"b"}]"#;
     assert_eq!(at(&marked.body, "/contents/0/parts"), value(texts));

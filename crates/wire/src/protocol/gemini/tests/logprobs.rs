@@ -1,13 +1,6 @@
 //! Log probabilities, read and written.
 
-use super::GEMINI;
-use super::at;
-use super::events;
-use super::folded;
-use super::told;
-use super::value;
-use crate::Protocol;
-use crate::protocol::Asked;
+use super::*;
 
 /// An answer whose content and log probabilities are given.
 fn answer(parts: &str, result: &str) -> String {
@@ -20,7 +13,7 @@ fn answer(parts: &str, result: &str) -> String {
 fn in_chat(body: &str) -> (String, Vec<String>) {
     let response = GEMINI.decode_response(body.as_bytes()).unwrap();
     let encoded = Protocol::OpenaiChat.encode_response(&response, GEMINI, &Asked::default());
-    let mut losses = told(&encoded.report);
+    let mut losses = listed(&encoded.report);
     losses.retain(|loss| loss.contains("logprobs"));
     (encoded.body, losses)
 }
@@ -89,9 +82,7 @@ fn the_results_of_a_stream_go_on_where_the_last_ended() {
         frame(r#"{"text":"c"}"#, "c", "-3"),
         r#"{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP","index":0}]}"#.to_owned(),
     ];
-    let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
-    let whole = folded(events(&frames));
-    let result = at(&whole, "/candidates/0/logprobsResult");
+    let result = folded(&frames)["candidates"][0]["logprobsResult"].take();
     let tokens = |list: &str| result.pointer(list).and_then(|it| it.as_array()).map(Vec::len);
     assert_eq!(tokens("/chosenCandidates"), Some(3));
     assert_eq!(tokens("/topCandidates"), Some(3));

@@ -1,6 +1,6 @@
 //! Requests of this protocol, read and written.
 
-use super::GEMINI;
+use super::*;
 use crate::conversation::Content;
 use crate::conversation::MediaKind;
 use crate::conversation::OutputFormat;
@@ -21,9 +21,7 @@ fn wrong_types_are_refused_with_their_place() {
         (r#"{"tools":[{"functionDeclarations":[{}]}]}"#, "/tools/0/functionDeclarations/0"),
         (r#"{"contents":[{"parts":[{"functionCall":{}}]}]}"#, "/contents/0/parts/0/functionCall"),
     ];
-    for (body, pointer) in cases {
-        assert_eq!(GEMINI.decode_request(body.as_bytes()).unwrap_err().pointer(), pointer);
-    }
+    check_refused(GEMINI, &cases);
 }
 
 #[test]
@@ -92,5 +90,5 @@ fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     assert_eq!(thought.semantics().artefact().unwrap().data(), &"x");
     let encoded = exchange.encode(GEMINI, &Target::default()).unwrap();
     assert!(!encoded.body.contains("sabir1"));
-    assert_eq!(super::told(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
+    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
 }

@@ -1,12 +1,6 @@
 //! Streams, read and written.
 
-use super::GEMINI;
-use super::at;
-use super::events;
-use super::folded;
-use super::value;
-use crate::FaultKind;
-use crate::Protocol;
+use super::*;
 use crate::conversation::CallForm;
 use crate::conversation::Finish;
 use crate::conversation::FinishKind;
@@ -15,16 +9,13 @@ use crate::json::Text;
 use crate::place::Place;
 use crate::protocol::Artefact;
 use crate::protocol::ArtefactKind;
-use crate::protocol::Asked;
 use crate::protocol::Closed;
 use crate::protocol::Delta;
-use crate::protocol::Event;
 use crate::protocol::NodeSemantics;
 use crate::protocol::Open;
 use crate::protocol::Opening;
 use crate::protocol::PartId;
 use crate::protocol::Start;
-use crate::protocol::StreamEncoder;
 
 fn chunk(parts: &str, rest: &str) -> String {
     format!(
@@ -47,11 +38,10 @@ fn texts_join_but_never_across_a_signature_or_a_thought() {
     ];
     let mut frames: Vec<String> = parts.iter().map(|part| chunk(part, "")).collect();
     frames.push(chunk(r#"{"text":""}"#, STOP));
-    let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
-    let whole = folded(events(&frames));
+    let whole = folded(&frames);
     let expected = r#"[{"text":"abc"},{"text":"de","thought":true},{"text":"f"},
         {"text":"g","thoughtSignature":"s"},{"text":"h"},{"text":"","thoughtSignature":"t"}]"#;
-    assert_eq!(at(&whole, "/candidates/0/content/parts"), value(expected));
+    assert_eq!(whole["candidates"][0]["content"]["parts"], value(expected));
 }
 
 #[test]
@@ -61,14 +51,14 @@ fn a_stream_says_what_the_whole_answer_says() {
         r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1.50}}}],"role":"model"},"finishReason":"STOP","index":0,"finishMessage":"x"}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"totalTokenCount":9},"modelVersion":"m","responseId":"r"}"#,
     ];
     let whole = r#"{"candidates":[{"content":{"parts":[{"text":"Hi"},{"functionCall":{"name":"f","args":{"a":1.50}}}],"role":"model"},"finishReason":"STOP","index":0,"finishMessage":"x"}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":3,"toolUsePromptTokenCount":2,"totalTokenCount":9},"modelVersion":"m","responseId":"r"}"#;
-    assert_eq!(value(&folded(events(&frames))), value(whole));
+    assert_eq!(folded(&frames), value(whole));
 }
 
 #[test]
 fn an_error_among_the_frames_is_a_fault() {
     let error = r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#;
     for frame in [error.to_owned(), format!("[{error}]")] {
-        let events = events(&[&chunk(r#"{"text":"a"}"#, ""), &frame]);
+        let events = shared::events(GEMINI, &[chunk(r#"{"text":"a"}"#, ""), frame]);
         assert!(
             matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Overloaded)
         );
@@ -97,14 +87,7 @@ fn close(part: u32, semantics: NodeSemantics<'static>) -> Event<'static> {
 
 /// Writes events of another protocol; answers the payloads of the frames.
 fn written(events: Vec<Event<'static>>) -> Vec<String> {
-    let mut encoder = StreamEncoder::new(GEMINI, Protocol::AnthropicMessages, Asked::default());
-    let mut out = String::new();
-    for event in events {
-        encoder = encoder.step(event, &mut out);
-    }
-    let _report = encoder.end(&mut out);
-    let frames = out.split_terminator("\r\n\r\n");
-    frames.map(|frame| frame.strip_prefix("data: ").unwrap().to_owned()).collect()
+    shared::written(GEMINI, (Protocol::AnthropicMessages, events), Asked::default()).0
 }
 
 #[test]

@@ -69,8 +69,7 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
         }
         Ok(Member::Read)
     })?;
-    let mut semantics = NodeSemantics::at(place);
-    semantics.keep(extras);
+    let semantics = NodeSemantics::at(place).keeping(extras);
     let mut parts = fields.into_parts();
     if role == Role::Tool {
         let output = ResultOutput::Parts(std::mem::take(&mut parts));
@@ -288,8 +287,7 @@ fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'
         (None, None) => return Ok(None),
     };
     let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
-    let mut semantics = NodeSemantics::at(place);
-    semantics.keep(extras);
+    let semantics = NodeSemantics::at(place).keeping(extras);
     Ok(Some(Part::new(Content::Media(Box::new(media))).with_semantics(semantics)))
 }
 

@@ -36,12 +36,7 @@ pub(super) fn read_stop<'a>(
         semantics.add_shape(request_shape::STOP_STRING);
         return Ok(vec![reader.string()?]);
     }
-    let mut stop = Vec::new();
-    reader.array(|_, reader| {
-        stop.push(reader.string()?);
-        Ok(())
-    })?;
-    Ok(stop)
+    reader.list(|_, reader| reader.string())
 }
 
 /// Reads `response_format`; a type that this version does not know stays unread.

@@ -43,8 +43,7 @@ pub(super) fn read_functions<'a>(
     read_list(reader, Step::Functions, semantics, |reader, place| {
         let mut extras = Extras::default();
         let function = read_function(reader, "", &mut extras)?;
-        let mut semantics = NodeSemantics::at(place);
-        semantics.keep(extras);
+        let semantics = NodeSemantics::at(place).keeping(extras);
         Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
     })
 }
@@ -55,11 +54,7 @@ fn read_list<'a>(
     semantics: &mut Semantics<'a>,
     read: impl Fn(&mut Reader<'a>, Place) -> Result<Tool<'a>>,
 ) -> Result<Vec<Tool<'a>>> {
-    let mut tools = Vec::new();
-    reader.array(|index, reader| {
-        tools.push(read(reader, Place::default().element(list, index))?);
-        Ok(())
-    })?;
+    let tools = reader.list(|index, reader| read(reader, Place::default().element(list, index)))?;
     if tools.is_empty() {
         semantics.state_tools_empty();
     }
@@ -247,10 +242,7 @@ fn read_allowed<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
                     _ => return Err(missing("a known mode")),
                 });
             }
-            "tools" => reader.array(|_, reader| {
-                tools.push(read_allowed_tool(reader.raw()?));
-                Ok(())
-            })?,
+            "tools" => tools.extend(reader.list(|_, reader| reader.raw().map(read_allowed_tool))?),
             _ => return Err(missing("a known choice")),
         }
         Ok(())

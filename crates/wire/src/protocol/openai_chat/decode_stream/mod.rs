@@ -220,8 +220,7 @@ impl Decoder {
             }
             Ok(())
         })?;
-        let mut semantics = NodeSemantics::at(place);
-        semantics.keep(extras);
+        let semantics = NodeSemantics::at(place).keeping(extras);
         let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
         if !answers && (fails || unnamed) {
             self.early.merge(semantics.into_owned());

@@ -6,9 +6,6 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::losing::Losing;
 use crate::schema::Dialect;
-use crate::schema::SchemaLoss;
-use crate::schema::Strictness;
-use crate::schema::complete_tool;
 use crate::schema::translate;
 
 const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
@@ -49,25 +46,3 @@ pub(super) fn translated<'s>(
 
 const ALL_REQUIRED: &str =
     "strict schemas require every property and let the optional ones be null";
-
-/// The parameters of a tool, completed with what the vendor refuses to do without.
-pub(super) fn translated_parameters<'s>(
-    schema: (&'s Json<'_>, Dialect),
-    strict: Option<bool>,
-    place: Place,
-    losing: &mut Losing<'_>,
-) -> Json<'s> {
-    if losing.is_same() {
-        return schema.0.reborrow();
-    }
-    let translated = translated(schema, strict, (place, Field::ToolParameters), losing);
-    let strictness = match strict {
-        Some(true) => Strictness::Strict,
-        Some(false) | None => Strictness::Loose,
-    };
-    let completed = complete_tool(&translated, strictness);
-    for SchemaLoss { pointer, kind, reason } in completed.losses {
-        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
-    }
-    completed.json
-}

@@ -219,7 +219,9 @@ impl<'t> Tools<'t, '_> {
                 let strict = self.strict(function, place);
                 let language = dialect::of_parameters(self.losing.source(), tool);
                 let parameters = function.parameters.as_ref().map(|it| {
-                    schema::translated_parameters((it, language), strict, place, self.losing)
+                    let at = (place, Field::ToolParameters);
+                    let fitted = schema::translated((it, language), strict, at, self.losing);
+                    dialect::completed_parameters(self.losing, fitted, strict, place)
                 });
                 let name = self.name(&function.name, place);
                 let description = spaced.description(function.description.as_ref());

@@ -30,8 +30,7 @@ fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() 
     let candidate = Candidate::new(Message::new(Role::Assistant, parts));
     let response = Response { candidates: vec![candidate], ..Response::default() };
     let whole = CHAT.encode_response(&response, Protocol::Gemini, &Asked::default());
-    let whole: Value = serde_json::from_str(&whole.body).unwrap();
-    let message = &whole["choices"][0]["message"];
+    let message = &value(&whole.body)["choices"][0]["message"];
     assert_eq!(message["reasoning_content"], "a\n\nb");
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{}");
     let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, Asked::default()));
@@ -87,6 +86,5 @@ fn reasoning_details_come_back_from_a_foreign_field() {
     let there = Protocol::OpenaiResponses.encode_response(&response, CHAT, &Asked::default());
     let response = Protocol::OpenaiResponses.decode_response(there.body.as_bytes()).unwrap();
     let back = CHAT.encode_response(&response, Protocol::OpenaiResponses, &Asked::default());
-    let back: Value = serde_json::from_str(&back.body).unwrap();
-    assert_eq!(back["choices"][0]["message"]["reasoning_details"], details);
+    assert_eq!(value(&back.body)["choices"][0]["message"]["reasoning_details"], details);
 }

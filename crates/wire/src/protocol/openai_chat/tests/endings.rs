@@ -13,12 +13,7 @@ fn with_usage(mut chunk: Value, output: u64) -> Value {
 
 /// The whole answer that a stream amounts to, whether its end is marked or not.
 fn answer(chunks: &[Value]) -> Value {
-    let [marked, unmarked] = [DONE, ""].map(|end| {
-        let mut fold = Fold::default();
-        events(chunks, end).into_iter().for_each(|event| fold.step(event));
-        let encoded = CHAT.encode_response(&fold.finish(), CHAT, &Asked::default());
-        serde_json::from_str::<Value>(&encoded.body).unwrap()
-    });
+    let [marked, unmarked] = [DONE, &[]].map(|end| shared::folded(CHAT, events(chunks, end)));
     assert_eq!(marked, unmarked);
     marked
 }
@@ -120,12 +115,8 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         [1, null, "stop"]
     ]);
     assert_eq!(json!(told), expected);
-    let mut encoder = StreamEncoder::new(Protocol::Gemini, CHAT, Asked::default());
-    let mut out = String::new();
-    for event in events(&chunks, DONE) {
-        encoder = encoder.step(event, &mut out);
-    }
-    let report = encoder.end(&mut out);
+    let source = (CHAT, events(&chunks, DONE));
+    let (_, report) = shared::written(Protocol::Gemini, source, Asked::default());
     let lost = report.entries().iter().find(|loss| loss.pointer == "/4/choices/0/delta/content");
     assert_eq!(lost.map(|loss| loss.kind), Some(LossKind::Dropped));
 }

@@ -25,41 +25,33 @@ use crate::loss::Report;
 use crate::protocol::Asked;
 use crate::protocol::Event;
 use crate::protocol::Exchange;
-use crate::protocol::Fold;
-use crate::protocol::Order;
 use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
 use crate::protocol::StreamEncoder;
+use crate::protocol::tests as shared;
+use crate::protocol::tests::check_refused;
+use crate::protocol::tests::value;
 use crate::protocol::unfold;
-use crate::sse::Parser;
 use crate::target::Dialect;
 use crate::target::Target;
 
 const CHAT: Protocol = Protocol::OpenaiChat;
 
-fn with_messages(messages: Value) -> Value {
-    json!({"model": "m", "messages": messages})
-}
-
 #[test]
 fn wrong_types_are_refused_with_a_pointer() {
-    for (body, pointer) in [
-        (json!({"messages": {}}), "/messages"),
-        (json!({"messages": [{"role": 1}]}), "/messages/0/role"),
-        (with_messages(json!([{"role": "user", "content": 1}])), "/messages/0/content"),
+    let cases = [
+        (r#"{"messages":{}}"#, "/messages"),
+        (r#"{"messages":[{"role":1}]}"#, "/messages/0/role"),
+        (r#"{"messages":[{"role":"user","content":1}]}"#, "/messages/0/content"),
         (
-            with_messages(json!([{"role": "user", "content": [{"type": "text", "text": 1}]}])),
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":1}]}]}"#,
             "/messages/0/content/0/text",
         ),
-        (json!({"messages": [], "temperature": "warm"}), "/temperature"),
-        (json!({"messages": [], "max_tokens": "5"}), "/max_tokens"),
-        (json!({"messages": [], "tool_choice": 1}), "/tool_choice"),
-        (json!({}), ""),
-    ] {
-        let text = body.to_string();
-        let error = CHAT.decode_request(text.as_bytes()).unwrap_err();
-        assert_eq!(error.pointer(), pointer, "{body}");
-    }
+        (r#"{"messages":[],"temperature":"warm"}"#, "/temperature"),
+        (r#"{"messages":[],"max_tokens":"5"}"#, "/max_tokens"),
+        (r#"{"messages":[],"tool_choice":1}"#, "/tool_choice"),
+        ("{}", ""),
+    ];
+    check_refused(CHAT, &cases);
 }
 
 /// What a request of Anthropic's becomes.
@@ -67,7 +59,7 @@ fn from_anthropic(messages: Vec<Message<'static>>, target: &Target) -> (Value, R
     let request = Request { messages, stream: Some(true), ..Request::default() };
     let exchange = Exchange::new(Protocol::AnthropicMessages, request);
     let encoded = exchange.encode(CHAT, target).unwrap();
-    (serde_json::from_str(&encoded.body).unwrap(), encoded.report)
+    (value(&encoded.body), encoded.report)
 }
 
 fn call(id: &'static str) -> Part<'static> {
@@ -107,32 +99,14 @@ fn reasoning_goes_back_only_to_servers_that_want_it() {
     check(Dialect::MISTRAL, "content", chunk);
 }
 
-/// The events of a stream of chunks, each checked to be legal.
-fn events(chunks: &[Value], end: &str) -> Vec<Event<'static>> {
-    let mut text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    text.push_str(end);
-    let mut order = Order::default();
-    let mut events = Vec::new();
-    let mut decoder = Some(StreamDecoder::new(CHAT));
-    let mut parser = Parser::default();
-    parser
-        .push(text.as_bytes(), &mut |frame| {
-            let next = decoder.take().unwrap().step(&frame, &mut |event| {
-                order.step(&event).unwrap();
-                events.push(event.into_owned());
-            })?;
-            decoder = Some(next);
-            Ok(())
-        })
-        .unwrap();
-    decoder.unwrap().end(&mut |event| {
-        order.step(&event).unwrap();
-        events.push(event);
-    });
-    events
+/// The events of a stream of chunks and the mark of its end.
+fn events(chunks: &[Value], end: &[&str]) -> Vec<Event<'static>> {
+    let chunks = chunks.iter().map(Value::to_string);
+    let payloads: Vec<String> = chunks.chain(end.iter().map(|end| end.to_string())).collect();
+    shared::events(CHAT, &payloads)
 }
 
-const DONE: &str = "data: [DONE]\n\n";
+const DONE: &[&str] = &["[DONE]"];
 
 fn chunk(delta: Value, finish: Option<&str>) -> Value {
     json!({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m",
@@ -141,10 +115,7 @@ fn chunk(delta: Value, finish: Option<&str>) -> Value {
 
 /// The message that a stream amounts to.
 fn folded(chunks: &[Value]) -> Value {
-    let mut fold = Fold::default();
-    events(chunks, DONE).into_iter().for_each(|event| fold.step(event));
-    let encoded = CHAT.encode_response(&fold.finish(), CHAT, &Asked::default());
-    serde_json::from_str::<Value>(&encoded.body).unwrap()["choices"][0]["message"].take()
+    shared::folded(CHAT, events(chunks, DONE))["choices"][0]["message"].take()
 }
 
 fn fragment(index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
@@ -194,16 +165,9 @@ fn the_end_marker_alone_is_no_answer() {
 
 /// The data of the frames that a stream of this protocol's own is written as.
 fn written(chunks: &[Value], asked: Asked<'_>) -> Vec<Value> {
-    let mut encoder = StreamEncoder::new(CHAT, CHAT, asked);
-    let mut out = String::new();
-    for event in events(chunks, DONE) {
-        encoder = encoder.step(event, &mut out);
-    }
-    let _ = encoder.end(&mut out);
-    let (body, end) = out.split_at(out.len() - DONE.len());
-    assert_eq!(end, DONE);
-    let data = |frame: &str| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap();
-    body.split_terminator("\n\n").map(data).collect()
+    let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), asked);
+    assert_eq!(frames.pop().as_deref(), Some("[DONE]"));
+    frames.iter().map(|frame| value(frame)).collect()
 }
 
 #[test]

@@ -34,12 +34,7 @@ pub(super) fn decode_tools<'a>(
     place: Place,
     namespace: Option<&str>,
 ) -> Result<Vec<Tool<'a>>> {
-    let mut tools = Vec::new();
-    reader.array(|index, reader| {
-        tools.push(decode_tool(reader, place.element(Step::Tools, index), namespace)?);
-        Ok(())
-    })?;
-    Ok(tools)
+    reader.list(|index, reader| decode_tool(reader, place.element(Step::Tools, index), namespace))
 }
 
 /// Reads one tool. What is no tool of the client, or lacks what its type needs, is kept whole.
@@ -115,9 +110,7 @@ fn decode_function<'a>(
 }
 
 fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool<'a> {
-    let mut semantics = NodeSemantics::at(place);
-    semantics.keep(extras);
-    Tool::new(kind).with_semantics(semantics)
+    Tool::new(kind).with_semantics(NodeSemantics::at(place).keeping(extras))
 }
 
 fn decode_custom<'a>(
@@ -256,14 +249,11 @@ fn choice<'a>(mut reader: Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
 }
 
 fn allowed<'a>(reader: &mut Reader<'a>) -> Result<Vec<AllowedTool<'a>>> {
-    let mut tools = Vec::new();
-    reader.array(|_, reader| {
+    reader.list(|_, reader| {
         let name = match reader.kind()? {
             Kind::Object => reader.peek_tag("name")?,
             _ => None,
         };
-        tools.push(AllowedTool { name, json: Some(reader.raw()?) });
-        Ok(())
-    })?;
-    Ok(tools)
+        Ok(AllowedTool { name, json: Some(reader.raw()?) })
+    })
 }

@@ -129,8 +129,7 @@ impl Decoder {
         // Until the answer is complete the tier is often only what was asked for.
         let service_tier = service_tier.filter(|tier| *tier != *"auto");
         self.tier = service_tier.clone().map(Text::into_owned);
-        let mut semantics = NodeSemantics::at(place);
-        semantics.keep(extras);
+        let semantics = NodeSemantics::at(place).keeping(extras);
         emit(Event::Start(Start { id, model, created, service_tier, semantics }));
         Ok(())
     }
@@ -171,8 +170,7 @@ impl Decoder {
             extras.keep("", "service_tier".into(), json_of(&tier));
         }
         if !extras.is_empty() {
-            let mut semantics = NodeSemantics::at(place);
-            semantics.keep(extras);
+            let semantics = NodeSemantics::at(place).keeping(extras);
             emit(Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(semantics) }));
         }
     }

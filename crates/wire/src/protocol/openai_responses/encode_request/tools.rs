@@ -20,6 +20,7 @@ use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::calls::Calls;
 use crate::protocol::dialect;
+use crate::protocol::dialect::completed_parameters;
 use crate::protocol::hosted::Setting;
 use crate::protocol::hosted::Settings;
 use crate::protocol::hosted::write_location;
@@ -31,9 +32,7 @@ use crate::protocol::openai_responses::types::unqualified;
 use crate::protocol::semantics::NodeSemantics;
 use crate::schema::Dialect;
 use crate::schema::SchemaLoss;
-use crate::schema::Strictness;
 use crate::schema::Translated;
-use crate::schema::complete_tool;
 use crate::schema::translate;
 
 /// Writes the tools of a request, and knows the names that the target takes.
@@ -82,7 +81,10 @@ impl Tools<'_, '_> {
             Some(schema) => {
                 let from = dialect::of_parameters(source, tool);
                 let schema = Schema { json: schema, from, strict: *strict };
-                object.field("parameters", &fitted_parameters(self.losing, schema, place));
+                let at = (place, Field::ToolParameters);
+                let fitted = fitted_schema(self.losing, schema, at);
+                let parameters = completed_parameters(self.losing, fitted, *strict, place);
+                object.field("parameters", &parameters);
             }
             // The field must be there, and null says that the tool takes nothing.
             None => object.key("parameters").null(),
@@ -297,21 +299,4 @@ pub(super) fn fitted_schema<'s>(
         losing.within(place, (field, &pointer), kind, reason);
     }
     fitted
-}
-
-/// The parameters of a tool, completed with what the vendor refuses to do without.
-fn fitted_parameters<'s>(losing: &mut Losing<'_>, schema: Schema<'s>, place: Place) -> Json<'s> {
-    let strictness = match schema.strict {
-        Some(true) => Strictness::Strict,
-        Some(false) | None => Strictness::Loose,
-    };
-    let fitted = fitted_schema(losing, schema, (place, Field::ToolParameters));
-    if losing.is_same() {
-        return fitted;
-    }
-    let Translated { json, losses } = complete_tool(&fitted, strictness);
-    for SchemaLoss { pointer, kind, reason } in losses {
-        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
-    }
-    json
 }

@@ -359,7 +359,7 @@ impl Encoder<'_> {
         match kind {
             NoteKind::Citation(citation) => part.semantics_mut().add_citation(citation),
             NoteKind::Logprobs(more) => part.semantics_mut().add_logprobs(more),
-            NoteKind::Semantics(later) => part.semantics_mut().update(later),
+            NoteKind::Semantics(later) => part.semantics_mut().merge(later),
         }
     }
 
@@ -399,7 +399,7 @@ impl Encoder<'_> {
 
     /// Closes a text that has said nothing; what only its issuer can read of it may still be handed on.
     fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
-        self.left_out[at].semantics_mut().update(later);
+        self.left_out[at].semantics_mut().merge(later);
         let part = self.left_out[at].clone();
         self.hand(&part);
     }
@@ -415,7 +415,7 @@ impl Encoder<'_> {
             let sealed = Part::new(part.content().clone()).with_semantics(later.clone());
             withhold(&mut Losing::new(self.source, THIS, &mut self.report), &sealed);
         }
-        part.semantics_mut().update(later);
+        part.semantics_mut().merge(later);
         self.items[item].states[at].closed = true;
         let is_complete = match self.items[item].parts[at].content() {
             // More may be said of a text until the next item begins, which may seal the thinking before it.

@@ -212,7 +212,7 @@ impl<'a> Encoder<'a> {
         let Note { at, kind } = note.into_owned();
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(later)) if self.is_same() => {
-                self.start.semantics.update(later);
+                self.start.semantics.merge(later);
             }
             (NoteAt::Response, NoteKind::Semantics(later)) => {
                 Losing::new(self.source, THIS, &mut self.report).semantics(&later);
@@ -233,7 +233,7 @@ impl<'a> Encoder<'a> {
             }
         }
         Losing::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
-        self.candidate.update(later);
+        self.candidate.merge(later);
     }
 
     fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
