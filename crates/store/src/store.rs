@@ -10,8 +10,8 @@ use crate::conversation::{
     Append, Change, Conversation, Create, Delete, Deletion, Edit, Fork, ForkConversation, List,
     Listing, NewConversation, Page, ReadConversation,
 };
-use crate::engine::{Activity, Durability, Engine, Sqlite};
-use crate::error::{Error, Kind, Result};
+use crate::engine::{Activity, Durability, Engine, Postgres, Sqlite};
+use crate::error::Result;
 use crate::exchange::{DayUsage, Exchange, ReadUsage, RecordExchanges};
 use crate::hold::{Held, Purpose, Release, Take};
 use crate::id::{ConversationId, Hash, ItemId, NodeId, Owner, ResponseId, TurnId};
@@ -62,9 +62,7 @@ impl Store {
         let engine = match Location::parse(url, &options.data_folder)? {
             Location::Memory => Engine::Sqlite(Sqlite::in_memory()?),
             Location::File(path) => Engine::Sqlite(Sqlite::open(&path)?),
-            Location::Postgres(_) => {
-                return Err(Error::new(Kind::Url, "PostgreSQL is not supported yet"));
-            }
+            Location::Postgres(url) => Engine::Postgres(Postgres::new(&url)?),
         };
         engine.write(Durability::Durable, Migrate).await?;
         let Options { node, clock, .. } = options;

@@ -1,12 +1,14 @@
 //! The engines behind one session. A piece of work is written once, as queries of a session; each engine runs it in a
 //! transaction in its own way.
 
+mod postgres;
 mod sqlite;
 mod value;
 
 use std::future::Future;
 
 use crate::error::Result;
+pub(crate) use postgres::Postgres;
 pub(crate) use sqlite::Sqlite;
 pub(crate) use value::{Param, Row, Value, optional};
 
@@ -79,12 +81,14 @@ pub struct Activity {
 #[derive(Debug)]
 pub(crate) enum Engine {
     Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 impl Engine {
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match self {
             Self::Sqlite(sqlite) => sqlite.read(work).await,
+            Self::Postgres(postgres) => postgres.read(work).await,
         }
     }
 
@@ -95,6 +99,7 @@ impl Engine {
     ) -> Result<W::Output> {
         match self {
             Self::Sqlite(sqlite) => sqlite.write(durability, work).await,
+            Self::Postgres(postgres) => postgres.write(durability, work).await,
         }
     }
 
@@ -102,12 +107,15 @@ impl Engine {
     pub(crate) async fn start<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
         match self {
             Self::Sqlite(sqlite) => sqlite.start(work).await,
+            // A server is asked without waiting for its disk.
+            Self::Postgres(postgres) => postgres.write(Durability::Volatile, work).await,
         }
     }
 
     pub(crate) fn activity(&self) -> Activity {
         match self {
             Self::Sqlite(sqlite) => sqlite.activity(),
+            Self::Postgres(postgres) => postgres.activity(),
         }
     }
 }

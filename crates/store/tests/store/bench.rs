@@ -15,6 +15,7 @@ use sabir_store::{
 pub(crate) enum Engine {
     Memory,
     File,
+    Postgres,
 }
 
 pub(crate) struct Bench {
@@ -46,6 +47,13 @@ macro_rules! each_engine {
             #[tokio::test]
             async fn sqlite() {
                 check(Bench::open(Engine::File).await).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                if crate::postgres::is_there() {
+                    check(Bench::open(Engine::Postgres).await).await;
+                }
             }
         }
     )*};
@@ -146,6 +154,7 @@ impl Place {
         let url = match engine {
             Engine::Memory => "memory:".to_owned(),
             Engine::File => "sqlite:".to_owned(),
+            Engine::Postgres => crate::postgres::new_schema(&format!("test_{number}")).await,
         };
         Self { url, folder }
     }
