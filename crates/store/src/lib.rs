@@ -31,6 +31,8 @@ mod retention;
 mod setting;
 mod store;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod touch;
 mod turn;
 

@@ -93,8 +93,8 @@ async fn distance<S: Session>(
     let sql = "WITH RECURSIVE chain (id, previous, place) AS (
             SELECT id, previous, CAST(0 AS BIGINT) FROM turn WHERE owner = $1 AND id = $2
             UNION ALL
-            SELECT t.id, t.previous, c.place + 1
-            FROM chain c JOIN turn t ON t.owner = $1 AND t.id = c.previous WHERE c.id <> $3
+            SELECT t.id, t.previous, chain.place + 1
+            FROM chain JOIN turn t ON t.owner = $1 AND t.id = chain.previous WHERE chain.id <> $3
         )
         SELECT place FROM chain WHERE id = $3";
     let row = session.first(sql, &[owner.into(), last.into(), after.into()]).await?;

@@ -10,6 +10,8 @@ use std::future::Future;
 use crate::error::Result;
 pub(crate) use postgres::Postgres;
 pub(crate) use sqlite::Sqlite;
+#[cfg(test)]
+pub(crate) use sqlite::plans;
 pub(crate) use value::{Param, Row, Value, optional};
 
 /// One transaction of an engine. SQL is what both engines read, with `$1` for the first parameter.

@@ -71,6 +71,7 @@ CREATE TABLE response (
 );
 CREATE INDEX response_turn ON response (owner, turn);
 
+-- Not narrow: SQLite would rather walk an owner's rows in such a table than use its second index.
 CREATE TABLE item (
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -80,7 +81,7 @@ CREATE TABLE item (
     message {bytes} NOT NULL,
     part BIGINT NOT NULL,
     PRIMARY KEY (owner, id)
-) {narrow};
+);
 CREATE INDEX item_turn ON item (owner, turn, direction, position);
 
 -- `search` is what a list is searched in; it stands in the index so that a search reads nothing else.
@@ -120,7 +121,7 @@ CREATE TABLE hold (
     node TEXT NOT NULL,
     settled BIGINT NOT NULL,
     PRIMARY KEY (owner, purpose, id)
-) {narrow};
+);
 CREATE INDEX hold_turn ON hold (owner, turn);
 CREATE INDEX hold_node ON hold (node);
 

@@ -22,15 +22,20 @@ const TURN: &str = "SELECT id, previous, base, tip, status, protocol, provider, 
         system, tools, opened_at, closed_at, used_at, details
     FROM turn WHERE owner = $1 AND id = $2";
 
-const TURNS: &str = "WITH RECURSIVE chain (id, previous, place) AS (
-        SELECT id, previous, CAST(1 AS BIGINT) FROM turn WHERE owner = $1 AND id = $2
+/// All columns ride along: a second look at the table could be planned the other way round, from all turns of the owner.
+const TURNS: &str = "WITH RECURSIVE chain (place, id, previous, base, tip, status, protocol,
+        provider, model, exchange, system, tools, opened_at, closed_at, used_at, details) AS (
+        SELECT CAST(1 AS BIGINT), id, previous, base, tip, status, protocol, provider, model,
+            exchange, system, tools, opened_at, closed_at, used_at, details
+        FROM turn WHERE owner = $1 AND id = $2
         UNION ALL
-        SELECT t.id, t.previous, c.place + 1
-        FROM chain c JOIN turn t ON t.owner = $1 AND t.id = c.previous WHERE c.place < $3
+        SELECT chain.place + 1, t.id, t.previous, t.base, t.tip, t.status, t.protocol, t.provider,
+            t.model, t.exchange, t.system, t.tools, t.opened_at, t.closed_at, t.used_at, t.details
+        FROM chain JOIN turn t ON t.owner = $1 AND t.id = chain.previous WHERE chain.place < $3
     )
-    SELECT c.place, t.id, t.previous, t.base, t.tip, t.status, t.protocol, t.provider, t.model,
-        t.exchange, t.system, t.tools, t.opened_at, t.closed_at, t.used_at, t.details
-    FROM chain c JOIN turn t ON t.owner = $1 AND t.id = c.id";
+    SELECT place, id, previous, base, tip, status, protocol, provider, model, exchange, system,
+        tools, opened_at, closed_at, used_at, details
+    FROM chain";
 
 impl Work for ReadTurn {
     type Output = Turn;

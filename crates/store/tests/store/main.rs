@@ -9,6 +9,8 @@ mod exchanges;
 mod files;
 mod holds;
 mod messages;
+mod model;
 mod postgres;
 mod responses;
+mod retention;
 mod turns;

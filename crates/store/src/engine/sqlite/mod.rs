@@ -11,6 +11,8 @@ use std::path::Path;
 use super::{Activity, Durability, Work};
 use crate::error::Result;
 use reader::Reader;
+#[cfg(test)]
+pub(crate) use session::plans;
 use writer::Writer;
 
 #[derive(Debug)]

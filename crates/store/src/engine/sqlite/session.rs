@@ -29,6 +29,8 @@ pub(super) fn ready<F: Future>(future: F) -> F::Output {
 
 impl Session for SqliteSession {
     async fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        #[cfg(test)]
+        plans::note(&self.connection, sql);
         let run = || {
             let mut statement = self.connection.prepare_cached(&spelt(sql))?;
             statement.execute(params_from_iter(params))
@@ -37,6 +39,8 @@ impl Session for SqliteSession {
     }
 
     async fn query(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+        #[cfg(test)]
+        plans::note(&self.connection, sql);
         let run = || {
             let mut statement = self.connection.prepare_cached(&spelt(sql))?;
             let columns = statement.column_count();
@@ -87,5 +91,32 @@ impl ToSql for Param<'_> {
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
         };
         Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+/// The plans of all queries of this process, for the test that looks at them.
+#[cfg(test)]
+pub(crate) mod plans {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use rusqlite::Connection;
+
+    pub(crate) static SEEN: Mutex<BTreeMap<&'static str, Vec<String>>> =
+        Mutex::new(BTreeMap::new());
+
+    pub(super) fn note(connection: &Connection, sql: &'static str) {
+        let mut seen = SEEN.lock().unwrap();
+        if sql.starts_with("PRAGMA") || seen.contains_key(sql) {
+            return;
+        }
+        let explained = format!("EXPLAIN QUERY PLAN {}", super::spelt(sql));
+        let mut statement = connection.prepare(&explained).unwrap();
+        let mut rows = statement.raw_query();
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            steps.push(row.get("detail").unwrap());
+        }
+        seen.insert(sql, steps);
     }
 }
