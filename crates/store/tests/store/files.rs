@@ -75,6 +75,17 @@ async fn a_folder_in_place_of_the_file_is_refused() {
     assert_eq!(reopen(&place).await.unwrap_err().kind(), Kind::Unavailable);
 }
 
+#[tokio::test]
+async fn a_file_that_another_process_locks_is_unavailable_until_it_lets_go() {
+    let bench = Bench::open(Engine::File).await;
+    let other = rusqlite::Connection::open(bench.place.folder.join("sabir.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = bench.store.close_turn(bench.closing("t1", None, &["a"])).await;
+    assert_eq!(refused.unwrap_err().kind(), Kind::Unavailable);
+    other.execute_batch("ROLLBACK").unwrap();
+    bench.turn("t1", None, &["a"]).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_closes_share_a_sync_of_the_disk() {
     let bench = Bench::open(Engine::File).await;

@@ -4,6 +4,8 @@ mod connection;
 mod fault;
 mod reader;
 mod session;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use std::path::Path;
