@@ -3,18 +3,21 @@
 use crate::clock::Time;
 use crate::engine::{Session, Work};
 use crate::error::Result;
-use crate::id::{NodeId, Owner, TurnId};
+use crate::id::{ConversationId, NodeId, Owner, TurnId};
 
 /// What is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// A conversation, by its id, as long as the turn lasts.
-    Conversation,
-    /// The continuation of a reply that may be continued once, by the id of its turn.
-    Continue,
-    /// The answer to a turn's calls, which may be given once, by the id of the turn.
-    Submit,
+    /// A conversation, as long as the turn lasts.
+    Conversation(ConversationId),
+    /// The continuation of a turn that may be continued once.
+    Continue(TurnId),
+    /// The answer to a turn's calls, which may be given once.
+    Submit(TurnId),
 }
+
+/// The column of holds of conversations, which end with their turn.
+pub(crate) const CONVERSATION: &str = "conversation";
 
 /// What became of the attempt to hold something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +31,12 @@ pub enum Held {
 }
 
 impl Purpose {
-    pub(crate) fn as_str(self) -> &'static str {
+    /// The columns: what it is for, and the id.
+    fn columns(&self) -> (&'static str, &str) {
         match self {
-            Self::Conversation => "conversation",
-            Self::Continue => "continue",
-            Self::Submit => "submit",
+            Self::Conversation(id) => (CONVERSATION, id.as_str()),
+            Self::Continue(turn) => ("continue", turn.as_str()),
+            Self::Submit(turn) => ("submit", turn.as_str()),
         }
     }
 }
@@ -40,7 +44,6 @@ impl Purpose {
 pub(crate) struct Take {
     pub(crate) owner: Owner,
     pub(crate) purpose: Purpose,
-    pub(crate) id: String,
     pub(crate) turn: TurnId,
     pub(crate) node: NodeId,
     pub(crate) now: Time,
@@ -60,7 +63,8 @@ impl Work for Take {
             ON CONFLICT (owner, purpose, id) DO UPDATE SET turn = excluded.turn, node = excluded.node
             WHERE hold.settled = 0 AND (hold.turn = excluded.turn OR NOT EXISTS
                 (SELECT 1 FROM node WHERE node.id = hold.node AND node.alive_until >= $6))";
-        let key = [(&self.owner).into(), self.purpose.as_str().into(), self.id.as_str().into()];
+        let (purpose, id) = self.purpose.columns();
+        let key = [(&self.owner).into(), purpose.into(), id.into()];
         let [owner, purpose, id] = key;
         let params =
             [owner, purpose, id, (&self.turn).into(), (&self.node).into(), self.now.into()];
@@ -99,7 +103,6 @@ pub(crate) async fn settle<S: Session>(
     turn: &TurnId,
 ) -> Result<()> {
     let sql = "UPDATE hold SET settled = 1 WHERE owner = $1 AND turn = $2 AND purpose <> $3";
-    let conversation = Purpose::Conversation.as_str();
-    session.execute(sql, &[owner.into(), turn.into(), conversation.into()]).await?;
+    session.execute(sql, &[owner.into(), turn.into(), CONVERSATION.into()]).await?;
     release(session, owner, turn).await
 }

@@ -173,18 +173,11 @@ impl Store {
     }
 
     /// Holds a conversation, or the one continuation of a turn, for a turn that is about to be opened.
-    pub async fn hold(
-        &self,
-        owner: &Owner,
-        purpose: Purpose,
-        id: &str,
-        turn: &TurnId,
-    ) -> Result<Held> {
+    pub async fn hold(&self, owner: &Owner, purpose: Purpose, turn: &TurnId) -> Result<Held> {
         self.stay_alive().await?;
         let take = Take {
             owner: owner.clone(),
             purpose,
-            id: id.to_owned(),
             turn: turn.clone(),
             node: self.inner.node.clone(),
             now: self.now(),

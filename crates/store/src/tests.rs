@@ -105,8 +105,8 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
     let new = NewConversation { owner: owner.clone(), id: id.clone(), title, metadata };
     store.ensure_conversation(new).await.unwrap();
     let t5 = turn_id("t5");
-    store.hold(owner, Purpose::Conversation, "c", &t5).await.unwrap();
-    store.hold(owner, Purpose::Conversation, "c", &turn_id("t6")).await.unwrap();
+    store.hold(owner, Purpose::Conversation(id.clone()), &t5).await.unwrap();
+    store.hold(owner, Purpose::Conversation(id.clone()), &turn_id("t6")).await.unwrap();
     let mut last = closing(owner, "t5", Some(("t1", tip)));
     last.conversation = Some(Advance { id: id.clone(), from: None });
     let end = last.messages[0].hash;

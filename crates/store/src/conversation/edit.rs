@@ -5,7 +5,7 @@ use super::{Change, Conversation, Deletion, NewConversation, searchable};
 use crate::clock::Time;
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::Result;
-use crate::hold::Purpose;
+use crate::hold;
 use crate::id::{ConversationId, Hash, Owner};
 use crate::retention::{Kind, suspect_orphan};
 use crate::setting::keep;
@@ -119,7 +119,7 @@ pub(crate) async fn delete<S: Session>(
     session.execute(sql, &key).await?;
     let sql = "DELETE FROM hold WHERE owner = $1 AND id = $2 AND purpose = $3";
     let [owner_key, id] = key;
-    session.execute(sql, &[owner_key, id, Purpose::Conversation.as_str().into()]).await?;
+    session.execute(sql, &[owner_key, id, hold::CONVERSATION.into()]).await?;
     let last = conversation.last_turn.as_ref();
     drop_reference(session, owner, last).await?;
     if let (Deletion::Turns, Some(last)) = (deletion, last) {

@@ -48,7 +48,7 @@ each_engine! {
     async fn a_conversation_that_another_holds_does_not_move(bench) {
         bench.conversation("c").await;
         let (store, owner) = (&bench.store, &bench.owner);
-        let held = store.hold(owner, Purpose::Conversation, "c", &turn_id("t1")).await.unwrap();
+        let held = store.hold(owner, Purpose::Conversation(conversation_id("c")), &turn_id("t1")).await.unwrap();
         assert_eq!(held, Held::Taken);
         assert_eq!(advance(&bench, "t2", None).await.unwrap_err().kind(), Kind::Conflict);
         advance(&bench, "t1", None).await.unwrap();

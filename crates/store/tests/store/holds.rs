@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use sabir_store::{Ending, Held, Purpose};
 
-use crate::bench::{Bench, Engine, each_engine, other, turn_id};
+use crate::bench::{Bench, Engine, conversation_id, each_engine, other, turn_id};
 
 each_engine! {
     async fn a_conversation_is_held_by_one_turn_at_a_time(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let hold = |turn| {
             let turn = turn_id(turn);
-            async move { store.hold(owner, Purpose::Conversation, "c", &turn).await.unwrap() }
+            async move { store.hold(owner, Purpose::Conversation(conversation_id("c")), &turn).await.unwrap() }
         };
         assert_eq!(hold("t1").await, Held::Taken);
         assert_eq!(hold("t1").await, Held::Taken);
         assert_eq!(hold("t2").await, Held::Busy);
-        let elsewhere = store.hold(&other(), Purpose::Conversation, "c", &turn_id("t2")).await;
+        let elsewhere = store.hold(&other(), Purpose::Conversation(conversation_id("c")), &turn_id("t2")).await;
         assert_eq!(elsewhere.unwrap(), Held::Taken);
         store.close_turn(bench.closing("t1", None, &["a"])).await.unwrap();
         assert_eq!(hold("t2").await, Held::Taken);
@@ -26,12 +26,12 @@ each_engine! {
 
     async fn what_may_be_done_once_is_used_up_by_success_alone(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
-        for purpose in [Purpose::Continue, Purpose::Submit] {
-            let id = format!("{purpose:?}");
+        let turn = turn_id("t0");
+        for (id, purpose) in [("c", Purpose::Continue(turn.clone())), ("s", Purpose::Submit(turn))] {
             let (failing, winning) = (format!("{id}-1"), format!("{id}-2"));
             let hold = |turn: &str| {
-                let (turn, id) = (turn_id(turn), id.clone());
-                async move { store.hold(owner, purpose, &id, &turn).await.unwrap() }
+                let (turn, purpose) = (turn_id(turn), purpose.clone());
+                async move { store.hold(owner, purpose, &turn).await.unwrap() }
             };
             assert_eq!(hold(&failing).await, Held::Taken);
             assert_eq!(hold(&winning).await, Held::Busy);
@@ -48,7 +48,7 @@ each_engine! {
         let Some(second) = bench.another_node().await else { return };
         let hold = |store: &sabir_store::Store, turn| {
             let (store, owner, turn) = (store.clone(), bench.owner.clone(), turn_id(turn));
-            async move { store.hold(&owner, Purpose::Conversation, "c", &turn).await.unwrap() }
+            async move { store.hold(&owner, Purpose::Conversation(conversation_id("c")), &turn).await.unwrap() }
         };
         assert_eq!(hold(&bench.store, "t1").await, Held::Taken);
         bench.wait(Duration::from_secs(15));

@@ -253,9 +253,8 @@ impl Model {
     }
 
     async fn lock(&mut self, bench: &Bench, key: (usize, u8), turn: u8) {
-        let (owner, name) = (owner(bench, key.0), id(key.1));
-        let purpose = Purpose::Conversation;
-        let held = bench.store.hold(&owner, purpose, name.as_str(), &locker(turn)).await.unwrap();
+        let (owner, purpose) = (owner(bench, key.0), Purpose::Conversation(id(key.1)));
+        let held = bench.store.hold(&owner, purpose, &locker(turn)).await.unwrap();
         // A lock that is taken renews the node's lease, so all locks go on.
         let holder = *self.locks.entry(key).or_insert(turn);
         assert_eq!(held, if holder == turn { Held::Taken } else { Held::Busy });

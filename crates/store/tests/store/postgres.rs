@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sabir_store::{Clock, Held, Kind, Purpose, Store};
 
-use crate::bench::{Bench, Engine, Place, turn_id};
+use crate::bench::{Bench, Engine, Place, conversation_id, turn_id};
 
 /// Whether a server is named. `scripts/test` starts one, and says so where it cannot.
 pub(crate) fn is_there() -> bool {
@@ -75,7 +75,9 @@ async fn one_of_many_nodes_gets_the_lock() {
     let takes = (0..20).map(|number| {
         let store = if number % 2 == 0 { bench.store.clone() } else { second.clone() };
         let (owner, turn) = (bench.owner.clone(), turn_id(&format!("t{number}")));
-        tokio::spawn(async move { store.hold(&owner, Purpose::Conversation, "c", &turn).await })
+        tokio::spawn(async move {
+            store.hold(&owner, Purpose::Conversation(conversation_id("c")), &turn).await
+        })
     });
     let mut taken = 0;
     for take in takes.collect::<Vec<_>>() {

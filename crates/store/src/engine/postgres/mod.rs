@@ -138,3 +138,14 @@ fn too_slow() -> Error {
         "PostgreSQL does not answer in time: check the server's load and its locks",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_hides_the_password() {
+        let postgres = Postgres::new("postgres://u:hunter2@h/db").unwrap();
+        assert!(!format!("{postgres:?}").contains("hunter2"));
+    }
+}
