@@ -20,6 +20,7 @@ const ARROWS: &[Arrows] = &[
         uses_in_tests: &["sabir-backend", "sabir-testkit"],
     },
     Arrows { name: "sabir-backend", uses: &["sabir-wire"], uses_in_tests: &["sabir-testkit"] },
+    Arrows { name: "sabir-store", uses: &[], uses_in_tests: &[] },
     Arrows {
         name: "sabir-gateway",
         uses: &["sabir-wire", "sabir-backend", "sabir-compose"],

@@ -1,0 +1,100 @@
+//! How a conversation goes on: its tip moves from where the caller saw it, or not at all.
+
+use super::read::read;
+use crate::clock::Time;
+use crate::engine::{Session, Work, optional};
+use crate::error::{Error, Result};
+use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
+use crate::limit::{MESSAGES_MAX, NAMES_MAX, count};
+use crate::message::{NewMessage, append};
+use crate::retention::{Kind, suspect_orphan};
+use crate::turn::drop_reference;
+
+/// A step of a conversation, by a turn or by messages that were put there.
+pub(crate) struct Step<'a> {
+    pub(crate) from: Option<Hash>,
+    pub(crate) to: Option<Hash>,
+    pub(crate) turn: Option<&'a TurnId>,
+    pub(crate) protocol: Option<&'a Name>,
+    pub(crate) model: Option<&'a Name>,
+    pub(crate) now: Time,
+}
+
+/// Messages put into a conversation without a call, or taken from its end: they stand after `base`, which becomes part of
+/// the path in place of `from`.
+pub(crate) struct Append {
+    pub(crate) owner: Owner,
+    pub(crate) id: ConversationId,
+    pub(crate) from: Option<Hash>,
+    pub(crate) base: Option<Hash>,
+    pub(crate) messages: Vec<NewMessage>,
+    pub(crate) now: Time,
+}
+
+impl Work for Append {
+    type Output = Option<Hash>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Hash>> {
+        count("messages", self.messages.len(), MESSAGES_MAX)?;
+        let base = self.base.as_ref();
+        let to = append(session, &self.owner, base, &self.messages, self.now).await?;
+        let step =
+            Step { from: self.from, to, turn: None, protocol: None, model: None, now: self.now };
+        advance(session, &self.owner, &self.id, &step).await?;
+        Ok(to)
+    }
+}
+
+/// Moves the tip by compare-and-set. A turn that lost its hold to another may not move it either.
+pub(crate) async fn advance<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    id: &ConversationId,
+    step: &Step<'_>,
+) -> Result<()> {
+    let was = read(session, owner, id).await?;
+    let protocols = with(&was.protocols, step.protocol);
+    let models = with(&was.models, step.model);
+    let turn = step.turn.or(was.last_turn.as_ref());
+    let turns = was.turns.cast_signed() + i64::from(step.turn.is_some());
+    let sql = "UPDATE conversation SET tip = $3, last_turn = $4, turns = $5, protocols = $6,
+            models = $7, updated_at = $8, used_at = $8
+        WHERE owner = $1 AND id = $2 AND tip IS NOT DISTINCT FROM $9
+            AND last_turn IS NOT DISTINCT FROM $10
+            AND NOT EXISTS (SELECT 1 FROM hold JOIN node ON node.id = hold.node
+                WHERE hold.owner = $1 AND hold.purpose = 'conversation' AND hold.id = $2
+                    AND hold.turn <> $11 AND node.alive_until >= $8)";
+    let params = [
+        owner.into(),
+        id.into(),
+        optional(step.to.as_ref()),
+        optional(turn),
+        turns.into(),
+        protocols.as_str().into(),
+        models.as_str().into(),
+        step.now.into(),
+        optional(step.from.as_ref()),
+        optional(was.last_turn.as_ref()),
+        step.turn.map_or("", TurnId::as_str).into(),
+    ];
+    if session.execute(sql, &params).await? == 0 {
+        return Err(Error::conflict("the conversation has gone on, or another call works on it"));
+    }
+    if step.turn.is_some() {
+        drop_reference(session, owner, was.last_turn.as_ref()).await?;
+    }
+    suspect_orphan(
+        session,
+        owner,
+        Kind::Message,
+        was.tip.as_ref().filter(|tip| step.to != Some(**tip)),
+    )
+    .await
+}
+
+/// The names with one more, if it is new and there is room.
+fn with(names: &[Name], name: Option<&Name>) -> String {
+    let is_new = |name: &&Name| !names.contains(name) && names.len() < NAMES_MAX;
+    let all = names.iter().chain(name.filter(is_new)).map(Name::as_str);
+    all.collect::<Vec<_>>().join("\n")
+}

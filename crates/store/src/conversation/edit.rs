@@ -1,0 +1,132 @@
+//! How a conversation begins, changes and ends.
+
+use super::read::read;
+use super::{Change, Conversation, Deletion, NewConversation, searchable};
+use crate::clock::Time;
+use crate::engine::{Param, Session, Work, optional};
+use crate::error::Result;
+use crate::hold;
+use crate::id::{ConversationId, Hash, Owner};
+use crate::retention::{Kind, suspect_orphan};
+use crate::setting::keep;
+use crate::turn::drop_reference;
+
+/// Makes a conversation unless the owner has one of this id, and returns it either way.
+pub(crate) struct Create {
+    pub(crate) new: NewConversation,
+    pub(crate) now: Time,
+}
+
+pub(crate) struct Edit {
+    pub(crate) owner: Owner,
+    pub(crate) id: ConversationId,
+    pub(crate) change: Change,
+    pub(crate) now: Time,
+}
+
+pub(crate) struct Delete {
+    pub(crate) owner: Owner,
+    pub(crate) id: ConversationId,
+    pub(crate) deletion: Deletion,
+}
+
+impl Work for Create {
+    type Output = Conversation;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Conversation> {
+        let new = &self.new;
+        let search = searchable(&new.id, &new.title);
+        let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
+                updated_at, used_at, turns, protocols, models)
+            VALUES ($1, $2, $3, $4, $5, $6, $6, $6, 0, '', '')
+            ON CONFLICT (owner, id) DO NOTHING";
+        let (owner, id) = ((&new.owner).into(), (&new.id).into());
+        let (title, metadata) = ((&new.title).into(), (&new.metadata).into());
+        let params = [owner, id, title, search.as_str().into(), metadata, self.now.into()];
+        session.execute(sql, &params).await?;
+        read(session, &new.owner, &new.id).await
+    }
+}
+
+impl Work for Edit {
+    type Output = Conversation;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Conversation> {
+        let was = read(session, &self.owner, &self.id).await?;
+        let title = self.change.title.as_ref().unwrap_or(&was.title);
+        let metadata = self.change.metadata.as_ref().unwrap_or(&was.metadata);
+        let system = self.setting(session, self.change.system.as_ref(), was.system).await?;
+        let tools = self.setting(session, self.change.tools.as_ref(), was.tools).await?;
+        let search = searchable(&self.id, title);
+        let sql = "UPDATE conversation SET title = $3, search = $4, metadata = $5, system = $6,
+                tools = $7, used_at = $8
+            WHERE owner = $1 AND id = $2";
+        let params = [
+            (&self.owner).into(),
+            (&self.id).into(),
+            title.into(),
+            search.as_str().into(),
+            metadata.into(),
+            optional(system.as_ref()),
+            optional(tools.as_ref()),
+            self.now.into(),
+        ];
+        session.execute(sql, &params).await?;
+        read(session, &self.owner, &self.id).await
+    }
+}
+
+impl Edit {
+    async fn setting<S: Session>(
+        &self,
+        session: &mut S,
+        change: Option<&Option<crate::Record>>,
+        was: Option<Hash>,
+    ) -> Result<Option<Hash>> {
+        let Some(change) = change else {
+            return Ok(was);
+        };
+        let now = keep(session, &self.owner, change.as_ref()).await?;
+        if now != was {
+            suspect_orphan(session, &self.owner, Kind::Setting, was.as_ref()).await?;
+        }
+        Ok(now)
+    }
+}
+
+impl Work for Delete {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let conversation = read(session, &self.owner, &self.id).await?;
+        delete(session, &self.owner, &conversation, self.deletion).await
+    }
+}
+
+/// Deletes a conversation and lets go of what it held.
+pub(crate) async fn delete<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    conversation: &Conversation,
+    deletion: Deletion,
+) -> Result<()> {
+    let key: [Param<'_>; 2] = [owner.into(), (&conversation.id).into()];
+    let sql = "DELETE FROM conversation WHERE owner = $1 AND id = $2";
+    if session.execute(sql, &key).await? == 0 {
+        return Ok(());
+    }
+    let sql = "DELETE FROM summary WHERE owner = $1 AND conversation = $2";
+    session.execute(sql, &key).await?;
+    let sql = "DELETE FROM hold WHERE owner = $1 AND id = $2 AND purpose = $3";
+    let [owner_key, id] = key;
+    session.execute(sql, &[owner_key, id, hold::CONVERSATION.into()]).await?;
+    let last = conversation.last_turn.as_ref();
+    drop_reference(session, owner, last).await?;
+    if let (Deletion::Turns, Some(last)) = (deletion, last) {
+        let sql = "UPDATE turn SET used_at = 0 WHERE owner = $1 AND id = $2 AND refs = 0";
+        session.execute(sql, &[owner.into(), last.into()]).await?;
+    }
+    suspect_orphan(session, owner, Kind::Message, conversation.tip.as_ref()).await?;
+    suspect_orphan(session, owner, Kind::Setting, conversation.system.as_ref()).await?;
+    suspect_orphan(session, owner, Kind::Setting, conversation.tools.as_ref()).await
+}

@@ -1,0 +1,132 @@
+//! A conversation: a name for a tip of the log, with what was last given beside it.
+
+mod advance;
+mod edit;
+mod fork;
+mod list;
+mod read;
+
+use crate::clock::Time;
+use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
+use crate::record::{Record, Title};
+
+pub(crate) use advance::{Append, Step, advance};
+pub(crate) use edit::{Create, Delete, Edit, delete};
+pub(crate) use fork::ForkConversation;
+pub(crate) use list::List;
+pub(crate) use read::ReadConversation;
+
+/// What a conversation begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewConversation {
+    pub owner: Owner,
+    pub id: ConversationId,
+    pub title: Title,
+    pub metadata: Record,
+}
+
+/// A conversation as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    pub id: ConversationId,
+    pub tip: Option<Hash>,
+    pub last_turn: Option<TurnId>,
+    pub system: Option<Hash>,
+    pub tools: Option<Hash>,
+    pub title: Title,
+    pub metadata: Record,
+    pub created_at: Time,
+    pub updated_at: Time,
+    pub used_at: Time,
+    pub turns: u64,
+    pub protocols: Vec<Name>,
+    pub models: Vec<Name>,
+}
+
+/// What is changed of a conversation; `None` leaves it as it is. The inner `None` of a setting takes it away.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    pub title: Option<Title>,
+    pub metadata: Option<Record>,
+    pub system: Option<Option<Record>>,
+    pub tools: Option<Option<Record>>,
+}
+
+/// Where a fork begins: after a turn, under a new id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fork {
+    pub owner: Owner,
+    pub from: ConversationId,
+    /// The last turn that the fork shares; without one it shares all.
+    pub after: Option<TurnId>,
+    pub id: ConversationId,
+}
+
+/// How much goes with a conversation that is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// Its name. What was said stays under the ids of its answers, as long as such things are kept.
+    Name,
+    /// Its turns as well, as far as nothing else goes on from them: the next sweep takes them.
+    Turns,
+}
+
+/// A part of an owner's conversations, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    pub after: Option<ConversationId>,
+    pub limit: u32,
+    pub search: Option<Search>,
+}
+
+/// Text that titles and ids are searched for, in any case of letters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Search(String);
+
+/// A page of a list, and whether there is more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    pub data: Vec<Overview>,
+    pub has_more: bool,
+}
+
+/// A conversation in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    pub id: ConversationId,
+    pub title: Title,
+    pub created_at: Time,
+    pub updated_at: Time,
+    pub turns: u64,
+    pub protocols: Vec<Name>,
+    pub models: Vec<Name>,
+}
+
+impl Search {
+    pub fn new(text: &str) -> Self {
+        Self(Title::new(text).as_str().to_lowercase())
+    }
+
+    /// As a pattern of `LIKE` with `!` before what is meant as it stands.
+    fn pattern(&self) -> String {
+        let escaped = self.0.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        format!("%{escaped}%")
+    }
+}
+
+impl std::fmt::Debug for Search {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Search({} bytes)", self.0.len())
+    }
+}
+
+/// What a conversation is searched by. Half a kilobyte is what an index of PostgreSQL takes gladly.
+fn searchable(id: &ConversationId, title: &Title) -> String {
+    let text = format!("{}\n{}", title.as_str().to_lowercase(), id.as_str().to_lowercase());
+    text[..text.floor_char_boundary(1024)].to_owned()
+}
+
+/// Names in a column, one a line.
+fn names(column: &str) -> crate::Result<Vec<Name>> {
+    column.lines().map(Name::new).collect()
+}

@@ -1,0 +1,49 @@
+//! One conversation, by its id.
+
+use super::{Conversation, names};
+use crate::engine::{Row, Session, Work};
+use crate::error::{Error, Result};
+use crate::id::{ConversationId, Owner};
+
+pub(crate) struct ReadConversation {
+    pub(crate) owner: Owner,
+    pub(crate) id: ConversationId,
+}
+
+impl Work for ReadConversation {
+    type Output = Conversation;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Conversation> {
+        read(session, &self.owner, &self.id).await
+    }
+}
+
+pub(super) async fn read<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    id: &ConversationId,
+) -> Result<Conversation> {
+    let sql = "SELECT id, tip, last_turn, system, tools, title, metadata, created_at, updated_at,
+            used_at, turns, protocols, models
+        FROM conversation WHERE owner = $1 AND id = $2";
+    let row = session.first(sql, &[owner.into(), id.into()]).await?;
+    conversation(row.ok_or_else(|| Error::not_found("conversation"))?)
+}
+
+fn conversation(mut row: Row) -> Result<Conversation> {
+    Ok(Conversation {
+        id: row.take()?,
+        tip: row.take()?,
+        last_turn: row.take()?,
+        system: row.take()?,
+        tools: row.take()?,
+        title: row.take()?,
+        metadata: row.take()?,
+        created_at: row.take()?,
+        updated_at: row.take()?,
+        used_at: row.take()?,
+        turns: row.take::<i64>()?.cast_unsigned(),
+        protocols: names(&row.take::<String>()?)?,
+        models: names(&row.take::<String>()?)?,
+    })
+}

@@ -1,0 +1,94 @@
+//! Connections to a file or to memory, with the settings that the store's promises stand on.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault;
+use crate::error::{Error, Kind, Result};
+
+/// How long another process that writes the same file is waited for.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Statements that a connection keeps prepared; there are fewer in this crate.
+const STATEMENTS: usize = 128;
+
+pub(super) fn in_memory() -> Result<Connection> {
+    let connection = Connection::open_in_memory().map_err(|error| fault::error(&error))?;
+    apply(&connection, "PRAGMA foreign_keys = ON;")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// Opens the file for the one writer, and makes it where there is none: readable by nobody else.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
+    create(path).map_err(|error| cannot_create(path, &error))?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // The vacuum's mode can only be chosen before the first table is there.
+    let settings = "PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA foreign_keys = ON;
+        PRAGMA journal_size_limit = 16777216;
+        PRAGMA cache_size = -4096;";
+    apply(&connection, settings)?;
+    Ok(connection)
+}
+
+pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
+    // Opened for writing, since a reader of a write-ahead log keeps marks in its index; queries cannot write.
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    apply(&connection, "PRAGMA query_only = ON; PRAGMA cache_size = -1024;")?;
+    Ok(connection)
+}
+
+fn open(path: &Path, access: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| fault::error(&error))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| fault::error(&error))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+fn apply(connection: &Connection, pragmas: &str) -> Result<()> {
+    connection.execute_batch(pragmas).map_err(|error| fault::error(&error))
+}
+
+fn create(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    match private().write(true).create_new(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        // SQLite gives the files beside it the permissions of this one.
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn private() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+#[cfg(not(unix))]
+fn private() -> OpenOptions {
+    OpenOptions::new()
+}
+
+fn cannot_create(path: &Path, error: &io::Error) -> Error {
+    let kind = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Kind::Full,
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Kind::ReadOnly,
+        _ => Kind::Unavailable,
+    };
+    let text = format!("the store's file {} cannot be made: {}", path.display(), error.kind());
+    Error::new(kind, text)
+}

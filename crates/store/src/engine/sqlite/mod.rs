@@ -1,0 +1,59 @@
+//! SQLite: a file or memory, one thread that writes, and a few that read.
+
+mod connection;
+mod fault;
+mod reader;
+mod session;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::path::Path;
+
+use super::{Activity, Durability, Work};
+use crate::error::Result;
+use reader::Reader;
+#[cfg(test)]
+pub(crate) use session::plans;
+use writer::Writer;
+
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    writer: Writer,
+    /// A store in memory is one connection: its writer reads as well.
+    reader: Option<Reader>,
+}
+
+impl Sqlite {
+    pub(crate) fn in_memory() -> Result<Self> {
+        Ok(Self { writer: Writer::start(connection::in_memory()?)?, reader: None })
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let writer = Writer::start(connection::open_to_write(path)?)?;
+        Ok(Self { writer, reader: Some(Reader::start(path)?) })
+    }
+
+    pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
+        match &self.reader {
+            Some(reader) => reader.read(work).await,
+            None => self.writer.write(Durability::Volatile, work).await,
+        }
+    }
+
+    pub(crate) async fn write<W: Work>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<W::Output> {
+        self.writer.write(durability, work).await
+    }
+
+    pub(crate) async fn start<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
+        self.writer.start_work(work).await
+    }
+
+    pub(crate) fn activity(&self) -> Activity {
+        self.writer.activity()
+    }
+}

@@ -1,0 +1,122 @@
+//! A connection as a session. Nothing here waits: every future is ready when it is first asked.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::super::{Dialect, Param, Row, Session, Value};
+use super::fault;
+use crate::error::Result;
+
+/// Pages given back to the file system in one go.
+const SHRINK: &str = "PRAGMA incremental_vacuum(256)";
+
+pub(super) struct SqliteSession {
+    pub(super) connection: Connection,
+}
+
+/// The result of a future over this session.
+pub(super) fn ready<F: Future>(future: F) -> F::Output {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("a session of SQLite never waits"),
+    }
+}
+
+impl Session for SqliteSession {
+    async fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        #[cfg(test)]
+        plans::note(&self.connection, sql);
+        let run = || {
+            let mut statement = self.connection.prepare_cached(&spelt(sql))?;
+            statement.execute(params_from_iter(params))
+        };
+        run().map(|rows| rows as u64).map_err(|error| fault::error(&error))
+    }
+
+    async fn query(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+        #[cfg(test)]
+        plans::note(&self.connection, sql);
+        let run = || {
+            let mut statement = self.connection.prepare_cached(&spelt(sql))?;
+            let columns = statement.column_count();
+            let rows = statement.query_map(params_from_iter(params), |row| {
+                let values = (0..columns).map(|column| row.get_ref(column).map(value));
+                values.collect::<rusqlite::Result<Vec<_>>>().map(Row::new)
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        run().map_err(|error| fault::error(&error))
+    }
+
+    async fn batch(&mut self, sql: &str) -> Result<()> {
+        self.connection.execute_batch(sql).map_err(|error| fault::error(&error))
+    }
+
+    async fn shrink(&mut self) -> Result<()> {
+        self.query(SHRINK, &[]).await.map(|_| ())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect { bytes: "BLOB", narrow: "WITHOUT ROWID" }
+    }
+}
+
+/// SQLite numbers its parameters with a question mark; `$1` would be a name.
+fn spelt(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        // The store keeps no fractions; a column that holds one is reported when it is read.
+        ValueRef::Real(_) => Value::Null,
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
+    }
+}
+
+impl ToSql for Param<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+/// The plans of all queries of this process, for the test that looks at them.
+#[cfg(test)]
+pub(crate) mod plans {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use rusqlite::Connection;
+
+    pub(crate) static SEEN: Mutex<BTreeMap<&'static str, Vec<String>>> =
+        Mutex::new(BTreeMap::new());
+
+    pub(super) fn note(connection: &Connection, sql: &'static str) {
+        let mut seen = SEEN.lock().unwrap();
+        if sql.starts_with("PRAGMA") || seen.contains_key(sql) {
+            return;
+        }
+        let explained = format!("EXPLAIN QUERY PLAN {}", super::spelt(sql));
+        let mut statement = connection.prepare(&explained).unwrap();
+        let mut rows = statement.raw_query();
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            steps.push(row.get("detail").unwrap());
+        }
+        seen.insert(sql, steps);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a disk in trouble does to the writer: errors with their kinds, and work as before once it is over.
+
+use std::path::Path;
+
+use super::super::{Durability, Session, Work};
+use super::Sqlite;
+use crate::error::{Kind, Result};
+
+/// Statements to run, which may change how the connection behaves.
+struct Run(&'static str);
+
+/// A row with so many bytes.
+struct Insert(usize);
+
+impl Work for Run {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        session.batch(self.0).await
+    }
+}
+
+impl Work for Insert {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let bytes = vec![0; self.0];
+        let params = [super::super::Param::Bytes(&bytes)];
+        session.execute("INSERT INTO a (b) VALUES ($1)", &params).await.map(|_| ())
+    }
+}
+
+async fn sqlite() -> Sqlite {
+    let sqlite = Sqlite::in_memory().unwrap();
+    write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
+    sqlite
+}
+
+async fn write<W: Work>(sqlite: &Sqlite, work: W) -> Result<W::Output> {
+    sqlite.write(Durability::Durable, work).await
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_what_does_not_fit_and_nothing_else() {
+    let sqlite = sqlite().await;
+    write(&sqlite, Run("PRAGMA max_page_count = 20")).await.unwrap();
+    assert_eq!(write(&sqlite, Insert(200_000)).await.unwrap_err().kind(), Kind::Full);
+    // After trouble, even what is not waited for is.
+    assert_eq!(sqlite.start(Insert(200_000)).await.unwrap_err().kind(), Kind::Full);
+    write(&sqlite, Insert(10)).await.unwrap();
+    write(&sqlite, Run("PRAGMA max_page_count = 1000")).await.unwrap();
+    write(&sqlite, Insert(200_000)).await.unwrap();
+    sqlite.start(Insert(10)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_written_says_so() {
+    let sqlite = sqlite().await;
+    write(&sqlite, Run("PRAGMA query_only = ON")).await.unwrap();
+    assert_eq!(write(&sqlite, Insert(10)).await.unwrap_err().kind(), Kind::ReadOnly);
+}
+
+#[tokio::test]
+async fn work_that_fails_is_undone_alone() {
+    let sqlite = sqlite().await;
+    let failing =
+        write(&sqlite, Run("INSERT INTO a (b) VALUES (x'00'); INSERT INTO missing VALUES (1)"));
+    let (failed, done) = tokio::join!(failing, write(&sqlite, Insert(10)));
+    assert!(failed.is_err());
+    done.unwrap();
+    let rows = sqlite.read(Count).await.unwrap();
+    assert_eq!(rows, 1);
+}
+
+struct Count;
+
+impl Work for Count {
+    type Output = i64;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<i64> {
+        session.query("SELECT count(*) FROM a WHERE rowid > 0", &[]).await?.remove(0).take()
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let error = Sqlite::open(Path::new("/dev/null/folder/file")).unwrap_err();
+    assert!(error.is_outage(), "{error}");
+}

@@ -1,0 +1,201 @@
+//! The thread that writes. What arrives while the disk is busy shares the next transaction, and so one sync of the disk.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::super::{Activity, Durability, Work};
+use super::fault;
+use super::session::{SqliteSession, ready};
+use crate::error::{Error, Kind, Result};
+
+/// Writes that wait for the thread. More than that is a disk that does not keep up.
+const QUEUE: usize = 4096;
+/// Writes that share a transaction: enough for any crowd, and few enough that the first does not wait long.
+const BATCH: usize = 512;
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: SyncSender<Box<dyn Job>>,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What was wrong with the disk at the newest transaction, if anything was.
+    trouble: Mutex<Option<Error>>,
+    durable_writes: AtomicU64,
+    durable_commits: AtomicU64,
+}
+
+/// A piece of work with whoever waits for it.
+trait Job: Send {
+    fn durability(&self) -> Durability;
+    fn run(&mut self, session: &mut SqliteSession);
+    /// The trouble with the store itself that this job met.
+    fn outage(&self) -> Option<Error>;
+    /// Tells the caller, now that the transaction is there or not.
+    fn settle(self: Box<Self>, committed: Result<()>);
+}
+
+struct Pending<W: Work> {
+    work: W,
+    durability: Durability,
+    outcome: Option<Result<W::Output>>,
+    reply: oneshot::Sender<Result<W::Output>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection) -> Result<Self> {
+        let (jobs, queue) = mpsc::sync_channel(QUEUE);
+        let state = Arc::new(State::default());
+        let (session, shared) = (SqliteSession { connection }, Arc::clone(&state));
+        thread::Builder::new()
+            .name("store-write".to_owned())
+            .spawn(move || serve(session, &queue, &shared))
+            .map_err(|_| Error::new(Kind::Unavailable, "no thread for the store's writer"))?;
+        Ok(Self { jobs, state })
+    }
+
+    pub(super) async fn write<W: Work>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<W::Output> {
+        let outcome = self.enqueue(durability, work)?;
+        outcome.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Hands work over and does not wait for it, unless the newest transaction failed: then the caller must know whether
+    /// this one does as well.
+    pub(super) async fn start_work<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
+        let outcome = self.enqueue(Durability::Volatile, work)?;
+        if self.state.trouble().is_none() {
+            return Ok(());
+        }
+        outcome.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        Activity {
+            durable_writes: self.state.durable_writes.load(Ordering::Relaxed),
+            durable_commits: self.state.durable_commits.load(Ordering::Relaxed),
+        }
+    }
+
+    fn enqueue<W: Work>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<oneshot::Receiver<Result<W::Output>>> {
+        let (reply, outcome) = oneshot::channel();
+        let job = Pending { work, durability, outcome: None, reply };
+        self.jobs.try_send(Box::new(job)).map_err(|error| match error {
+            mpsc::TrySendError::Full(_) => Error::new(
+                Kind::Unavailable,
+                "the store's disk does not keep up with what is written",
+            ),
+            mpsc::TrySendError::Disconnected(_) => stopped(),
+        })?;
+        Ok(outcome)
+    }
+}
+
+impl State {
+    fn trouble(&self) -> Option<Error> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, durable_writes: u64) {
+        self.durable_writes.fetch_add(durable_writes, Ordering::Relaxed);
+        self.durable_commits.fetch_add(u64::from(durable_writes > 0), Ordering::Relaxed);
+    }
+}
+
+impl<W: Work> Job for Pending<W> {
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    fn run(&mut self, session: &mut SqliteSession) {
+        self.outcome = Some(alone(session, &self.work));
+    }
+
+    fn outage(&self) -> Option<Error> {
+        let error = self.outcome.as_ref()?.as_ref().err()?;
+        error.is_outage().then(|| error.clone())
+    }
+
+    fn settle(self: Box<Self>, committed: Result<()>) {
+        let outcome = self.outcome.unwrap_or_else(|| Err(stopped()));
+        // Where nobody waits, nobody needs to be told.
+        let _ = self.reply.send(committed.and(outcome));
+    }
+}
+
+fn serve(mut session: SqliteSession, queue: &Receiver<Box<dyn Job>>, state: &State) {
+    while let Ok(first) = queue.recv() {
+        let mut batch = vec![first];
+        batch.extend(queue.try_iter().take(BATCH - 1));
+        let durable = batch.iter().filter(|job| job.durability() == Durability::Durable).count();
+        let committed = transact(&mut session, &mut batch, durable > 0);
+        if committed.is_ok() {
+            state.count(durable as u64);
+        }
+        let trouble = committed.clone().err().or_else(|| batch.iter().find_map(|job| job.outage()));
+        *state.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        batch.into_iter().for_each(|job| job.settle(committed.clone()));
+    }
+}
+
+/// One transaction for all. A job that fails is undone alone; a disk that fails undoes all of them.
+fn transact(session: &mut SqliteSession, batch: &mut [Box<dyn Job>], syncs: bool) -> Result<()> {
+    // A commit without a sync is still whole and in order after a crash: the next one with a sync brings both to disk.
+    let synchronous = if syncs { "FULL" } else { "NORMAL" };
+    run(session, &format!("PRAGMA synchronous = {synchronous}; BEGIN IMMEDIATE"))?;
+    for job in batch {
+        job.run(session);
+        if session.connection.is_autocommit() {
+            return Err(job.outage().unwrap_or_else(undone));
+        }
+    }
+    run(session, "COMMIT").inspect_err(|_| roll_back(session))
+}
+
+/// Runs one work so that its failure leaves nothing of it behind.
+fn alone<W: Work>(session: &mut SqliteSession, work: &W) -> Result<W::Output> {
+    run(session, "SAVEPOINT work")?;
+    let outcome = ready(work.run(session));
+    let end = match &outcome {
+        Ok(_) => "RELEASE work",
+        Err(_) => "ROLLBACK TO work; RELEASE work",
+    };
+    // Where SQLite undid the whole transaction by itself, there is no savepoint left, and the work's own error says why.
+    match run(session, end) {
+        Err(error) if outcome.is_ok() => Err(error),
+        _ => outcome,
+    }
+}
+
+fn roll_back(session: &SqliteSession) {
+    if !session.connection.is_autocommit() {
+        // If even this fails, the next transaction reports why.
+        let _ = run(session, "ROLLBACK");
+    }
+}
+
+fn run(session: &SqliteSession, sql: &str) -> Result<()> {
+    session.connection.execute_batch(sql).map_err(|error| fault::error(&error))
+}
+
+fn undone() -> Error {
+    Error::new(Kind::Unavailable, "the disk of the store failed, and the transaction with it")
+}
+
+fn stopped() -> Error {
+    Error::new(Kind::Unavailable, "the store's writer has stopped")
+}

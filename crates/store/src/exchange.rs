@@ -1,0 +1,228 @@
+//! A narrow row for each call and each try, without content, and the sums of each day in the same transaction.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Time;
+use crate::engine::{Param, Session, Work, optional};
+use crate::error::Result;
+use crate::id::{ExchangeId, Name, Owner, TurnId};
+use crate::limit::{ITEMS_MAX, PAGE_MAX, count};
+
+/// Tokens by their class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+    pub reasoning: u64,
+}
+
+/// One call, as it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    pub owner: Owner,
+    pub id: ExchangeId,
+    pub at: Time,
+    pub turn: Option<TurnId>,
+    pub protocol: Name,
+    /// Who answered, if anybody did.
+    pub provider: Option<Name>,
+    pub model: Option<Name>,
+    pub outcome: Name,
+    pub milliseconds: u32,
+    pub first_milliseconds: Option<u32>,
+    pub tokens: Tokens,
+    pub losses: u32,
+    pub attempts: Vec<Attempt>,
+}
+
+/// One try of a call at one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub provider: Name,
+    pub model: Name,
+    pub outcome: Name,
+    pub milliseconds: u32,
+}
+
+/// What an owner used of a model on a day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DayUsage {
+    /// Days since 1970, in UTC.
+    pub day: i64,
+    pub provider: String,
+    pub model: String,
+    pub calls: u64,
+    pub tokens: Tokens,
+}
+
+pub(crate) struct RecordExchanges {
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+pub(crate) struct ReadUsage {
+    pub(crate) owner: Owner,
+    pub(crate) from: Time,
+}
+
+type DayKey<'a> = (&'a Owner, i64, &'a str, &'a str);
+
+impl Work for RecordExchanges {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        count("exchanges", self.exchanges.len(), ITEMS_MAX)?;
+        let mut sums = BTreeMap::<DayKey<'_>, (i64, Tokens)>::new();
+        for exchange in &self.exchanges {
+            if insert(session, exchange).await? {
+                let sum = sums.entry(exchange.day()).or_default();
+                sum.0 += 1;
+                sum.1.add(&exchange.tokens);
+            }
+        }
+        for (key, (calls, tokens)) in sums {
+            add(session, key, calls, &tokens).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Work for ReadUsage {
+    type Output = Vec<DayUsage>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<DayUsage>> {
+        let sql = "SELECT day, provider, model, calls, input, output, cache_read, cache_write,
+                reasoning
+            FROM usage_day WHERE owner = $1 AND day >= $2 ORDER BY day, provider, model LIMIT $3";
+        let most = i64::from(PAGE_MAX);
+        let params = [(&self.owner).into(), self.from.day().into(), most.into()];
+        let rows = session.query(sql, &params).await?;
+        rows.into_iter()
+            .map(|mut row| {
+                let (day, provider, model) = (row.take()?, row.take()?, row.take()?);
+                let mut next = || row.take::<i64>().map(i64::cast_unsigned);
+                let calls = next()?;
+                let (input, output, cache_read) = (next()?, next()?, next()?);
+                let (cache_write, reasoning) = (next()?, next()?);
+                let tokens = Tokens { input, output, cache_read, cache_write, reasoning };
+                Ok(DayUsage { day, provider, model, calls, tokens })
+            })
+            .collect()
+    }
+}
+
+impl Exchange {
+    fn day(&self) -> DayKey<'_> {
+        let provider = self.provider.as_ref().map_or("", Name::as_str);
+        let model = self.model.as_ref().map_or("", Name::as_str);
+        (&self.owner, self.at.day(), provider, model)
+    }
+}
+
+impl Tokens {
+    fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.reasoning += other.reasoning;
+    }
+
+    /// As columns, which have a sign.
+    fn columns(&self) -> [i64; 5] {
+        [self.input, self.output, self.cache_read, self.cache_write, self.reasoning]
+            .map(|count| i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+/// Adds the rows of a call, unless they are there: a batch that is sent again counts nothing twice.
+async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool> {
+    let sql = "INSERT INTO exchange (owner, id, at, turn, protocol, provider, model, outcome,
+            milliseconds, first_milliseconds, input, output, cache_read, cache_write, reasoning,
+            losses)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        ON CONFLICT (owner, id) DO NOTHING";
+    let first = exchange.first_milliseconds.map(i64::from);
+    let [input, output, cache_read, cache_write, reasoning] = exchange.tokens.columns();
+    let params = [
+        (&exchange.owner).into(),
+        (&exchange.id).into(),
+        exchange.at.into(),
+        optional(exchange.turn.as_ref()),
+        (&exchange.protocol).into(),
+        optional(exchange.provider.as_ref()),
+        optional(exchange.model.as_ref()),
+        (&exchange.outcome).into(),
+        i64::from(exchange.milliseconds).into(),
+        first.map_or(Param::Null, Into::into),
+        input.into(),
+        output.into(),
+        cache_read.into(),
+        cache_write.into(),
+        reasoning.into(),
+        i64::from(exchange.losses).into(),
+    ];
+    if session.execute(sql, &params).await? == 0 {
+        return Ok(false);
+    }
+    for (attempt, number) in exchange.attempts.iter().zip(1_i64..) {
+        insert_attempt(session, exchange, attempt, number).await?;
+    }
+    Ok(true)
+}
+
+async fn insert_attempt<S: Session>(
+    session: &mut S,
+    exchange: &Exchange,
+    attempt: &Attempt,
+    number: i64,
+) -> Result<()> {
+    let sql =
+        "INSERT INTO attempt (owner, exchange, number, provider, model, outcome, milliseconds)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let params = [
+        (&exchange.owner).into(),
+        (&exchange.id).into(),
+        number.into(),
+        (&attempt.provider).into(),
+        (&attempt.model).into(),
+        (&attempt.outcome).into(),
+        i64::from(attempt.milliseconds).into(),
+    ];
+    session.execute(sql, &params).await.map(|_| ())
+}
+
+async fn add<S: Session>(
+    session: &mut S,
+    key: DayKey<'_>,
+    calls: i64,
+    tokens: &Tokens,
+) -> Result<()> {
+    let sql =
+        "INSERT INTO usage_day (owner, day, provider, model, calls, input, output, cache_read,
+            cache_write, reasoning)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT (owner, day, provider, model) DO UPDATE SET
+            calls = usage_day.calls + excluded.calls,
+            input = usage_day.input + excluded.input,
+            output = usage_day.output + excluded.output,
+            cache_read = usage_day.cache_read + excluded.cache_read,
+            cache_write = usage_day.cache_write + excluded.cache_write,
+            reasoning = usage_day.reasoning + excluded.reasoning";
+    let (owner, day, provider, model) = key;
+    let [input, output, cache_read, cache_write, reasoning] = tokens.columns();
+    let params = [
+        owner.into(),
+        day.into(),
+        provider.into(),
+        model.into(),
+        calls.into(),
+        input.into(),
+        output.into(),
+        cache_read.into(),
+        cache_write.into(),
+        reasoning.into(),
+    ];
+    session.execute(sql, &params).await.map(|_| ())
+}

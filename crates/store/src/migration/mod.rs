@@ -1,0 +1,89 @@
+//! The tables, as numbered steps that only go forward. Each is applied once, in one transaction with its row.
+
+use crate::engine::{Session, Work};
+use crate::error::{Error, Kind, Result};
+use crate::id::Hash;
+
+struct Migration {
+    number: i64,
+    text: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration { number: 1, text: include_str!("0001_memory.sql") }];
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
+    number BIGINT NOT NULL PRIMARY KEY,
+    checksum TEXT NOT NULL
+)";
+
+/// Brings the tables up to date, or says why they cannot be used.
+pub(crate) struct Migrate;
+
+impl Work for Migrate {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        bring_up_to_date(session, MIGRATIONS).await
+    }
+}
+
+async fn bring_up_to_date<S: Session>(session: &mut S, known: &[Migration]) -> Result<()> {
+    session.batch(TABLE).await?;
+    let applied = applied(session).await?;
+    check(&applied, known)?;
+    for migration in &known[applied.len()..] {
+        apply(session, migration).await?;
+    }
+    Ok(())
+}
+
+async fn applied<S: Session>(session: &mut S) -> Result<Vec<(i64, String)>> {
+    let rows = session.query("SELECT number, checksum FROM migration ORDER BY number", &[]).await?;
+    rows.into_iter().map(|mut row| Ok((row.take()?, row.take()?))).collect()
+}
+
+fn check(applied: &[(i64, String)], known: &[Migration]) -> Result<()> {
+    for (index, (number, checksum)) in applied.iter().enumerate() {
+        let Some(migration) = known.get(index) else {
+            return Err(newer(*number, known.len()));
+        };
+        if migration.number != *number || migration.checksum() != *checksum {
+            return Err(changed(*number));
+        }
+    }
+    Ok(())
+}
+
+/// The row comes first: where two nodes start at once, the second waits here and finds the tables made.
+async fn apply<S: Session>(session: &mut S, migration: &Migration) -> Result<()> {
+    let sql = "INSERT INTO migration (number, checksum) VALUES ($1, $2)";
+    let checksum = migration.checksum();
+    session.execute(sql, &[migration.number.into(), checksum.as_str().into()]).await?;
+    let dialect = session.dialect();
+    let tables =
+        migration.text.replace("{bytes}", dialect.bytes).replace("{narrow}", dialect.narrow);
+    session.batch(&tables).await
+}
+
+impl Migration {
+    fn checksum(&self) -> String {
+        let hash = Hash::of_bytes(self.text.as_bytes());
+        hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn newer(number: i64, known: usize) -> Error {
+    let text = format!(
+        "the store was written by a newer version of this program (schema {number}, this one knows {known}): \
+         start that version, or give this one another `store.url`"
+    );
+    Error::new(Kind::Schema, text)
+}
+
+fn changed(number: i64) -> Error {
+    let text = format!(
+        "schema {number} of the store is not the one that this version was built with: \
+         start the version that made it, or give this one another `store.url`"
+    );
+    Error::new(Kind::Schema, text)
+}

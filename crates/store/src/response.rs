@@ -1,0 +1,233 @@
+//! What clients may name: ids of answers, and ids of the items in them.
+
+use crate::clock::Time;
+use crate::engine::{Row, Session, Work};
+use crate::error::{Error, Result};
+use crate::id::{Hash, ItemId, Owner, ResponseId, TurnId};
+use crate::limit::{PAGE_MAX, count, page};
+use crate::record::Record;
+
+/// The id of an answer, with the answer as it was given if it can be asked for again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewResponse {
+    pub id: ResponseId,
+    pub body: Record,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    pub id: ResponseId,
+    pub turn: TurnId,
+    pub created_at: Time,
+    pub body: Record,
+}
+
+/// Whether an item was sent or answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    Input,
+    Output,
+}
+
+/// The id of a part of a message. Items stand in the order in which they are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewItem {
+    pub id: ItemId,
+    pub direction: Direction,
+    pub message: Hash,
+    pub part: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub id: ItemId,
+    pub turn: TurnId,
+    pub direction: Direction,
+    pub message: Hash,
+    pub part: u32,
+}
+
+/// In which order a list is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    Ascending,
+    Descending,
+}
+
+/// A part of a turn's items: those after an item, in an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemPage {
+    pub direction: Direction,
+    pub order: Order,
+    pub after: Option<ItemId>,
+    pub limit: u32,
+}
+
+pub(crate) struct ReadResponse {
+    pub(crate) owner: Owner,
+    pub(crate) id: ResponseId,
+}
+
+pub(crate) struct DeleteResponse {
+    pub(crate) owner: Owner,
+    pub(crate) id: ResponseId,
+}
+
+pub(crate) struct ReadItems {
+    pub(crate) owner: Owner,
+    pub(crate) ids: Vec<ItemId>,
+}
+
+pub(crate) struct ListItems {
+    pub(crate) owner: Owner,
+    pub(crate) turn: TurnId,
+    pub(crate) page: ItemPage,
+}
+
+const ITEMS_UP: &str = "SELECT id, turn, direction, message, part FROM item
+    WHERE owner = $1 AND turn = $2 AND direction = $3 AND position > $4 ORDER BY position LIMIT $5";
+const ITEMS_DOWN: &str = "SELECT id, turn, direction, message, part FROM item
+    WHERE owner = $1 AND turn = $2 AND direction = $3 AND position < $4
+    ORDER BY position DESC LIMIT $5";
+
+impl Work for ReadResponse {
+    type Output = Response;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Response> {
+        let sql = "SELECT id, turn, created_at, body FROM response WHERE owner = $1 AND id = $2";
+        let row = session.first(sql, &[(&self.owner).into(), (&self.id).into()]).await?;
+        let mut row = row.ok_or_else(|| Error::not_found("response"))?;
+        let (id, turn) = (row.take()?, row.take()?);
+        Ok(Response { id, turn, created_at: row.take()?, body: row.take()? })
+    }
+}
+
+impl Work for DeleteResponse {
+    type Output = ();
+
+    /// Its items can no longer be named. Its turn stays where others go on from it, and else goes with the next sweep.
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let key = [(&self.owner).into(), (&self.id).into()];
+        let sql = "DELETE FROM response WHERE owner = $1 AND id = $2 RETURNING turn";
+        let row = session.first(sql, &key).await?;
+        let turn: TurnId = row.ok_or_else(|| Error::not_found("response"))?.take()?;
+        let key = [(&self.owner).into(), (&turn).into()];
+        session.execute("DELETE FROM item WHERE owner = $1 AND turn = $2", &key).await?;
+        let sql = "UPDATE turn SET used_at = 0 WHERE owner = $1 AND id = $2 AND refs = 0";
+        session.execute(sql, &key).await.map(|_| ())
+    }
+}
+
+impl Work for ReadItems {
+    type Output = Vec<Option<Item>>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Option<Item>>> {
+        count("items", self.ids.len(), PAGE_MAX as usize)?;
+        let sql = "SELECT id, turn, direction, message, part FROM item
+            WHERE owner = $1 AND id = $2";
+        let mut items = Vec::with_capacity(self.ids.len());
+        for id in &self.ids {
+            let row = session.first(sql, &[(&self.owner).into(), id.into()]).await?;
+            items.push(row.map(item).transpose()?);
+        }
+        Ok(items)
+    }
+}
+
+impl Work for ListItems {
+    type Output = Vec<Item>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Item>> {
+        let page_of = &self.page;
+        let after = self.cursor(session).await?;
+        let (sql, first) = match page_of.order {
+            Order::Ascending => (ITEMS_UP, -1),
+            Order::Descending => (ITEMS_DOWN, i64::MAX),
+        };
+        let params = [
+            (&self.owner).into(),
+            (&self.turn).into(),
+            page_of.direction.column().into(),
+            after.unwrap_or(first).into(),
+            page(page_of.limit).into(),
+        ];
+        session.query(sql, &params).await?.into_iter().map(item).collect()
+    }
+}
+
+impl ListItems {
+    async fn cursor<S: Session>(&self, session: &mut S) -> Result<Option<i64>> {
+        let Some(after) = &self.page.after else {
+            return Ok(None);
+        };
+        let sql = "SELECT position FROM item WHERE owner = $1 AND id = $2 AND turn = $3";
+        let params = [(&self.owner).into(), after.into(), (&self.turn).into()];
+        let row = session.first(sql, &params).await?;
+        row.ok_or_else(|| Error::not_found("item"))?.take().map(Some)
+    }
+}
+
+impl Direction {
+    fn column(self) -> i64 {
+        match self {
+            Self::Input => 0,
+            Self::Output => 1,
+        }
+    }
+}
+
+pub(crate) async fn add_response<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    turn: &TurnId,
+    response: &NewResponse,
+    now: Time,
+) -> Result<()> {
+    let sql = "INSERT INTO response (owner, id, turn, created_at, body)
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (owner, id) DO UPDATE SET body = excluded.body
+        WHERE response.turn = excluded.turn";
+    let body = (&response.body).into();
+    let params = [owner.into(), (&response.id).into(), turn.into(), now.into(), body];
+    match session.execute(sql, &params).await? {
+        1 => Ok(()),
+        _ => Err(Error::conflict("another turn has a response with this id")),
+    }
+}
+
+/// Adds the items of a turn. An id that is there already names the same item still: providers send items back as they
+/// were, and what was kept first is what clients know.
+pub(crate) async fn add_items<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    turn: &TurnId,
+    items: &[NewItem],
+) -> Result<()> {
+    let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (owner, id) DO NOTHING";
+    for (item, position) in items.iter().zip(0_i64..) {
+        let params = [
+            owner.into(),
+            (&item.id).into(),
+            turn.into(),
+            item.direction.column().into(),
+            position.into(),
+            (&item.message).into(),
+            i64::from(item.part).into(),
+        ];
+        session.execute(sql, &params).await?;
+    }
+    Ok(())
+}
+
+fn item(mut row: Row) -> Result<Item> {
+    let (id, turn) = (row.take()?, row.take()?);
+    let direction = match row.take::<i64>()? {
+        0 => Direction::Input,
+        _ => Direction::Output,
+    };
+    let message = row.take()?;
+    let part = u32::try_from(row.take::<i64>()?);
+    let part = part.map_err(|_| Error::corrupt("an item in the store has no part"))?;
+    Ok(Item { id, turn, direction, message, part })
+}

@@ -1,0 +1,126 @@
+//! The end of a turn: all that it leaves, in one transaction.
+
+use super::open::{add_reference, ensure};
+use super::{Closing, Ending, Status};
+use crate::clock::Time;
+use crate::conversation::{Step, advance};
+use crate::engine::{Param, Session, Work, optional};
+use crate::error::{Error, Result};
+use crate::hold;
+use crate::id::{Hash, NodeId, Owner, TurnId};
+use crate::limit::{ITEMS_MAX, MESSAGES_MAX, count};
+use crate::message::append;
+use crate::response::{add_items, add_response};
+use crate::setting::keep;
+
+pub(crate) struct Close {
+    pub(crate) closing: Closing,
+    pub(crate) node: NodeId,
+    pub(crate) now: Time,
+}
+
+/// The turn never was: its provider gave no answer.
+pub(crate) struct Abandon {
+    pub(crate) owner: Owner,
+    pub(crate) turn: TurnId,
+}
+
+impl Work for Close {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let closing = &self.closing;
+        let (owner, turn) = (&closing.turn.owner, &closing.turn.id);
+        count("messages", closing.messages.len(), MESSAGES_MAX)?;
+        count("items", closing.items.len(), ITEMS_MAX)?;
+        ensure(session, &closing.turn, &self.node, self.now).await?;
+        let base = closing.turn.base.as_ref();
+        let tip = append(session, owner, base, &closing.messages, self.now).await?;
+        self.end(session, tip.as_ref()).await?;
+        for response in &closing.responses {
+            add_response(session, owner, turn, response, self.now).await?;
+        }
+        add_items(session, owner, turn, &closing.items).await?;
+        self.advance(session, tip).await?;
+        match closing.ending {
+            Ending::Finished => hold::settle(session, owner, turn).await,
+            Ending::Interrupted | Ending::Failed => hold::release(session, owner, turn).await,
+        }
+    }
+}
+
+impl Close {
+    /// A turn ends once. One that was taken for dead and is not may still end.
+    async fn end<S: Session>(&self, session: &mut S, tip: Option<&Hash>) -> Result<()> {
+        let closing = &self.closing;
+        let owner = &closing.turn.owner;
+        let system = keep(session, owner, closing.system.as_ref()).await?;
+        let tools = keep(session, owner, closing.tools.as_ref()).await?;
+        let sql = "UPDATE turn SET status = $3, base = $4, tip = $5, provider = $6, model = $7,
+                system = $8, tools = $9, closed_at = $10, used_at = $10, details = $11
+            WHERE owner = $1 AND id = $2 AND status IN ('opened', 'streaming', 'interrupted')";
+        let params = [
+            owner.into(),
+            (&closing.turn.id).into(),
+            Status::from(closing.ending).as_str().into(),
+            optional(closing.turn.base.as_ref()),
+            optional(tip),
+            optional(closing.provider.as_ref()),
+            optional(closing.model.as_ref()),
+            optional(system.as_ref()),
+            optional(tools.as_ref()),
+            self.now.into(),
+            (&closing.details).into(),
+        ];
+        match session.execute(sql, &params).await? {
+            1 => Ok(()),
+            _ => Err(Error::conflict("the turn has ended already")),
+        }
+    }
+
+    async fn advance<S: Session>(&self, session: &mut S, tip: Option<Hash>) -> Result<()> {
+        let closing = &self.closing;
+        let Some(target) = &closing.conversation else {
+            return Ok(());
+        };
+        let step = Step {
+            from: target.from,
+            to: tip,
+            turn: Some(&closing.turn.id),
+            protocol: Some(&closing.turn.protocol),
+            model: closing.model.as_ref(),
+            now: self.now,
+        };
+        advance(session, &closing.turn.owner, &target.id, &step).await?;
+        add_reference(session, &closing.turn.owner, &closing.turn.id, self.now).await
+    }
+}
+
+impl Work for Abandon {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let key = [(&self.owner).into(), (&self.turn).into()];
+        let sql = "SELECT previous FROM turn WHERE owner = $1 AND id = $2 AND closed_at IS NULL";
+        if let Some(mut row) = session.first(sql, &key).await? {
+            let previous = row.take::<Option<TurnId>>()?;
+            session.execute("DELETE FROM turn WHERE owner = $1 AND id = $2", &key).await?;
+            drop_reference(session, &self.owner, previous.as_ref()).await?;
+        }
+        hold::release(session, &self.owner, &self.turn).await
+    }
+}
+
+/// One turn or conversation fewer goes on from this one.
+pub(crate) async fn drop_reference<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    turn: Option<&TurnId>,
+) -> Result<()> {
+    let sql = "UPDATE turn SET refs = refs - 1 WHERE owner = $1 AND id = $2 AND refs > 0";
+    let Some(turn) = turn else {
+        return Ok(());
+    };
+    let params: [Param<'_>; 2] = [owner.into(), turn.into()];
+    session.execute(sql, &params).await.map(|_| ())
+}

@@ -1,0 +1,59 @@
+//! The log of messages: paths, windows, what is known of a history, and whose it is.
+
+use sabir_store::{Hash, Kind, Window};
+
+use crate::bench::{Bench, Engine, chain, each_engine, other, texts};
+
+each_engine! {
+    async fn a_history_is_the_path_from_its_tip(bench) {
+        let first = bench.turn("t1", None, &["a", "b"]).await;
+        let second = bench.turn("t2", Some(("t1", first)), &["c", "d"]).await;
+        let history = bench.store.history(&bench.owner, second, Window::default()).await.unwrap();
+        assert_eq!(texts(&history), ["a", "b", "c", "d"]);
+        assert!(history.is_complete());
+        assert_eq!(history.messages[3].depth, 3);
+        assert_eq!(history.messages[3].parent, Some(history.messages[2].hash));
+    }
+
+    async fn a_window_shows_the_end(bench) {
+        let tip = bench.turn("t1", None, &["aaaa", "bbbb", "cccc"]).await;
+        for (messages, bytes, shown) in [(2, 1000, 2), (9, 8, 2), (9, 5, 2), (9, 4, 1), (0, 0, 1)] {
+            let window = Window { messages, bytes };
+            let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
+            assert_eq!(texts(&history), ["aaaa", "bbbb", "cccc"][3 - shown..], "{window:?}");
+            assert!(!history.is_complete());
+        }
+    }
+
+    async fn a_fork_is_a_second_child_and_equal_prefixes_are_one(bench) {
+        let first = bench.turn("t1", None, &["a", "b"]).await;
+        let left = bench.turn("t2", Some(("t1", first)), &["left"]).await;
+        let right = bench.turn("t3", None, &["a", "b", "right"]).await;
+        for (tip, last) in [(left, "left"), (right, "right")] {
+            let history = bench.store.history(&bench.owner, tip, Window::default()).await.unwrap();
+            assert_eq!(texts(&history), ["a", "b", last]);
+            assert_eq!(history.messages[1].hash, first);
+        }
+    }
+
+    async fn what_is_known_of_a_history_is_its_beginning(bench) {
+        let texts = (0..40).map(|number| number.to_string()).collect::<Vec<_>>();
+        let texts = texts.iter().map(String::as_str).collect::<Vec<_>>();
+        bench.turn("t1", None, &texts[..27]).await;
+        let hashes = chain(None, &texts).iter().map(|it| it.hash).collect::<Vec<_>>();
+        for end in 0..=40 {
+            let known = bench.store.known(&bench.owner, hashes[..end].to_vec()).await.unwrap();
+            assert_eq!(known, end.min(27), "of {end}");
+        }
+        assert_eq!(bench.store.known(&other(), hashes).await.unwrap(), 0);
+    }
+
+    async fn another_owner_sees_nothing(bench) {
+        let tip = bench.turn("t1", None, &["a"]).await;
+        let error = bench.store.history(&other(), tip, Window::default()).await.unwrap_err();
+        let unknown = Hash::of_bytes(b"unknown");
+        let missing = bench.store.history(&bench.owner, unknown, Window::default()).await;
+        assert_eq!(error.kind(), Kind::NotFound);
+        assert_eq!(missing.unwrap_err(), error);
+    }
+}

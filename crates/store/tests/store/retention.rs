@@ -1,0 +1,140 @@
+//! What is deleted when: whole chains from their end, never what something still uses, and the space with it.
+
+use std::time::Duration;
+
+use sabir_store::{Advance, Deletion, Keep, NewResponse, ResponseId, Swept, Window};
+
+use crate::bench::{Bench, Engine, conversation_id, each_engine, record, turn_id};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const KEEP: Keep = Keep::For(Duration::from_secs(30 * 24 * 60 * 60));
+
+/// Sweeps until nothing is left to do; the sum of all steps.
+async fn sweep(bench: &Bench, keep: Keep) -> Swept {
+    let mut sum = Swept::default();
+    loop {
+        let step = bench.store.sweep(keep).await.unwrap();
+        (sum.rows, sum.contents) = (sum.rows + step.rows, sum.contents + step.contents);
+        if !step.more {
+            return sum;
+        }
+    }
+}
+
+each_engine! {
+    async fn a_chain_goes_whole_when_it_was_not_used_for_long(bench) {
+        let first = bench.turn("t1", None, &["a", "b"]).await;
+        let mut closing = bench.closing("t2", Some(("t1", first)), &["c"]);
+        closing.tools = Some(record("tools"));
+        bench.store.close_turn(closing).await.unwrap();
+        bench.wait(30 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
+        bench.wait(DAY);
+        assert_eq!(sweep(&bench, Keep::Forever).await.rows, 0);
+        let swept = sweep(&bench, KEEP).await;
+        // Two turns, three messages and one setting.
+        assert_eq!((swept.rows, swept.contents), (2, 4));
+        assert_eq!(bench.store.known(&bench.owner, vec![first]).await.unwrap(), 0);
+    }
+
+    async fn what_is_used_keeps_all_that_it_stands_on(bench) {
+        let first = bench.turn("t1", None, &["a", "b"]).await;
+        bench.turn("old", Some(("t1", first)), &["dead end"]).await;
+        bench.wait(20 * DAY);
+        let tip = bench.turn("t2", Some(("t1", first)), &["c"]).await;
+        bench.wait(20 * DAY);
+        let swept = sweep(&bench, KEEP).await;
+        assert_eq!((swept.rows, swept.contents), (1, 1));
+        let history = bench.store.history(&bench.owner, tip, Window::default()).await.unwrap();
+        assert_eq!(history.messages.len(), 3);
+        assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_ok());
+    }
+
+    async fn a_read_is_a_use(bench) {
+        let id = bench.conversation("c").await;
+        bench.wait(20 * DAY);
+        bench.store.conversation(&bench.owner, &id).await.unwrap();
+        bench.wait(20 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
+        bench.wait(20 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 1);
+    }
+
+    async fn a_conversation_keeps_its_turns(bench) {
+        let id = bench.conversation("c").await;
+        let mut closing = bench.closing("t1", None, &["a"]);
+        closing.conversation = Some(Advance { id: id.clone(), from: None });
+        bench.store.close_turn(closing).await.unwrap();
+        bench.wait(20 * DAY);
+        bench.store.conversation(&bench.owner, &id).await.unwrap();
+        bench.wait(20 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
+        assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_ok());
+    }
+
+    async fn what_its_owner_deletes_with_its_turns_goes_at_once(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let id = bench.conversation("c").await;
+        let mut closing = bench.closing("t1", None, &["a"]);
+        let first = closing.messages[0].hash;
+        closing.conversation = Some(Advance { id: id.clone(), from: None });
+        store.close_turn(closing).await.unwrap();
+        let mut closing = bench.closing("t2", Some(("t1", first)), &["b"]);
+        closing.conversation = Some(Advance { id: id.clone(), from: Some(first) });
+        store.close_turn(closing).await.unwrap();
+        store.delete_conversation(owner, &id, Deletion::Turns).await.unwrap();
+        let swept = sweep(&bench, Keep::Forever).await;
+        assert_eq!((swept.rows, swept.contents), (2, 2));
+        assert!(store.conversation(owner, &conversation_id("c")).await.is_err());
+    }
+
+    async fn a_deleted_response_goes_unless_another_goes_on_from_it(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let mut tips = Vec::new();
+        for turn in ["alone", "continued"] {
+            let mut closing = bench.closing(turn, None, &[turn]);
+            let id = ResponseId::new(turn).unwrap();
+            closing.responses = vec![NewResponse { id, body: record("{}") }];
+            tips.push(closing.messages[0].hash);
+            store.close_turn(closing).await.unwrap();
+        }
+        let tip = bench.turn("next", Some(("continued", tips[1])), &["more"]).await;
+        for turn in ["alone", "continued"] {
+            store.delete_response(owner, &ResponseId::new(turn).unwrap()).await.unwrap();
+        }
+        let swept = sweep(&bench, Keep::Forever).await;
+        assert_eq!((swept.rows, swept.contents), (1, 1));
+        assert_eq!(store.history(owner, tip, Window::default()).await.unwrap().messages.len(), 2);
+    }
+
+    async fn open_turns_stay(bench) {
+        bench.store.open_turn(bench.opening("t1")).await.unwrap();
+        bench.wait(90 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
+    }
+}
+
+#[tokio::test]
+async fn space_is_given_back() {
+    let bench = Bench::open(Engine::File).await;
+    let large = "x".repeat(100_000);
+    for number in 0..40 {
+        bench.turn(&format!("t{number}"), None, &[&format!("{number}{large}")]).await;
+    }
+    let size = || std::fs::metadata(bench.place.folder.join("sabir.db")).unwrap().len();
+    sweep(&bench, KEEP).await;
+    let full = size();
+    bench.wait(90 * DAY);
+    sweep(&bench, KEEP).await;
+    for _ in 0..20 {
+        bench.store.sweep(KEEP).await.unwrap();
+    }
+    checkpoint(&bench);
+    assert!(size() * 4 < full, "{} of {full} bytes are left", size());
+}
+
+/// What SQLite does by itself as soon as its log has some pages.
+fn checkpoint(bench: &Bench) {
+    let connection = rusqlite::Connection::open(bench.place.folder.join("sabir.db")).unwrap();
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+}

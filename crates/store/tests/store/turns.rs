@@ -1,0 +1,92 @@
+//! Turns: opened, closed with what they add, interrupted when their node dies.
+
+use std::time::Duration;
+
+use sabir_store::{Ending, Hash, Kind, Status};
+
+use crate::bench::{Bench, Engine, each_engine, other, record, turn_id};
+
+each_engine! {
+    async fn a_turn_goes_from_opened_over_streaming_to_its_end(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let closing = bench.closing("t1", None, &["a"]);
+        store.open_turn(closing.turn.clone()).await.unwrap();
+        // What is opened is not waited for; whatever is written after it is.
+        store.heartbeat().await.unwrap();
+        assert_eq!(store.turn(owner, &turn_id("t1")).await.unwrap().status, Status::Opened);
+        store.stream_turn(owner, &turn_id("t1")).await.unwrap();
+        store.heartbeat().await.unwrap();
+        assert_eq!(store.turn(owner, &turn_id("t1")).await.unwrap().status, Status::Streaming);
+        store.close_turn(closing.clone()).await.unwrap();
+        let turn = store.turn(owner, &turn_id("t1")).await.unwrap();
+        assert_eq!(turn.status, Status::Finished);
+        assert_eq!(turn.tip, Some(closing.messages[0].hash));
+        assert_eq!(turn.details, record("details"));
+        assert_eq!(store.close_turn(closing).await.unwrap_err().kind(), Kind::Conflict);
+    }
+
+    async fn a_turn_whose_opening_was_lost_is_closed_all_the_same(bench) {
+        let mut closing = bench.closing("t1", None, &["a"]);
+        closing.ending = Ending::Failed;
+        bench.store.close_turn(closing).await.unwrap();
+        let turn = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        assert_eq!(turn.status, Status::Failed);
+    }
+
+    async fn settings_are_kept_once_and_read_by_their_hash(bench) {
+        let mut closing = bench.closing("t1", None, &["a"]);
+        (closing.system, closing.tools) = (Some(record("be brief")), Some(record("[]")));
+        bench.store.close_turn(closing).await.unwrap();
+        let turn = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        assert_eq!(turn.system, Some(Hash::of_bytes(b"be brief")));
+        let system = turn.system.unwrap();
+        assert_eq!(bench.store.setting(&bench.owner, system).await.unwrap(), record("be brief"));
+        let error = bench.store.setting(&other(), system).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound);
+    }
+
+    async fn a_turn_without_an_answer_never_was(bench) {
+        bench.store.open_turn(bench.opening("t1")).await.unwrap();
+        bench.store.abandon_turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        let error = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound);
+    }
+
+    async fn turns_are_listed_from_the_newest_back(bench) {
+        let first = bench.turn("t1", None, &["a"]).await;
+        let second = bench.turn("t2", Some(("t1", first)), &["b"]).await;
+        bench.turn("t3", Some(("t2", second)), &["c"]).await;
+        let turns = bench.store.turns(&bench.owner, &turn_id("t3"), 10).await.unwrap();
+        assert_eq!(turns.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["t3", "t2", "t1"]);
+        let turns = bench.store.turns(&bench.owner, &turn_id("t3"), 2).await.unwrap();
+        assert_eq!(turns.len(), 2);
+        assert!(bench.store.turns(&other(), &turn_id("t3"), 2).await.unwrap().is_empty());
+    }
+
+    async fn a_turn_after_an_unknown_message_is_refused_whole(bench) {
+        let closing = bench.closing("t1", Some(("t0", Hash::of_bytes(b"nowhere"))), &["a"]);
+        let hash = closing.messages[0].hash;
+        assert!(bench.store.close_turn(closing).await.is_err());
+        assert_eq!(bench.store.known(&bench.owner, vec![hash]).await.unwrap(), 0);
+        assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_err());
+    }
+
+    async fn open_turns_of_a_dead_node_are_interrupted_within_30_seconds(bench) {
+        let Some(second) = bench.another_node().await else { return };
+        bench.store.open_turn(bench.opening("t1")).await.unwrap();
+        bench.store.heartbeat().await.unwrap();
+        bench.wait(Duration::from_secs(20));
+        assert_eq!(second.recover().await.unwrap(), 0);
+        bench.store.heartbeat().await.unwrap();
+        bench.wait(Duration::from_secs(20));
+        assert_eq!(second.recover().await.unwrap(), 0);
+        bench.wait(Duration::from_secs(10));
+        assert_eq!(second.recover().await.unwrap(), 1);
+        let turn = second.turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        assert_eq!(turn.status, Status::Interrupted);
+        // It was not dead after all: what it has is not thrown away.
+        bench.store.close_turn(bench.closing("t1", None, &["a"])).await.unwrap();
+        let turn = second.turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        assert_eq!(turn.status, Status::Finished);
+    }
+}
