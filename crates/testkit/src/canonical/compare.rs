@@ -15,6 +15,9 @@ use super::Node;
 use super::Statement;
 use super::defaults;
 use super::normal;
+use super::values::is_within;
+use super::values::leaves;
+use super::values::strings;
 
 /// Something that arrived otherwise, and where it stood.
 #[derive(Clone, Debug)]
@@ -257,12 +260,30 @@ impl Comparison<'_> {
             let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
             it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
         });
-        if is_made_up || is_moved || neighbours.iter().any(replaces) {
+        let is_asked = node.sort == "instructions text" && self.is_instruction_reported();
+        if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
         }
         let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
         let (name, after) = (format!("added {}", node.sort), fact.value.clone());
         vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    /// Whether an entry says that instructions ask for an output in place of a setting, or that there are instructions
+    /// where nothing stood.
+    fn is_instruction_reported(&self) -> bool {
+        let formats = [Field::OutputFormat.name(), Field::OutputSchema.name()];
+        let is_worded = |it: &Fact| {
+            let is_format = formats.contains(&it.name.as_str());
+            is_format && self.has(&it.pointer, |kind| kind == LossKind::Approximated)
+        };
+        let nodes = || self.before.lists.iter().flatten().map(|node| &node.place);
+        let is_new = |entry: &Loss| {
+            let mut known = self.before.facts.iter().map(|fact| &fact.pointer).chain(nodes());
+            let is_near = |it: &str| is_below(it, &entry.pointer) || is_below(&entry.pointer, it);
+            entry.kind == LossKind::Synthesised && !known.any(|it| is_near(it))
+        };
+        self.before.facts.iter().any(is_worded) || self.entries.iter().any(is_new)
     }
 
     fn align(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
@@ -441,47 +462,8 @@ fn same_facts(one: &Node, other: &Node) -> bool {
     })
 }
 
-/// Whether a value has strings, and a text holds them all.
-fn is_within(value: &Value, text: &str) -> bool {
-    let strings = strings(value);
-    !strings.concat().is_empty() && strings.iter().all(|it| text.contains(it))
-}
-
-/// All strings in a value.
-pub(super) fn strings(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(list) => list.iter().flat_map(strings).collect(),
-        Value::Object(object) => object.values().flat_map(strings).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
 /// Whether a pointer is another one or leads further in from there.
 fn is_below(pointer: &str, outer: &str) -> bool {
     !outer.is_empty()
         && pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The innermost places at which two values differ.
-fn leaves(before: &Value, after: &Value, pointer: &str, found: &mut Vec<(String, Value, Value)>) {
-    if normal::same(before, after) {
-        return;
-    }
-    let below = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-    match (before, after) {
-        (Value::Object(one), Value::Object(other)) => {
-            let added = other.keys().filter(|key| !one.contains_key(*key));
-            for key in one.keys().chain(added) {
-                let [one, other] = [one, other].map(|it| it.get(key).unwrap_or(&Value::Null));
-                leaves(one, other, &below(key), found);
-            }
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            for (index, (one, other)) in one.iter().zip(other).enumerate() {
-                leaves(one, other, &below(&index.to_string()), found);
-            }
-        }
-        _ => found.push((pointer.to_owned(), before.clone(), after.clone())),
-    }
 }
