@@ -82,6 +82,7 @@ struct Comparison<'c> {
 
 const TOTAL: &str = "usage: total";
 const CITATION: &str = "citation ";
+const ARRIVED: &str = ", reported as dropped and arrived";
 
 /// What became of a fact.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,6 +100,7 @@ impl Comparison<'_> {
             let value = there.map_or(&Value::Null, |it| &it.value);
             self.values(fact, value, before, &mut differences);
         }
+        differences.retain(|it| !it.name.ends_with(ARRIVED) || !is_one_gone(it, before, after));
         for added in after.iter().filter(|it| before.iter().all(|fact| fact.name != it.name)) {
             // One more of its sort stands where the others do.
             let sort = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
@@ -121,7 +123,7 @@ impl Comparison<'_> {
         if normal::same(before, after) {
             if !self.is_unstated(fact) && self.has(&fact.pointer, |it| it == LossKind::Dropped) {
                 differences.push(Difference {
-                    name: format!("{}, reported as dropped and arrived", fact.name),
+                    name: format!("{}{ARRIVED}", fact.name),
                     ..differ(&fact.pointer, before, after)
                 });
             }
@@ -432,6 +434,15 @@ fn behind<'t>(text: &'t str, piece: &str, is_free: bool) -> Option<&'t str> {
     }
     let line = text.strip_prefix('\n').and_then(|line| line.strip_prefix(piece));
     line.or_else(|| text.strip_prefix(piece))
+}
+
+/// Whether one of several sources that share a place is gone: the entry of that place speaks of it.
+fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
+    let mut sources = before.iter().filter(|it| it.name.starts_with(CITATION));
+    arrived.name.starts_with(CITATION)
+        && sources.any(|source| {
+            source.pointer == arrived.pointer && after.iter().all(|it| it.name != source.name)
+        })
 }
 
 fn is_silent(node: &Node) -> bool {
