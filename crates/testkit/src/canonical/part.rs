@@ -76,7 +76,7 @@ fn speaker(role: Role) -> &'static str {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seals {
     /// A signature seals the turn up to its part, so a thought and what follows it share one: it is compared on the part
-    /// behind the thought, where there is one without.
+    /// behind the thought, where there is one without. What only one protocol has does not count: it may not arrive.
     Shared,
     AsSigned,
 }
@@ -116,9 +116,9 @@ impl<'f> Reading<'f> {
     }
 
     fn push(&mut self, mut node: Node) {
-        let is_shared = self.seals == Seals::Shared;
-        let thought =
-            self.nodes.last_mut().filter(|it| is_shared && it.sort.ends_with("reasoning"));
+        let is_shared = self.seals == Seals::Shared && !is_opaque(&node);
+        let last = self.nodes.iter_mut().rev().find(|it| !is_opaque(it));
+        let thought = last.filter(|it| is_shared && it.sort.ends_with("reasoning"));
         if let Some(thought) = thought
             && is_sealed(thought)
             && !is_sealed(&node)
@@ -153,7 +153,7 @@ impl<'f> Reading<'f> {
             }
             Content::Opaque(opaque) => {
                 let sort = sort(&format!("{} {}", opaque.protocol.as_str(), opaque.kind.to_str()));
-                Node::new(sort, place).with("json", normal::json(&opaque.json), at(Field::Opaque))
+                Node::new(sort, place).with(JSON, normal::json(&opaque.json), at(Field::Opaque))
             }
         };
         node.facts.extend(semantics(self.protocol, part.semantics(), &at));
@@ -303,6 +303,13 @@ fn words_mut(node: &mut Node) -> Option<&mut Value> {
 /// The facts that hold what was said and what was thought.
 const TEXT: &str = "text";
 const TEXTS: &str = "texts";
+
+/// The fact that holds what only one protocol has.
+const JSON: &str = "json";
+
+fn is_opaque(node: &Node) -> bool {
+    node.facts.iter().any(|fact| fact.name == JSON)
+}
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
 
