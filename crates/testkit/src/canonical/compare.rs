@@ -38,7 +38,11 @@ impl Difference {
     pub fn is_same_as(&self, other: &Self) -> bool {
         let is_piece = is_within(&self.before, &strings(&other.before).concat())
             || is_within(&other.before, &strings(&self.before).concat());
-        self.name == other.name && (is_piece || normal::same(&self.before, &other.before))
+        let is_same = normal::same(&self.before, &other.before);
+        // What was added is known by what it is.
+        let is_added = normal::is_void(&self.before) && normal::is_void(&other.before);
+        let is_same = is_same && (!is_added || normal::same(&self.after, &other.after));
+        self.name == other.name && (is_piece || is_same)
     }
 
     /// What was stated.
