@@ -389,7 +389,10 @@ pub(super) fn semantics(
             ArtefactKind::Ciphertext => Field::Ciphertext,
         };
         let artefact = semantics.artefact().filter(|artefact| artefact.kind() == kind);
-        let value = artefact.map(|it| json!([it.issuer().as_str(), normal::text(it.data())]));
+        let value = artefact.map(|it| {
+            // What is JSON in one protocol is a string in others, where white space stays.
+            json!([it.issuer().as_str(), normal::parsed(normal::text(it.data()))])
+        });
         facts.push(Fact::new(field.name(), value, at(field)));
     }
     if let Some(marker) = semantics.cache() {
