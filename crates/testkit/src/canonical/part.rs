@@ -76,7 +76,7 @@ fn speaker(role: Role) -> &'static str {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seals {
     /// A signature seals the turn up to its part, so a thought and what follows it share one: it is compared on the part
-    /// behind the thought, where there is one without. What only one protocol has does not count: it may not arrive.
+    /// behind the thought, where there is one without. What says nothing, or only one protocol has, does not count.
     Shared,
     AsSigned,
 }
@@ -116,8 +116,8 @@ impl<'f> Reading<'f> {
     }
 
     fn push(&mut self, mut node: Node) {
-        let is_shared = self.seals == Seals::Shared && !is_opaque(&node);
-        let last = self.nodes.iter_mut().rev().find(|it| !is_opaque(it));
+        let is_shared = self.seals == Seals::Shared && !is_fleeting(&node);
+        let last = self.nodes.iter_mut().rev().find(|it| !is_fleeting(it));
         let thought = last.filter(|it| is_shared && it.sort.ends_with("reasoning"));
         if let Some(thought) = thought
             && is_sealed(thought)
@@ -307,8 +307,10 @@ const TEXTS: &str = "texts";
 /// The fact that holds what only one protocol has.
 const JSON: &str = "json";
 
-fn is_opaque(node: &Node) -> bool {
-    node.facts.iter().any(|fact| fact.name == JSON)
+/// Whether a node need not arrive: it says nothing, or what only one protocol has.
+fn is_fleeting(node: &Node) -> bool {
+    let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
+    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value))
 }
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
