@@ -15,6 +15,8 @@ use super::Node;
 use super::Statement;
 use super::defaults;
 use super::normal;
+use super::part::TEXT;
+use super::part::TEXTS;
 use super::values::is_within;
 use super::values::leaves;
 use super::values::strings;
@@ -453,13 +455,20 @@ fn is_silent(node: &Node) -> bool {
     node.facts.iter().all(|fact| normal::is_void(&fact.value))
 }
 
+/// The text of a node, or of a thought that is one text.
 fn text_of(node: &Node) -> Option<&str> {
-    node.facts.iter().find(|fact| fact.name == "text").map(|fact| fact.value.as_str().unwrap_or(""))
+    let fact = node.facts.iter().find(|fact| [TEXT, TEXTS].contains(&&*fact.name))?;
+    match fact.value.as_array().filter(|_| fact.name == TEXTS) {
+        Some(texts) => texts.first().filter(|_| texts.len() == 1)?.as_str(),
+        None => Some(fact.value.as_str().unwrap_or("")),
+    }
 }
 
 /// What is said beside the text of a node.
 fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
-    node.facts.iter().filter(|fact| fact.name != "text" && !normal::is_void(&fact.value))
+    node.facts
+        .iter()
+        .filter(|fact| ![TEXT, TEXTS].contains(&&*fact.name) && !normal::is_void(&fact.value))
 }
 
 /// Whether all that one node states is stated by the other, too.

@@ -301,8 +301,8 @@ fn words_mut(node: &mut Node) -> Option<&mut Value> {
 }
 
 /// The facts that hold what was said and what was thought.
-const TEXT: &str = "text";
-const TEXTS: &str = "texts";
+pub(super) const TEXT: &str = "text";
+pub(super) const TEXTS: &str = "texts";
 
 /// The fact that holds what only one protocol has.
 const JSON: &str = "json";
