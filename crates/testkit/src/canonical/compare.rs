@@ -277,15 +277,16 @@ impl Comparison<'_> {
         vec![Difference { pointer, name, before: Value::Null, after }]
     }
 
-    /// Whether an entry says that instructions ask for an output in place of a setting, or that there are instructions
-    /// where nothing stood.
+    /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where
+    /// instructions stand.
     fn is_instruction_reported(&self) -> bool {
         let formats = [Field::OutputFormat.name(), Field::OutputSchema.name()];
         let is_worded = |it: &Fact| {
             let is_format = formats.contains(&it.name.as_str());
             is_format && self.has(&it.pointer, |kind| kind == LossKind::Approximated)
         };
-        let nodes = || self.before.lists.iter().flatten().map(|node| &node.place);
+        let is_other = |node: &&Node| !node.sort.starts_with("instructions");
+        let nodes = || self.before.lists.iter().flatten().filter(is_other).map(|node| &node.place);
         let is_new = |entry: &Loss| {
             let mut known = self.before.facts.iter().map(|fact| &fact.pointer).chain(nodes());
             let is_near = |it: &str| is_below(it, &entry.pointer) || is_below(&entry.pointer, it);
