@@ -15,6 +15,11 @@ use super::Node;
 use super::Statement;
 use super::defaults;
 use super::normal;
+use super::part::TEXT;
+use super::part::TEXTS;
+use super::values::is_within;
+use super::values::leaves;
+use super::values::strings;
 
 /// Something that arrived otherwise, and where it stood.
 #[derive(Clone, Debug)]
@@ -35,7 +40,11 @@ impl Difference {
     pub fn is_same_as(&self, other: &Self) -> bool {
         let is_piece = is_within(&self.before, &strings(&other.before).concat())
             || is_within(&other.before, &strings(&self.before).concat());
-        self.name == other.name && (is_piece || normal::same(&self.before, &other.before))
+        let is_same = normal::same(&self.before, &other.before);
+        // What was added is known by what it is.
+        let is_added = normal::is_void(&self.before) && normal::is_void(&other.before);
+        let is_same = is_same && (!is_added || normal::same(&self.after, &other.after));
+        self.name == other.name && (is_piece || is_same)
     }
 
     /// What was stated.
@@ -79,6 +88,7 @@ struct Comparison<'c> {
 
 const TOTAL: &str = "usage: total";
 const CITATION: &str = "citation ";
+const ARRIVED: &str = ", reported as dropped and arrived";
 
 /// What became of a fact.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +106,7 @@ impl Comparison<'_> {
             let value = there.map_or(&Value::Null, |it| &it.value);
             self.values(fact, value, before, &mut differences);
         }
+        differences.retain(|it| !it.name.ends_with(ARRIVED) || !is_one_gone(it, before, after));
         for added in after.iter().filter(|it| before.iter().all(|fact| fact.name != it.name)) {
             // One more of its sort stands where the others do.
             let sort = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
@@ -118,7 +129,7 @@ impl Comparison<'_> {
         if normal::same(before, after) {
             if !self.is_unstated(fact) && self.has(&fact.pointer, |it| it == LossKind::Dropped) {
                 differences.push(Difference {
-                    name: format!("{}, reported as dropped and arrived", fact.name),
+                    name: format!("{}{ARRIVED}", fact.name),
                     ..differ(&fact.pointer, before, after)
                 });
             }
@@ -257,12 +268,31 @@ impl Comparison<'_> {
             let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
             it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
         });
-        if is_made_up || is_moved || neighbours.iter().any(replaces) {
+        let is_asked = node.sort == "instructions text" && self.is_instruction_reported();
+        if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
         }
         let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
         let (name, after) = (format!("added {}", node.sort), fact.value.clone());
         vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where
+    /// instructions stand.
+    fn is_instruction_reported(&self) -> bool {
+        let formats = [Field::OutputFormat.name(), Field::OutputSchema.name()];
+        let is_worded = |it: &Fact| {
+            let is_format = formats.contains(&it.name.as_str());
+            is_format && self.has(&it.pointer, |kind| kind == LossKind::Approximated)
+        };
+        let is_other = |node: &&Node| !node.sort.starts_with("instructions");
+        let nodes = || self.before.lists.iter().flatten().filter(is_other).map(|node| &node.place);
+        let is_new = |entry: &Loss| {
+            let mut known = self.before.facts.iter().map(|fact| &fact.pointer).chain(nodes());
+            let is_near = |it: &str| is_below(it, &entry.pointer) || is_below(&entry.pointer, it);
+            entry.kind == LossKind::Synthesised && !known.any(|it| is_near(it))
+        };
+        self.before.facts.iter().any(is_worded) || self.entries.iter().any(is_new)
     }
 
     fn align(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
@@ -413,17 +443,33 @@ fn behind<'t>(text: &'t str, piece: &str, is_free: bool) -> Option<&'t str> {
     line.or_else(|| text.strip_prefix(piece))
 }
 
+/// Whether one of several sources that share a place is gone: the entry of that place speaks of it.
+fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
+    let mut sources = before.iter().filter(|it| it.name.starts_with(CITATION));
+    arrived.name.starts_with(CITATION)
+        && sources.any(|source| {
+            source.pointer == arrived.pointer && after.iter().all(|it| it.name != source.name)
+        })
+}
+
 fn is_silent(node: &Node) -> bool {
     node.facts.iter().all(|fact| normal::is_void(&fact.value))
 }
 
+/// The text of a node, or of a thought that is one text.
 fn text_of(node: &Node) -> Option<&str> {
-    node.facts.iter().find(|fact| fact.name == "text").map(|fact| fact.value.as_str().unwrap_or(""))
+    let fact = node.facts.iter().find(|fact| [TEXT, TEXTS].contains(&&*fact.name))?;
+    match fact.value.as_array().filter(|_| fact.name == TEXTS) {
+        Some(texts) => texts.first().filter(|_| texts.len() == 1)?.as_str(),
+        None => Some(fact.value.as_str().unwrap_or("")),
+    }
 }
 
 /// What is said beside the text of a node.
 fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
-    node.facts.iter().filter(|fact| fact.name != "text" && !normal::is_void(&fact.value))
+    node.facts
+        .iter()
+        .filter(|fact| ![TEXT, TEXTS].contains(&&*fact.name) && !normal::is_void(&fact.value))
 }
 
 /// Whether all that one node states is stated by the other, too.
@@ -441,47 +487,8 @@ fn same_facts(one: &Node, other: &Node) -> bool {
     })
 }
 
-/// Whether a value has strings, and a text holds them all.
-fn is_within(value: &Value, text: &str) -> bool {
-    let strings = strings(value);
-    !strings.concat().is_empty() && strings.iter().all(|it| text.contains(it))
-}
-
-/// All strings in a value.
-pub(super) fn strings(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(list) => list.iter().flat_map(strings).collect(),
-        Value::Object(object) => object.values().flat_map(strings).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
 /// Whether a pointer is another one or leads further in from there.
 fn is_below(pointer: &str, outer: &str) -> bool {
     !outer.is_empty()
         && pointer.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The innermost places at which two values differ.
-fn leaves(before: &Value, after: &Value, pointer: &str, found: &mut Vec<(String, Value, Value)>) {
-    if normal::same(before, after) {
-        return;
-    }
-    let below = |key: &str| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-    match (before, after) {
-        (Value::Object(one), Value::Object(other)) => {
-            let added = other.keys().filter(|key| !one.contains_key(*key));
-            for key in one.keys().chain(added) {
-                let [one, other] = [one, other].map(|it| it.get(key).unwrap_or(&Value::Null));
-                leaves(one, other, &below(key), found);
-            }
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            for (index, (one, other)) in one.iter().zip(other).enumerate() {
-                leaves(one, other, &below(&index.to_string()), found);
-            }
-        }
-        _ => found.push((pointer.to_owned(), before.clone(), after.clone())),
-    }
 }

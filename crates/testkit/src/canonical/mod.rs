@@ -10,6 +10,7 @@ mod normal;
 mod part;
 mod request;
 mod tool;
+mod values;
 
 use sabir_wire::Protocol;
 use sabir_wire::Report;
@@ -126,7 +127,7 @@ impl Statement {
     /// Whether all words of what is missing stand somewhere here.
     pub fn has_words_of(&self, difference: &Difference) -> bool {
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
-        let words: Vec<&str> = facts.flat_map(|fact| compare::strings(&fact.value)).collect();
+        let words: Vec<&str> = facts.flat_map(|fact| values::strings(&fact.value)).collect();
         difference.words().iter().all(|it| words.iter().any(|word| word.contains(it)))
     }
 

@@ -76,7 +76,7 @@ fn speaker(role: Role) -> &'static str {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seals {
     /// A signature seals the turn up to its part, so a thought and what follows it share one: it is compared on the part
-    /// behind the thought, where there is one without.
+    /// behind the thought, where there is one without. What says nothing, or only one protocol has, does not count.
     Shared,
     AsSigned,
 }
@@ -116,9 +116,9 @@ impl<'f> Reading<'f> {
     }
 
     fn push(&mut self, mut node: Node) {
-        let is_shared = self.seals == Seals::Shared;
-        let thought =
-            self.nodes.last_mut().filter(|it| is_shared && it.sort.ends_with("reasoning"));
+        let is_shared = self.seals == Seals::Shared && !is_fleeting(&node);
+        let last = self.nodes.iter_mut().rev().find(|it| !is_fleeting(it));
+        let thought = last.filter(|it| is_shared && it.sort.ends_with("reasoning"));
         if let Some(thought) = thought
             && is_sealed(thought)
             && !is_sealed(&node)
@@ -153,7 +153,7 @@ impl<'f> Reading<'f> {
             }
             Content::Opaque(opaque) => {
                 let sort = sort(&format!("{} {}", opaque.protocol.as_str(), opaque.kind.to_str()));
-                Node::new(sort, place).with("json", normal::json(&opaque.json), at(Field::Opaque))
+                Node::new(sort, place).with(JSON, normal::json(&opaque.json), at(Field::Opaque))
             }
         };
         node.facts.extend(semantics(self.protocol, part.semantics(), &at));
@@ -301,8 +301,17 @@ fn words_mut(node: &mut Node) -> Option<&mut Value> {
 }
 
 /// The facts that hold what was said and what was thought.
-const TEXT: &str = "text";
-const TEXTS: &str = "texts";
+pub(super) const TEXT: &str = "text";
+pub(super) const TEXTS: &str = "texts";
+
+/// The fact that holds what only one protocol has.
+const JSON: &str = "json";
+
+/// Whether a node need not arrive: it says nothing, or what only one protocol has.
+fn is_fleeting(node: &Node) -> bool {
+    let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
+    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value))
+}
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
 
@@ -382,7 +391,10 @@ pub(super) fn semantics(
             ArtefactKind::Ciphertext => Field::Ciphertext,
         };
         let artefact = semantics.artefact().filter(|artefact| artefact.kind() == kind);
-        let value = artefact.map(|it| json!([it.issuer().as_str(), normal::text(it.data())]));
+        let value = artefact.map(|it| {
+            // What is JSON in one protocol is a string in others, where white space stays.
+            json!([it.issuer().as_str(), normal::parsed(normal::text(it.data()))])
+        });
         facts.push(Fact::new(field.name(), value, at(field)));
     }
     if let Some(marker) = semantics.cache() {

@@ -81,9 +81,9 @@ fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<F
     for (field, number) in numbers {
         facts.add(field, number.as_ref().map(normal::number));
     }
-    // Who says how many wants them.
+    // Who says how many wants them, unless it is none.
     match (sampling.logprobs, &sampling.top_logprobs) {
-        (None, Some(_)) => {
+        (None, Some(count)) if count.as_f64() != Some(0.0) => {
             let pointer = pointer(Field::TopLogprobs);
             facts.list.push(Fact::new(Field::Logprobs.name(), true, pointer).of(Group::Logprobs));
         }

@@ -51,6 +51,14 @@ pub struct Sampling<'a> {
     pub top_logprobs: Option<Number<'a>>,
 }
 
+impl<'a> Sampling<'a> {
+    /// The number of alternatives, unless it is zero and nobody asks for log probabilities.
+    pub(crate) fn alternatives(&self) -> Option<&Number<'a>> {
+        let is_wish = |count: &&Number<'_>| self.logprobs.is_some() || count.as_f64() != Some(0.0);
+        self.top_logprobs.as_ref().filter(is_wish)
+    }
+}
+
 /// The shape that the answer must have.
 #[derive(Clone, Debug, Default)]
 pub enum OutputFormat<'a> {

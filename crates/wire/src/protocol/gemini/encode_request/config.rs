@@ -80,6 +80,9 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() {
             return object.field(key, number);
         }
+        if field == Field::TopLogprobs && self.exchange.request.sampling.alternatives().is_none() {
+            return;
+        }
         if field == Field::Seed && !fits_32_bits(number) {
             return self.lose(field, LossKind::Dropped, "the vendor's seeds have 32 bits");
         }
@@ -98,7 +101,7 @@ impl<'x> Scribe<'x, '_> {
         let sampling = &self.exchange.request.sampling;
         let Some(logprobs) = sampling.logprobs else {
             // How many are told is taken only beside the wish for them.
-            if !self.is_same() && sampling.top_logprobs.is_some() && accepts != Accepts::Nothing {
+            if !self.is_same() && sampling.alternatives().is_some() && accepts != Accepts::Nothing {
                 object.field("responseLogprobs", &true);
             }
             return;

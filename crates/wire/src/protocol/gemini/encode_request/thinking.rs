@@ -50,6 +50,9 @@ impl<'x> Scribe<'x, '_> {
         }
         let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
         let budget = budget.as_ref().and_then(|budget| budget.as_whole());
+        if *mode == Some(ThinkingMode::BetweenTools) {
+            self.lose(Field::ThinkingMode, LossKind::Dropped, "the vendor has no such value");
+        }
         match (mode, effort, budget) {
             (Some(ThinkingMode::Disabled), _, _) => self.effort(object, Effort::None),
             (_, _, Some(tokens)) => self.budget(object, tokens),
@@ -85,9 +88,6 @@ impl<'x> Scribe<'x, '_> {
 
     /// What is said in words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
-        if thinking.mode.is_some() {
-            self.lose(Field::ThinkingMode, LossKind::Dropped, "the vendor has no such value");
-        }
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
             self.lose(Field::ThinkingEffort, kind, reason);

@@ -18,7 +18,6 @@ use crate::protocol::openai_chat::encode_request::message::call_signature;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::turns::Placed;
 use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::openai_chat::encode_request::turns::is_empty_text;
 use crate::protocol::openai_chat::types::Shape;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -45,7 +44,7 @@ impl Turns<'_, '_> {
                 Content::Reasoning(_) => self.withhold(part),
                 Content::Opaque(_) => {}
                 Content::Media(media) => self.lose_spoken_media(media.kind, part),
-                _ if is_empty_text(part) && parts.len() > 1 => {}
+                _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);

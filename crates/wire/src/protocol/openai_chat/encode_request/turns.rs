@@ -200,10 +200,9 @@ impl Turns<'_, '_> {
     /// Writes what can be said of a message.
     fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
         // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
-        let parts: Few<&Part<'_>> = match parts.iter().all(|part| is_empty_text(part)) {
-            true => parts.iter().copied().take(1).collect(),
-            false => parts.iter().copied().filter(|part| !is_empty_text(part)).collect(),
-        };
+        let is_empty = parts.iter().all(|part| is_empty_text(part));
+        let kept = (0..).zip(parts).filter(|(at, part)| is_empty && *at == 0 || !self.omits(part));
+        let parts: Few<&Part<'_>> = kept.map(|(_, part)| *part).collect();
         if self.is_lost(message, &parts) {
             return;
         }
@@ -213,6 +212,16 @@ impl Turns<'_, '_> {
             return parts.iter().for_each(|part| self.write_parts(writer, message, &[*part]));
         }
         self.write_parts(writer, message, &parts);
+    }
+
+    /// Whether a text says nothing and is left out; its cache marker goes with it.
+    pub(super) fn omits(&mut self, part: &Part<'_>) -> bool {
+        let is_empty = is_empty_text(part);
+        if let Some(marker) = part.semantics().cache().filter(|_| is_empty) {
+            let reason = "the marked text is empty and left out";
+            self.losing.marker(part.semantics().place(), marker, LossKind::Dropped, reason);
+        }
+        is_empty
     }
 
     fn write_parts(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
@@ -305,7 +314,7 @@ fn is_silent(message: &Message<'_>) -> bool {
 }
 
 /// Whether a part says nothing. Servers refuse such beside others.
-pub(super) fn is_empty_text(part: &Part<'_>) -> bool {
+fn is_empty_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(text) if text.is_empty())
 }
 
